@@ -1,5 +1,5 @@
-// `npm test` runs two projects: `node` for rules, house rules, browsers and whole-runtime flows; `workerd` for everything that runs
-// there. `npm run interop` runs a third, with programs of others that are too large to install with every clone.
+// Vitest projects. `npm test` runs `node` (core, architecture, browser and end-to-end tests) and `workerd` (tests inside the Workers
+// runtime). `npm run interop` runs `inspector`, which needs a third-party program that is too large to install with every clone.
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -7,22 +7,22 @@ import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
 import { createRandomKey, createSecret, deriveVkey } from "./test/support/note-keys.ts";
 
-/** Thirty shards of the audit log, so that a test can have one to itself. */
-const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, shard) => createSecret(`svc.test/audit/${shard}`, 40 + shard)));
+/** Thirty audit logs, so that a test can have one of its own. */
+const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, number) => createSecret(`svc.test/audit/${number}`, 40 + number)));
 
-/** Large files first, as always; but what starts a browser or a service takes long however short it is written. */
-class LongFirst extends BaseSequencer {
+/** Vitest's order (largest files first), but with browser and end-to-end tests in front: they are slow even when the file is small. */
+class SlowFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:browser|flows)\//.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const isSlow = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:browser|flows)\//.test(moduleId);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
 }
 
 export default defineConfig({
   test: {
     silent: "passed-only",
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: SlowFirstSequencer },
     projects: [
       {
         plugins: [
@@ -52,7 +52,7 @@ export default defineConfig({
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_BATCH_WINDOW_MS: "200",
-                // How long the storms are: short here, in full by `npm run stress`.
+                // Sizes of the stress tests: small here, full size in `npm run stress`.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",
                 HISTORIES: process.env.HISTORIES ?? "3",
@@ -60,13 +60,13 @@ export default defineConfig({
                 STORM_AGENTS: process.env.STORM_AGENTS ?? "6",
                 REDEEMED_CODES: process.env.REDEEMED_CODES ?? "1",
                 ANCHORS_A_SECOND: process.env.ANCHORS_A_SECOND ?? "0.2",
-                // Moved by `npm run stress -- flakiness` (test/support/flakiness.ts).
+                // Set by `npm run stress -- flakiness` (test/support/flakiness.ts).
                 TEST_CLOCK_OFFSET_MS: process.env.TEST_CLOCK_OFFSET_MS ?? "0",
                 TEST_SEED: process.env.TEST_SEED ?? "0",
                 TEST_SCHEMA: [...buildFinalSchema((await readD1Migrations("./d1-migrations")).flatMap(({ queries }) => queries))],
               },
-              d1Databases: { DB_01: "svc-test-home-01" },
-              // No test reaches a network: a fetch that nobody stubbed says so.
+              d1Databases: { DB_01: "svc-test-shard-01" },
+              // Tests have no network: a fetch that is not stubbed gets this response.
               outboundService: () => new Response("no network in tests", { status: 599 }),
             },
           })),
@@ -78,7 +78,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 2, // beside the other project; each one more loads everything once more
+          maxWorkers: 2, // leaves cores to the other project; each worker loads all modules
           sequence: { groupOrder: 1 },
         },
       },
@@ -86,16 +86,16 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
-          isolate: false, // no file leaves anything behind; loading each module again for each file took longer than most of them
+          isolate: false, // loading every module again for each file took longer than most files; tests leave no state behind
           setupFiles: ["./test/support/flakiness.ts"],
-          // WebKit's rows of the matrix of browsers are run by `npm run browsers` alone (docs/guides/sharing.md).
+          // The WebKit tests run only in `npm run browsers`.
           include: [
             `test/${process.env.TEST_BROWSER === "webkit" ? "webkit" : "{core,architecture,widget,browser,flows,interop}"}/**/*.test.ts`,
           ],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
-          sequence: { groupOrder: 0 }, // before the other project where one command runs both
+          sequence: { groupOrder: 0 }, // before the other project when one command runs both
         },
       },
       {

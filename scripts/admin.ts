@@ -1,19 +1,24 @@
-// `npm run admin`: what an operator does by hand, through the service's own routes, so that it is judged and audited like everything.
+// `npm run admin`: operator commands. They call the service's own admin routes, so they are checked and audited like any request.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { loadLocalSettings } from "./settings.ts";
 
-const usage = `npm run admin -- token                       generates a token: the secret for you, its hash for the deployment
-npm run admin -- show <biz_...>              status and plan of a business
-npm run admin -- approve <biz_...>           a pending business becomes active
-npm run admin -- suspend <biz_...>           no payment lifts it
-npm run admin -- unsuspend <biz_...>
-npm run admin -- close <biz_...>
-npm run admin -- plan <biz_...> <free|business|enterprise>
-npm run admin -- removal <rmv_...> <target>=<requested|in_progress|completed|rejected> ...
-npm run admin -- stuck                       work that should have been done by now
+const usage = `Usage: npm run admin -- <command>
 
-ADMIN_URL is the root of the API (https://api.example.com/v1), ADMIN_TOKEN the secret. Without them the local service is asked.`;
+  token                     Generate an operator token: keep ADMIN_TOKEN, set ADMIN_TOKEN_SHA256 in the deployment.
+  show <biz_...>            Show the status and plan of a business.
+  approve <biz_...>         Activate a pending business.
+  suspend <biz_...>         Suspend a business. Payments do not lift the suspension.
+  unsuspend <biz_...>       Activate a suspended business.
+  close <biz_...>           Close a business and end its subscription.
+  plan <biz_...> <plan>     Set the plan: free, business or enterprise.
+  removal <rmv_...> <target>=<status> ...
+                            Set the status of removal targets: requested, in_progress, completed or rejected.
+  stuck                     List work that is overdue.
+
+Environment:
+  ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
+  ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.`;
 
 const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
 
@@ -34,8 +39,8 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(answer.data, null, 2));
 };
 
-const [command = "", business = "", plan = ""] = process.argv.slice(2);
-const path = `businesses/${encodeURIComponent(business)}`;
+const [command = "", id = "", plan = ""] = process.argv.slice(2);
+const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
 try {
   if (command === "token") {
@@ -43,11 +48,11 @@ try {
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "stuck") await callAdminRoute("stuck");
   else if (command === "removal" && plan !== "") {
-    const targets = Object.fromEntries(process.argv.slice(4).map((one) => one.split("=", 2)));
-    await callAdminRoute(`removals/${encodeURIComponent(business)}`, { targets });
-  } else if (command === "show" && business !== "") await callAdminRoute(path);
-  else if (command === "plan" && plan !== "") await callAdminRoute(path, { plan });
-  else if (status !== undefined && business !== "") await callAdminRoute(path, { status });
+    const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));
+    await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });
+  } else if (command === "show" && id !== "") await callAdminRoute(businessPath);
+  else if (command === "plan" && plan !== "") await callAdminRoute(businessPath, { plan });
+  else if (status !== undefined && id !== "") await callAdminRoute(businessPath, { status });
   else console.log(usage);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

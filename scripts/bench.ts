@@ -1,22 +1,22 @@
-// `npm run bench`: what svc costs beside a bare floor, in one run on one machine. A measurement, never a test.
+// `npm run bench`: measures svc against a bare baseline ("floor") in one run on one machine. A measurement, not a test.
 //   npm run bench                     requests, memory and events
 //   npm run bench -- --only events    one section, or several: --only events,proofs
-//       requests     throughput, latency and CPU of each route beside the floor, the start, the sizes of what is served
-//       memory       the highest resident size under load and under bodies of 10 MB
-//       growth       cost of list, search and verify as certificates grow, at --seed 1000,100000,1000000
-//       events       placing, delivering and reading events
-//       proofs       the log (from --log 1000,100000 entries on), the ledger's outages and the verifier
-//       shares       granting, redeeming and reading shares, and a call of an assistant, beside the floor
-//       field-change a change of fields with 500 active shares
-//       share-growth cost of a business's list as shares grow, at --seed 1000,100000,1000000
-//       pages        how long each page takes where a business has --seed 1000000 certificates
-//       share-sweep  what the clock does to --due 20000 shares that are due in one minute, and whether each was told of once
-//       retention    erasing the persons of --due 20000 certificates whose time has passed
-//       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
-//       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
-//   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors; of shares likewise
-//   npm run bench -- --plot           measures nothing: draws the figures of docs/reference/benchmarks.md as graphs in docs/images
-//   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
+//       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
+//       memory       peak memory under load and with request bodies of 10 MB
+//       growth       list, search and verify as certificates grow, at --seed 1000,100000,1000000
+//       events       committing, delivering and reading events
+//       proofs       the log (from --log 1000,100000 entries on), ledger outages and the verifier
+//       shares       granting, redeeming and reading shares and an agent's tool call, against the floor
+//       field-change a field change with 500 active shares
+//       share-growth a business's share list as shares grow, at --seed 1000,100000,1000000
+//       pages        response times of pages for a business with --seed 1000000 certificates
+//       share-sweep  --due 20000 shares that are due in one minute, and whether each is reported exactly once
+//       retention    erasing the personal data of --due 20000 expired certificates
+//       withdrawal   whether withdrawal times reveal an address (--samples 400), and how soon a withdrawal is visible
+//       credentials  whether refusal times reveal an API key or an account (--samples 400)
+//   npm run bench -- --only requests --series verify   only series whose name contains this, with their floors; also for shares
+//   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
+//   npm run bench -- --seconds 60     longer slices; also --rounds, --connections and --memory (seconds)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,7 +97,7 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
-/** The highest resident size seen, in MiB, while `work` ran. */
+/** The maximum resident size in MiB while `work` runs. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
   let peak = getResidentMiB(pid);
   const sampling = setInterval(() => {
@@ -138,7 +138,7 @@ const memoryUnderLoad = async (
   return { consent, consentHeap, hostile, hostileHeap: service.heap.peakMiB(), refused };
 };
 
-/** The routes beside the floor. */
+/** Measures the routes against the floor. */
 const measureService = async (bench: Bench): Promise<void> => {
   const { acme } = bench.world;
   const service = await startBenchService(bench, "svc");
@@ -190,9 +190,9 @@ const measureService = async (bench: Bench): Promise<void> => {
   await floor.runtime.dispose();
 };
 
-const inspectorPort = 9_579; // nobody else listens there
+const inspectorPort = 9_579; // not used by anything else
 
-/** A runtime of its own: what other sections left behind would be counted otherwise. */
+/** Uses a separate runtime, so that leftovers of other sections do not count. */
 const measureMemory = async (bench: Bench): Promise<void> => {
   const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
   const heap = await watchHeap(inspectorPort);
@@ -220,11 +220,11 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
-/** What is measured: what was asked for by name; else what every run shows, and growth where sizes are given. */
+/** The sections named by --only; by default requests, memory and events, plus growth when --seed is given. */
 const selectedSections = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
 const unknownSections = selectedSections.filter((name) => sections[name] === undefined);
 if (unknownSections.length > 0) {
-  console.error(`bench: --only ${unknownSections.join(",")}: not among ${Object.keys(sections).join(", ")}.`);
+  console.error(`--only: unknown section ${unknownSections.join(", ")}. Use ${Object.keys(sections).join(", ")}.`);
   process.exit(2);
 }
 ensureDevVars();

@@ -1,10 +1,10 @@
-// The browsers of the tests. Found where the machine has them, installed by apt where it has none and can; tests in a
-// browser are never skipped, because the page script and the pages run nowhere else.
+// Finds the browsers for the tests and installs them with apt when they are missing. Browser tests are never skipped, because the page
+// script and the pages run nowhere else.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 
-/** `headless` takes a third of the processor's time; `whole` also has what only a browser with windows has, as the back-forward cache. */
+/** `headless` needs a third of the CPU time; `whole` also has features of a full browser, such as the back-forward cache. */
 export type BrowserKind = "headless" | "whole";
 
 const wholeBrowsers = [
@@ -21,19 +21,19 @@ const knownPaths: Readonly<Record<BrowserKind, readonly string[]>> = {
   whole: wholeBrowsers,
 };
 
-/** Path of a browser: the setting CHROMIUM, else the first well-known place. Throws, saying what to do, when there is none. */
+/** The path of a browser: the environment variable CHROMIUM, else the first well-known path that exists. Throws when there is none. */
 export const findBrowserPath = (kind: BrowserKind = "headless"): string => {
   const chosen = process.env.CHROMIUM;
   const path = chosen === undefined ? knownPaths[kind].find((known) => existsSync(known)) : chosen;
   if (path === undefined)
     throw new Error(
-      "The tests need Chromium, and it could not be installed here (that takes apt-get and root or sudo). Install it, or set CHROMIUM to the path of a Chromium or Chrome.",
+      "The tests need Chromium. It could not be installed automatically, which requires apt-get and root or sudo. Install it, or set CHROMIUM to the path of Chromium or Chrome.",
     );
-  if (!existsSync(path)) throw new Error("CHROMIUM names a file that is not there.");
+  if (!existsSync(path)) throw new Error("CHROMIUM is set to a file that does not exist.");
   return path;
 };
 
-/** Where Debian puts the others, for `npm run browsers`. */
+/** Paths of the other browsers on Debian, for `npm run browsers`. */
 export const firefoxPath = "/usr/bin/firefox-esr";
 export const webkit = {
   driver: "/usr/bin/WebKitWebDriver",
@@ -43,24 +43,24 @@ export const webkit = {
 
 const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
 
-let hasFreshLists = false;
+let hasUpdatedLists = false;
 
-/** Installs packages of Debian, where that can be done here. */
+/** Installs Debian packages. Returns false when that fails or is not possible on this machine. */
 export const aptInstall = async (packages: readonly string[]): Promise<boolean> => {
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"];
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
-  // A machine that has just started may be installing something itself.
+  // Wait for the package lock: a machine that has just started may be installing updates.
   const install = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends", ...packages];
-  for (const command of [...(hasFreshLists ? [] : [["apt-get", "update", "--quiet"]]), install]) {
+  for (const command of [...(hasUpdatedLists ? [] : [["apt-get", "update", "--quiet"]]), install]) {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
     const [status] = await once(spawn(program as string, args, { stdio: ["ignore", 2, 2] }), "close");
     if (status !== 0) return false;
-    hasFreshLists = true;
+    hasUpdatedLists = true;
   }
   return true;
 };
 
-/** Installs what is missing, and throws as `browserPath` does when there is no browser then. The shell is only the faster way. */
+/** Installs missing browsers. Throws like `findBrowserPath` when there is still none. The headless shell is optional but faster. */
 export const ensureBrowsers = async (): Promise<void> => {
   if (process.env.CHROMIUM === undefined) {
     if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);

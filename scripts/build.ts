@@ -1,7 +1,6 @@
-// Builds what the Worker serves but does not compute: the page script, page styles and page scripts. Pages learn the names
-// of their files from workers/pages/assets.gen.ts, and evidence pages get the script that checks them, and the trust document the
-// hash of the verifier, from workers/pages/verifier.gen.ts; /docs has its guides from workers/pages/guides.gen.ts. Only this file writes
-// the three. What the client of the kit is checked with (kit/api.gen.ts) is made here too.
+// Builds the static assets (page script, styles, page scripts, verifier) and the generated modules: workers/pages/assets.gen.ts (asset
+// URLs), workers/pages/verifier.gen.ts (the script of evidence pages and the hash of the verifier), workers/pages/guides.gen.ts (the
+// guides at /docs) and kit/api.gen.ts (the operations of the typed client).
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
@@ -16,16 +15,16 @@ const namesPath = "workers/pages/assets.gen.ts";
 const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
 /**
- * Every copy of the page script and of its share part that was ever deployed: somebody's page may name the one, with its
- * integrity, for years, and that one names the other.
+ * Every page script and share script that was ever deployed. A customer's page may reference a page script by name and integrity for
+ * years, and that script references its share script.
  */
 export const releasedDir = "widget/released";
-const signatureVerifierPath = "dist/verify-signature.mjs"; // for receivers of webhooks; not served
+const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receivers; not served
 
 /**
- * Files are answered without the Worker, so what it says of every answer is said here too. Cross-origin pages load the
- * script, with or without an integrity attribute; hashed copies never change. The plain name of the share part matches the
- * rule of the hashed copies as well, so what that one said is taken back.
+ * Static assets bypass the Worker, so its default headers are repeated here. Cross-origin pages load the script with or without an
+ * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule of the hashed copies, so its rule first removes
+ * their Cache-Control.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
@@ -51,14 +50,14 @@ const headers = `/*
   Cache-Control: public, max-age=31536000, immutable
 `;
 
-/** A file of a page: its plain name, the address it is served at, its bytes. */
+/** An asset: its source name, the path it is served at, and its contents. */
 interface PageAsset {
   readonly name: string;
   readonly address: string;
   readonly contents: Uint8Array;
 }
 
-/** Scripts, the stylesheet and images of pages, each under a name that changes with its bytes. */
+/** Page scripts, the stylesheet and images, each under a name with a content hash. */
 const buildPageAssets = async (): Promise<PageAsset[]> => {
   const { outputFiles, metafile } = await build({
     entryPoints: [
@@ -96,7 +95,7 @@ const renderAssetNames = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
-/** The verifier for Node, as whoever has a pack fetches it: the trust document, packs and pages name its hash. */
+/** The verifier for Node, for download. The trust document, evidence packs and pages contain its hash. */
 const servedVerifier = "/svc-verify.mjs";
 
 const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
@@ -108,14 +107,14 @@ const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
     "",
   ].join("\n");
 
-/** Unchanged files keep their time, so that whoever watches them sees changes only. */
+/** Keeps the modification time of unchanged files, so that watchers see only changes. */
 const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);
 };
 
-/** Throws when a file is not what its name says: a page that pins it would refuse it. */
+/** Throws when the content of a file does not match the hash in its name, because pages with an integrity attribute would refuse it. */
 const readReleasedScripts = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {
     const contents = readFileSync(join(releasedDir, name));
@@ -125,8 +124,8 @@ const readReleasedScripts = (): readonly { readonly address: string; readonly co
   });
 
 /**
- * New files first, then old ones go: a runtime that serves this folder meanwhile never misses one. `appUrl` is the address of the
- * app in a deployment of several hosts.
+ * Builds everything. New files are written before old ones are deleted, so a running service never misses a file. `appUrl` is the URL of
+ * the app in a deployment with several hosts.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
   writeOperations();

@@ -1,34 +1,36 @@
-// The static checks: what can be said about the code without running it. `npm run lint` runs these, `npm test` runs these
-// and the tests. None of them needs a network.
+// The static checks of `npm run lint` and `npm test`: types, format, lint, dead code and the OpenAPI document. None needs a network.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
 interface Check {
   readonly name: string;
-  /** A command of node_modules/.bin and its arguments. */
+  /** A program in node_modules/.bin and its arguments. */
   readonly command: readonly [string, ...string[]];
 }
 
-/** Every tsconfig of the repository, so that none can be forgotten. One checker each: they run side by side, and each works out types anew. */
+/**
+ * One type check per tsconfig found in the repository, the largest first because it takes longest. With one checker each: the checks run
+ * in parallel, and every additional checker repeats much of the work.
+ */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })
-    .sort()
+    .sort((a, b) => a.split("/").length - b.split("/").length || a.length - b.length)
     .map((path) => ({ name: `types ${path}`, command: ["tsc", "-p", path, "--checkers", "1"] }));
 
-const listChecks = (): Check[] => [
-  { name: "format and lint", command: ["biome", "ci", "--error-on-warnings", "--colors=off", "."] },
+const listStaticChecks = (): Check[] => [
   ...listTypeChecks(),
+  { name: "format and lint", command: ["biome", "ci", "--error-on-warnings", "--colors=off", "."] },
   { name: "dead code", command: ["knip", "--no-progress"] },
-  { name: "description of the API", command: ["redocly", "lint", "docs/reference/openapi.json"] },
+  { name: "OpenAPI document", command: ["redocly", "lint", "docs/reference/openapi.json"] },
 ];
 
 const quietEnv = {
-  REDOCLY_TELEMETRY: "off", // redocly would report its use
-  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // and ask the registry for a newer one
+  REDOCLY_TELEMETRY: "off",
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // no request to the registry
 };
 
-const runCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>
+const runStaticCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>
   new Promise((resolve) => {
     const child = spawn(`node_modules/.bin/${program}`, args, { env: { ...process.env, ...quietEnv }, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
@@ -42,18 +44,18 @@ const runCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok
     child.on("close", (code) => resolve({ ok: code === 0, output }));
   });
 
-/** One line for a finished step: what, how it went, how long it took. */
+/** Prints one line for a finished step: result, name and duration. */
 export const printResult = (ok: boolean, name: string, start: number): void =>
   console.log(`  ${ok ? "ok  " : "FAIL"}  ${name.padEnd(44)} ${((performance.now() - start) / 1_000).toFixed(1).padStart(6)} s`);
 
-/** Runs every check, as many at once as there are cores, and shows the output of those that fail. Returns their names. */
+/** Runs all checks, one per core at a time, and prints the output of failed ones. Returns the names of failed checks. */
 export const runChecks = async (): Promise<readonly string[]> => {
-  const waiting = listChecks();
+  const pending = listStaticChecks();
   const failed: string[] = [];
   const worker = async (): Promise<void> => {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+    for (let check = pending.shift(); check !== undefined; check = pending.shift()) {
       const start = performance.now();
-      const { ok, output } = await runCheck(check);
+      const { ok, output } = await runStaticCheck(check);
       printResult(ok, check.name, start);
       if (ok) continue;
       failed.push(check.name);

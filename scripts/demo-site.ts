@@ -1,6 +1,5 @@
-// A small business site on another origin, so that the main job can be tried in a browser with one click. It stands for
-// any business: a form, a server that receives it, policies to be captured, and the page script beside the form. Behind the same
-// port the payment provider has its stand-in.
+// The demo business site on its own origin: a form with the page script, a server that receives the form, and policies to capture. The
+// payment provider mock listens on the same port.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -10,9 +9,9 @@ import type { DemoSite } from "./demo-site/pages.ts";
 
 export type { DemoSite };
 
-const maxBytes = 64 * 1_024; // a form of a few fields; more is not this form
+const maxBytes = 64 * 1_024; // far more than the demo forms send
 
-/** Null when the body is larger than any form here. */
+/** The form entries; null when the body exceeds the limit. */
 const parseFormEntries = async (request: IncomingMessage): Promise<[string, string][] | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -24,13 +23,13 @@ const parseFormEntries = async (request: IncomingMessage): Promise<[string, stri
   return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];
 };
 
-/** What a careful business sends: its own files, the two addresses that the page script needs, and no markup made by scripts. */
+/** A strict policy: the site's own files, the origin of the page script, and trusted types. */
 const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${scripts}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
 
 const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
-/** `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`: the same page of a business that sends other headers. */
+/** Headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate businesses with other policies. */
 const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): Readonly<Record<string, string>> => {
   const opener = query.get("opener") ?? "";
   return {
@@ -41,7 +40,7 @@ const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): R
   };
 };
 
-const respond = async (
+const handleRequest = async (
   site: DemoSite,
   provider: PaymentProviderMock,
   request: IncomingMessage,
@@ -77,7 +76,7 @@ const respond = async (
 export const startDemoSite = (site: DemoSite, provider: PaymentProviderMock): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      respond(site, provider, request, response).catch(() => response.destroy()); // the visitor went away in the middle of a form
+      handleRequest(site, provider, request, response).catch(() => response.destroy()); // the visitor disconnected while sending a form
     });
     server.once("error", reject);
     server.listen(site.port, "127.0.0.1", () => resolve(server));

@@ -1,5 +1,5 @@
-// The demo's businesses, clients and keys. Everything is derived from this machine's development secrets, because the
-// state folder holds only hashes of keys: `npm run demo` recomputes what `npm start` stored.
+// The demo's businesses, clients, keys and people. Everything is derived from this machine's development secrets: the databases store only
+// hashes of keys, so `npm run demo` recomputes the keys that `npm start` stored.
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { fromBase64 } from "../core/bytes.ts";
@@ -39,28 +39,28 @@ export interface DemoWorld {
 
 const verifiedDomain = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
 
-/** `secret` is any development secret in base64; equal secrets give equal worlds. */
-export const createDemoWorld = (secret: string, home: ShardId = firstShard): DemoWorld => {
+/** Derives the demo data from a development secret in base64. The same secret and shard give the same data. */
+export const createDemoWorld = (secret: string, shard: ShardId = firstShard): DemoWorld => {
   const key = fromBase64(secret);
   if (key === null) throw new Error("demo: the development secret is not base64");
   const derived =
     (label: string): RandomBytes =>
     (count) =>
-      hmacSha256(key, `svc demo ${home} ${label}`).subarray(0, count);
+      hmacSha256(key, `svc demo ${shard} ${label}`).subarray(0, count);
   const business = (label: string, name: string, status: BusinessStatus, plan: Plan, domains: readonly DemoDomain[]): DemoBusiness => ({
-    id: generateId("biz_", home, derived(`${label} business`)),
+    id: generateId("biz_", shard, derived(`${label} business`)),
     name,
     status,
     plan,
     chain: sha256Hex(derived(`${label} chain`)(32)).slice(0, 32),
     domains,
     clients: {
-      live: generateId("pc_live_", home, derived(`${label} live client`)),
-      sandbox: generateId("pc_test_", home, derived(`${label} sandbox client`)),
+      live: generateId("pc_live_", shard, derived(`${label} live client`)),
+      sandbox: generateId("pc_test_", shard, derived(`${label} sandbox client`)),
     },
     keys: {
-      live: generateSecret("sk_live_", home, derived(`${label} live key`)),
-      sandbox: generateSecret("sk_test_", home, derived(`${label} test key`)),
+      live: generateSecret("sk_live_", shard, derived(`${label} live key`)),
+      sandbox: generateSecret("sk_test_", shard, derived(`${label} test key`)),
     },
   });
   const exampleDomain = [verifiedDomain("example.com", "dns")];
@@ -87,7 +87,7 @@ export const createDemoWorld = (secret: string, home: ShardId = firstShard): Dem
   };
 };
 
-/** What somebody who tries the demo needs, under the names that `npm run demo -- --json` and the first page give them. */
+/** The demo credentials, with the keys that `npm run demo -- --json` and the first page use. */
 export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   client_id: acme.clients.live,
   sandbox_client_id: acme.clients.sandbox,
@@ -137,28 +137,28 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
 
 const listBusinesses = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
 
-/** Stores the world once; a second call changes nothing. */
+/** Inserts the demo businesses. Existing rows stay unchanged. */
 export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {
   await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, now)));
 };
 
-/** The vault of a service with these settings (`MASTER_KEYS`, `INDEX_KEY`), for rows that only it can open. */
+/** The vault for the settings `MASTER_KEYS` and `INDEX_KEY`, to seed encrypted rows. */
 export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
-  const keyOf = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
+  const decodeKey = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
   const masterKeys = String(vars.MASTER_KEYS)
     .split(",")
-    .map((part) => [part.slice(0, part.indexOf(":")), keyOf(part.slice(part.indexOf(":") + 1))] as const);
-  return openVault({ masterKeys: new Map(masterKeys), indexKey: keyOf(String(vars.INDEX_KEY)) });
+    .map((part) => [part.slice(0, part.indexOf(":")), decodeKey(part.slice(part.indexOf(":") + 1))] as const);
+  return openVault({ masterKeys: new Map(masterKeys), indexKey: decodeKey(String(vars.INDEX_KEY)) });
 };
 
-/** Who signs in to the demo's portals and to its consumer app, once; their addresses are sealed like everybody's. */
+/** Inserts the members and the consumer of the demo, with encrypted addresses. Existing rows stay unchanged. */
 export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
-  const indexOf = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
+  const computeIndex = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
   const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {
     const id = `mem_${business.id.slice(4, 6)}${sha256Hex(`${business.id} ${email}`).slice(0, 24)}`;
     return db
       .prepare("INSERT OR IGNORE INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, ?, ?)")
-      .bind(id, business.id, await vault.seal(memberEmailContext(id, business.id), email), await indexOf(email), role, now);
+      .bind(id, business.id, await vault.seal(memberEmailContext(id, business.id), email), await computeIndex(email), role, now);
   };
   const consumerId = `con_${world.acme.id.slice(4, 6)}${sha256Hex(`${world.acme.id} ${world.consumerEmail}`).slice(0, 24)}`;
   await db.batch([
@@ -171,12 +171,12 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
       .bind(
         consumerId,
         await vault.seal(consumerEmailContext(consumerId), world.consumerEmail),
-        await indexOf(world.consumerEmail),
+        await computeIndex(world.consumerEmail),
         sha256Hex(`${consumerId} chain`).slice(0, 32),
         now,
       ),
   ]);
 };
 
-/** `owner@past-due.example` owns the business that is past due, and so on. */
+/** For example `owner@past-due.example`, the owner of the business whose payment is past due. */
 export const getExampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;

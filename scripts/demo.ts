@@ -1,4 +1,4 @@
-// `npm run demo`: issues a certificate through the public API of the running server, as the demo business.
+// `npm run demo`: issues a certificate through the public API of the running service, as the demo business.
 import { getDemoCredentials, createDemoWorld, getExampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
@@ -14,9 +14,9 @@ const credentials = (business: DemoBusiness): { client_id: string; api_key: stri
 });
 
 if (process.argv.includes("--help")) {
-  console.log(`npm run demo              issues a certificate as the demo business of the running service
-npm run demo -- --json    the same, as one JSON object with every address and credential of the demo
-PORT and SVC_STATE_DIR are taken from the environment, as by npm start.`);
+  console.log(`npm run demo              Issue a certificate as the demo business of the running service.
+npm run demo -- --json    Also print all addresses and credentials of the demo, as one JSON object.
+Uses PORT from the environment, like npm start.`);
   process.exit(0);
 }
 
@@ -38,12 +38,12 @@ const response = await fetch(`${settings.origin}/v1/consent`, {
   }),
 }).catch(() => null);
 if (response === null) {
-  console.error(`Nothing answers at ${settings.origin}. Start the service first: npm start`);
+  console.error(`No service is running at ${settings.origin}. Start it first: npm start`);
   process.exit(1);
 }
 const { data, error } = (await response.json()) as Receipt;
 if (data === undefined) {
-  console.error(`The service refused: ${error?.code} ${error?.message}`);
+  console.error(`The service refused the submission: ${error?.code}: ${error?.message}`);
   process.exit(1);
 }
 
@@ -72,7 +72,7 @@ if (process.argv.includes("--json")) {
   );
 } else {
   console.log(`Issued ${data.cert_id}
-  anyone can check it   ${data.verify_url}
-  its JSON              ${settings.origin}/v1/certs/${data.cert_id}/verify
-  for the person only   ${data.manage_url}`);
+  Public page           ${data.verify_url}
+  JSON                  ${settings.origin}/v1/certs/${data.cert_id}/verify
+  Withdrawal link       ${data.manage_url}   (for the person only)`);
 }

@@ -1,4 +1,4 @@
-// `npm run format`: formats everything and settles what the linter can settle safely.
+// `npm run format`: formats all files and applies safe lint fixes.
 import { spawnSync } from "node:child_process";
 
 const { status } = spawnSync("node_modules/.bin/biome", ["check", "--write", "."], { stdio: "inherit" });

@@ -1,4 +1,4 @@
-// The secrets of a production deployment, generated anew, and the public parts that others pin.
+// Generates the secrets of a production deployment and the public keys to publish.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { keyKinds } from "../core/ledger/note.ts";
 import { openSigner, type Jwk } from "../storage/signer.ts";
@@ -7,19 +7,19 @@ import { noteKeyPair } from "./note-secret.ts";
 export interface DeploymentNames {
   /** LEDGER_ORIGIN: `host/path`. */
   readonly ledgerOrigin: string;
-  /** One a shard of the audit log: `host/audit/0`. */
+  /** One per audit log number: `host/audit/0`. */
   readonly auditOrigins: readonly string[];
   readonly witnessName: string;
 }
 
-/** In the order they are explained in docs/operate/keys.md. */
+/** In the order of docs/operate/keys.md. */
 export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
-/** What a ledger in another account needs; the write token is what the two share. */
+/** Secrets of a ledger in another account; it shares only the write token with the service. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number];
 export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, ...ledgerSecrets])];
 
-/** Member names as they are published. */
+/** Keys match the published documents. */
 export interface PublicParts {
   /** Settings for [vars] in wrangler.toml. */
   readonly vars?: { readonly AUDIT_VKEY?: string; readonly LEDGER_VKEYS?: string };
@@ -34,7 +34,7 @@ interface GeneratedSecret {
   readonly publicParts?: PublicParts;
 }
 
-const keyBytes = 32; // 256 bits everywhere: as much as the strongest cipher here can use
+const keyBytes = 32; // 256 bits, the key size of the strongest cipher used
 
 const randomKeyBytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
@@ -75,7 +75,7 @@ const generateWitnessKey = (name: string): GeneratedSecret => {
   return { secret, publicParts: { witnesses: [vkey] } };
 };
 
-/** Generates what is named, and nothing else; public parts are those of what was generated. `now` is when the keys of logs begin. */
+/** Generates only the named secrets and their public parts. `now` is the start of validity of log keys. */
 export const generateSecrets = async (
   wanted: readonly SecretName[],
   names: DeploymentNames,
@@ -94,7 +94,7 @@ export const generateSecrets = async (
   };
   const secrets: Partial<Record<SecretName, string>> = {};
   let publicParts: PublicParts = {};
-  for (const name of secretNames.filter((one) => wanted.includes(one))) {
+  for (const name of secretNames.filter((secretName) => wanted.includes(secretName))) {
     const generated = await generators[name]();
     secrets[name] = generated.secret;
     const { vars, logs, ...others } = generated.publicParts ?? {};

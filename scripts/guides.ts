@@ -1,11 +1,11 @@
-// The guides of docs/ as the service serves them at /docs/<name>: rendered once, when the pages are built, so that the Worker carries
-// text and no renderer. A link between guides stays a link; what is only in the repository is named and not linked.
+// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker contains no
+// Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
 import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "../core/mail/message.ts";
 
-/** The pages of docs/ served at /docs/<name>, in this order, by their folder. */
+/** The served pages and their folder in docs/, in display order. */
 const servedFolders = {
   "first-hour": "guides",
   widget: "guides",
@@ -28,7 +28,7 @@ export const guidePath = (name: ServedGuide): string => `docs/${servedFolders[na
 
 const readGuide = (name: ServedGuide): string => readFileSync(guidePath(name), "utf8");
 
-/** Images that the guides show; the build serves them. */
+/** Paths of the images in served pages. */
 export const listGuideImages = (): string[] => [
   ...new Set(
     servedGuides.flatMap((name) =>
@@ -39,7 +39,7 @@ export const listGuideImages = (): string[] => [
   ),
 ];
 
-/** As GitHub names a heading, so that a link to one works in both places. */
+/** Heading ids as GitHub generates them, so that links to headings work in both places. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -58,7 +58,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-/** `addresses`: where an image is served, by its file name. */
+/** `addresses` are the served paths of images by file name. Throws for an image without one. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
@@ -77,13 +77,13 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
       },
       image({ href, text }: Tokens.Image) {
         const address = addresses[basename(href)];
-        if (address === undefined) throw new Error(`guides: ${name} shows ${href}, which is not served`);
+        if (address === undefined) throw new Error(`guides: ${name} uses the image ${href}, which is not served`);
         return `<img src="${address}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
       code({ text }: Tokens.Code) {
         return `<pre translate="no"><code>${escapeHtml(text)}</code></pre>\n`;
       },
-      // Each cell knows its column, for screens on which cells stand one under the other.
+      // Cells carry their column title for narrow screens, where they are stacked.
       table({ header, rows }: Tokens.Table) {
         const inline = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
         const head = header.map((cell) => (cell.text === "" ? "<td></td>" : `<th scope="col">${inline(cell)}</th>`)).join("");
@@ -101,6 +101,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
   return { html: marked.parse(readGuide(name), { async: false }), title, sections };
 };
 
+/** The source of workers/pages/guides.gen.ts. */
 export const renderGuidesModule = (addresses: Readonly<Record<string, string>>): string =>
   [
     "// Written by scripts/build.ts: the guides of docs/, rendered by scripts/guides.ts.",

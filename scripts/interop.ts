@@ -1,10 +1,10 @@
-// `npm run interop`: tests with programs of others that are too large to install with every clone. Installs them beside the project, once.
+// `npm run interop`: tests with third-party programs that are too large to install with every clone. Installs them into dist/ once.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildAssets } from "./build.ts";
 
-const version = "2.12.0"; // docs/guides/agents.md names it too
+const version = "2.12.0"; // also in docs/guides/agents.md
 const folder = resolve("dist/inspector", version);
 
 const run = (command: string, args: readonly string[], settings: Readonly<Record<string, string>> = {}): void => {
@@ -17,5 +17,5 @@ if (!existsSync(join(folder, "node_modules/@modelcontextprotocol/inspector"))) {
   const quietly = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   run("npm", ["install", "--prefix", folder, ...quietly, `@modelcontextprotocol/inspector@${version}`]);
 }
-await buildAssets(); // which the tests read
+await buildAssets(); // the tests need them
 run("node_modules/.bin/vitest", ["run", "--project=inspector", ...process.argv.slice(2)], { INSPECTOR: folder });

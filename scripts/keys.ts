@@ -1,5 +1,5 @@
-// `npm run keys`: generates the secrets of a production deployment and says where they belong. They go to the terminal, or with
-// --out to a new file that only its owner can read, and nowhere else. What each protects is in docs/operate/keys.md.
+// `npm run keys`: generates the secrets of a production deployment and prints where to set them. Secrets go only to the terminal or, with
+// --out, to a new file readable by its owner. docs/operate/keys.md explains each secret.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
@@ -7,13 +7,14 @@ import { generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type Secre
 
 const usage = `Usage: npm run --silent keys -- --ledger-origin <host/path> --audit-origin <host/audit/0> [options]
 
-  --ledger-origin    LEDGER_ORIGIN, name of the ledger: host and path, no scheme    api.example.com/ledger/2026h2
-  --audit-origin     name of the audit log; repeat it for further shards            api.example.com/audit/0
-  --witness-name     name of the witness in the ledger; the ledger's host and /witness unless given
-  --only NAME,...    these secrets only, for a rotation
-  --json             one JSON object of the secrets on stdout, for wrangler secret bulk; everything else on stderr
-  --out FILE         the secrets into this new file instead of the terminal, readable by its owner only
-  --ledger-out FILE  the ledger's secrets into a file of their own, for a ledger in another account
+  --ledger-origin    Name of the ledger (LEDGER_ORIGIN): host and path without a scheme, such as api.example.com/ledger/2026h2.
+  --audit-origin     Name of an audit log, such as api.example.com/audit/0. Repeat it for further audit logs.
+  --witness-name     Name of the ledger's witness. Default: the host of the ledger followed by /witness.
+  --only NAME,...    Generate only these secrets, for a rotation.
+  --json             Print the secrets as one JSON object for wrangler secret bulk on stdout; everything else goes to stderr.
+  --out FILE         Write the secrets to this new file, readable by its owner only, instead of the terminal.
+  --ledger-out FILE  Write the secrets of a ledger in another account to this new file.
+  --help             Show this help.
 `;
 
 const exitWithUsage = (sentence: string): never => {
@@ -21,7 +22,7 @@ const exitWithUsage = (sentence: string): never => {
   process.exit(2);
 };
 
-const parseArguments = () => {
+const parseKeyArguments = () => {
   try {
     return parseArgs({
       options: {
@@ -40,7 +41,7 @@ const parseArguments = () => {
   }
 };
 
-const options = parseArguments();
+const options = parseKeyArguments();
 if (options.help) {
   process.stdout.write(usage);
   process.exit(0);
@@ -50,23 +51,24 @@ const isSecretName = (name: string): name is SecretName => (secretNames as reado
 const requestedNames = options.only?.split(",") ?? secretNames;
 const requestedSecrets = requestedNames.filter(isSecretName);
 const unknownNames = requestedNames.filter((name) => !isSecretName(name));
-if (unknownNames.length > 0) exitWithUsage(`--only: ${unknownNames.join(", ")}: not one of ${secretNames.join(", ")}.`);
+if (unknownNames.length > 0) exitWithUsage(`--only: unknown secret ${unknownNames.join(", ")}. Use ${secretNames.join(", ")}.`);
 
 const ledgerOrigin = options["ledger-origin"] ?? "";
 const auditOrigins = options["audit-origin"] ?? [];
 const witnessName = options["witness-name"] ?? `${ledgerOrigin.split("/")[0]}/witness`;
 if (requestedSecrets.includes("LEDGER_KEY") && !isTlogOrigin(ledgerOrigin))
-  exitWithUsage("--ledger-origin: a host and a path, without a scheme.");
+  exitWithUsage("--ledger-origin must be a host and a path without a scheme.");
 if (requestedSecrets.includes("LEDGER_WITNESS_KEY") && !isTlogOrigin(witnessName))
-  exitWithUsage("--witness-name: a host and a path, without a scheme.");
+  exitWithUsage("--witness-name must be a host and a path without a scheme.");
 const logNumbers = auditOrigins.map((origin) => (isTlogOrigin(origin) ? /\/audit\/(\d{1,4})$/.exec(origin)?.[1] : undefined));
 const areLogNumbersValid = logNumbers.length > 0 && !logNumbers.includes(undefined) && new Set(logNumbers).size === logNumbers.length;
 if (requestedSecrets.includes("AUDIT_KEY") && !areLogNumbersValid)
-  exitWithUsage("--audit-origin: a host, a path and /audit/<shard>, no shard twice.");
+  exitWithUsage("--audit-origin must be a host, an optional path and /audit/<number>. Each number may occur only once.");
 
 const outputPaths = [options.out, options["ledger-out"]].filter((path) => path !== undefined);
 const existingPaths = outputPaths.filter((path) => existsSync(path));
-if (existingPaths.length > 0) exitWithUsage(`${existingPaths.join(", ")}: there already. It may hold the only copy of other keys.`);
+if (existingPaths.length > 0)
+  exitWithUsage(`${existingPaths.join(", ")} already exists and may contain the only copy of other keys. Choose another file name.`);
 
 const { secrets, publicParts } = await generateSecrets(
   requestedSecrets,
@@ -89,24 +91,25 @@ if (options.out !== undefined) writeSecrets(options.out, serviceValues);
 else if (options.json) process.stdout.write(toJson(serviceValues));
 else
   print(
-    ["Secrets. They are shown once and kept nowhere.\n", ...Object.entries(serviceValues).map(([name, value]) => `${name}=${value}`)].join(
-      "\n",
-    ),
+    [
+      "Secrets. They are shown only once and not stored anywhere.\n",
+      ...Object.entries(serviceValues).map(([name, value]) => `${name}=${value}`),
+    ].join("\n"),
   );
-if (options.out !== undefined) print(`${options.out} holds ${Object.keys(serviceValues).join(", ")}.`);
-if (ledgerOut !== undefined) print(`${ledgerOut} holds ${Object.keys(pickSecrets(ledgerSecrets)).join(", ")}.`);
+if (options.out !== undefined) print(`${options.out} contains ${Object.keys(serviceValues).join(", ")}.`);
+if (ledgerOut !== undefined) print(`${ledgerOut} contains ${Object.keys(pickSecrets(ledgerSecrets)).join(", ")}.`);
 
 print(`
-Public parts: to publish, and for others to pin.
+Public keys, to publish and for others to pin:
 
 ${toJson(publicParts)}`);
 
 const ledgerInstructions = ledgerOut === undefined ? "" : `\n     npx wrangler secret bulk ${ledgerOut}   (in the ledger's account)`;
-const vars = ledgerOut === undefined ? "LEDGER_VKEYS stays empty: the ledger is embedded" : "LEDGER_VKEYS and LEDGER_URL too";
+const vars = ledgerOut === undefined ? "LEDGER_VKEYS stays empty because the ledger is embedded" : "also set LEDGER_VKEYS and LEDGER_URL";
 if (options.only === undefined) {
   print(`Next:
-  1. [vars] in wrangler.toml: LEDGER_ORIGIN = "${ledgerOrigin}" and AUDIT_VKEY as above; ${vars}.
-  2. npx wrangler secret bulk ${options.out ?? "secrets.json"}   (the JSON that --json prints and --out writes)${ledgerInstructions}
-  3. Keep a copy where only those get who may restore the service, then delete the file. docs/operate/keys.md says what each protects,
-     what to do when it leaks, and how to change it later: npm run --silent keys -- --only NAME`);
-} else print("How each takes the place of the one before it: docs/operate/keys.md, Rotation.");
+  1. In wrangler.toml, [vars]: set LEDGER_ORIGIN = "${ledgerOrigin}" and AUDIT_VKEY as above; ${vars}.
+  2. Run: npx wrangler secret bulk ${options.out ?? "secrets.json"}   (the JSON that --json prints and --out writes)${ledgerInstructions}
+  3. Store a copy where only people who may restore the service have access, then delete the file. docs/operate/keys.md explains what each
+     secret protects, what to do when it leaks, and how to rotate it: npm run --silent keys -- --only NAME`);
+} else print("To replace the current secrets, follow docs/operate/keys.md, Rotation.");

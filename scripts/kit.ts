@@ -1,5 +1,5 @@
-// `npm run kit`: writes dist/npm, the package that developers install: the command `svc` and the typed client.
+// `npm run kit`: builds the npm package with the command `svc` and the typed client into dist/npm.
 import { buildKit } from "../kit/build.ts";
 
 await buildKit("dist/npm");
-console.log("dist/npm is written. Install it from there, or: npm pack ./dist/npm");
+console.log("Wrote dist/npm. Install it from there, or run: npm pack ./dist/npm");

@@ -1,6 +1,6 @@
-// Checks the embedded ledger with tools that are not ours: starts it alone, as it would run in another account, grows it past a
-// full tile of tiles, and lets Go's own sumdb packages verify checkpoints, tiles, growth and one entry (test/interop/go).
-// Needs Go and golang.org/x/mod, either from modules or from the Debian package golang-golang-x-mod-dev.
+// Checks the ledger with third-party code: starts it standalone, grows it past a full tile of tiles, and lets Go's sumdb packages verify
+// checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the Debian package
+// golang-golang-x-mod-dev.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { startStandaloneLedger } from "./standalone-ledger.ts";
 
 const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
-const { vkey: strangersVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
+const { vkey: otherVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
 const token = "token-of-the-ledger-interop";
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // around one tile and one tile of tiles
 const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`entry ${at}`);
@@ -23,7 +23,7 @@ const { base } = runtime;
 
 const addEntries = async (from: number, to: number): Promise<void> => {
   for (let at = from; at < to; at += 256) {
-    const entries = Array.from({ length: Math.min(256, to - at) }, (_, one) => buildEntry(at + one));
+    const entries = Array.from({ length: Math.min(256, to - at) }, (_, offset) => buildEntry(at + offset));
     const response = await fetch(`${base}/add-batch`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
@@ -33,7 +33,7 @@ const addEntries = async (from: number, to: number): Promise<void> => {
   }
 };
 
-/** The checkpoint over exactly this many entries; at most one a second is signed. */
+/** Waits for the checkpoint over exactly `size` entries; the ledger signs at most one per second. */
 const waitForCheckpoint = async (size: number): Promise<string> => {
   for (;;) {
     const note = await (await fetch(`${base}/checkpoint`)).text();
@@ -42,47 +42,51 @@ const waitForCheckpoint = async (size: number): Promise<string> => {
   }
 };
 
-/** With modules where there is a go.mod, else with the packages of the system. */
-const runGo = (...args: readonly string[]): { readonly ok: boolean; readonly said: string } => {
+/** Uses Go modules where there is a go.mod, else the system packages. */
+const runGo = (...args: readonly string[]): { readonly ok: boolean; readonly output: string } => {
   const system = { GO111MODULE: "off", GOPATH: "/usr/share/gocode" };
   const env = { ...process.env, ...(existsSync("test/interop/go/go.mod") ? {} : system) };
   const { status, stdout, stderr, error } = spawnSync("go", ["run", ".", ...args], { cwd: "test/interop/go", env, encoding: "utf8" });
-  if (error !== undefined) throw new Error("Go is not installed");
-  return { ok: status === 0, said: `${stdout}${stderr}` };
+  if (error !== undefined) throw new Error("Go is not installed.");
+  return { ok: status === 0, output: `${stdout}${stderr}` };
 };
 
 let failed = false;
-const expectTrue = (what: string, holds: boolean, said: string): void => {
-  console.log(`${holds ? "ok  " : "FAIL"} ${what}`);
-  if (!holds) {
+const expectTrue = (claim: string, isTrue: boolean, output: string): void => {
+  console.log(`${isTrue ? "ok  " : "FAIL"} ${claim}`);
+  if (!isTrue) {
     failed = true;
-    console.log(said);
+    console.log(output);
   }
 };
 
 try {
-  const olds: string[] = [];
+  const checkpoints: string[] = [];
   let size = 0;
   for (const next of sizes) {
     await addEntries(size, next);
     size = next;
     const path = join(folder, `checkpoint-${next}.txt`);
     writeFileSync(path, await waitForCheckpoint(next));
-    olds.push(path);
+    checkpoints.push(path);
   }
   const entryFile = join(folder, "entry.bin");
   writeFileSync(entryFile, buildEntry(300));
   const common = ["-url", base, "-vkey", vkey];
 
-  const whole = runGo(...common, ...olds.flatMap((path) => ["-old", path]), "-index", "300", "-entry", entryFile);
-  expectTrue("Go verifies the checkpoint, all tiles, the growth since every checkpoint, and an entry", whole.ok, whole.said);
-  console.log(whole.said.trimEnd());
+  const result = runGo(...common, ...checkpoints.flatMap((path) => ["-old", path]), "-index", "300", "-entry", entryFile);
+  expectTrue(
+    "Go verifies the checkpoint, all tiles, the consistency with every earlier checkpoint, and an entry",
+    result.ok,
+    result.output,
+  );
+  console.log(result.output.trimEnd());
 
-  // What must fail does, so that the check above means something.
-  const stranger = runGo("-url", base, "-vkey", strangersVkey);
-  expectTrue("Go refuses the checkpoint under another key", !stranger.ok && stranger.said.includes("checkpoint:"), stranger.said);
-  const elsewhere = runGo(...common, "-index", "301", "-entry", entryFile);
-  expectTrue("Go refuses the entry at another index", !elsewhere.ok && elsewhere.said.includes("entry 301"), elsewhere.said);
+  // Negative checks, so that the success above means something.
+  const otherKey = runGo("-url", base, "-vkey", otherVkey);
+  expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
+  const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);
+  expectTrue("Go refuses the entry at another index", !otherIndex.ok && otherIndex.output.includes("entry 301"), otherIndex.output);
 } finally {
   await runtime.dispose();
   rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-// `npm run lint`: the static checks alone.
+// `npm run lint`: runs only the static checks.
 import { buildAssets } from "./build.ts";
 import { runChecks } from "./checks.ts";
 
-await buildAssets(); // the type checks read what the build generates
+await buildAssets(); // the type checks need the generated modules
 const failed = await runChecks();
 if (failed.length > 0) {
-  console.error(`Failed: ${failed.join(", ")}. Formatting and most lint findings are settled by: npm run format`);
+  console.error(`Failed: ${failed.join(", ")}. To fix formatting and most lint findings, run: npm run format`);
   process.exit(1);
 }

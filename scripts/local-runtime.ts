@@ -1,14 +1,14 @@
-// The whole service on this machine: the Worker as wrangler bundles it, on Miniflare, with its databases on disk.
-// Not `wrangler dev`: that one never fires crons, asks questions on a terminal and is several times slower.
+// Runs the whole service locally: the Worker bundle from wrangler, on Miniflare, with its databases on disk. `wrangler dev` is not used
+// because it fires no crons, asks questions on the terminal and is several times slower.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
-process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // no request for a location that is not needed here
+process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skip the request for the machine's location
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
-// The runtime runs some twenty isolates (the Worker, the simulators of D1, KV, queues and assets, their proxies), and each
-// would let garbage grow as if it had the machine to itself: 1 GiB after a minute of load. A nursery of 2 MiB keeps them near 400 MiB.
+// The runtime has about twenty isolates (the Worker, simulators of D1, KV, queues and assets, and their proxies), and each sizes its heap as
+// if it were alone: 1 GiB after a minute of load. A young generation of 2 MiB keeps them near 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
 const { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } = await import("wrangler");
@@ -17,47 +17,47 @@ type Miniflare = InstanceType<typeof Miniflare>;
 
 const bundleDir = "dist/worker";
 
-/** Bundles the Worker exactly as a deployment would. */
+/** Bundles the Worker like a deployment. Throws with wrangler's output when that fails. */
 export const bundleWorker = (outDir: string = bundleDir): void => {
   const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", outDir], {
     encoding: "utf8",
   });
-  if (status !== 0) throw new Error(`The Worker does not bundle:\n${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`Bundling the Worker failed:\n${stdout}${stderr}`);
 };
 
 export interface RuntimeOptions {
   readonly port: number;
   readonly stateDir: string;
   readonly vars: Readonly<Record<string, string>>;
-  /** Codes of further homes besides `00`; each becomes a database of its own. */
+  /** Ids of shards in addition to `00`; each gets its own database. */
   readonly extraShards?: readonly string[];
-  /** Fills a migrated database before anybody is listened to. */
-  readonly seed?: (db: D1Like, home: string) => Promise<void>;
+  /** Seeds a migrated database before the service listens. */
+  readonly seed?: (db: D1Like, shard: string) => Promise<void>;
   /** A module to run instead of the bundled Worker. */
   readonly script?: string;
-  /** Where `bundleWorker` wrote, when not to the default place. */
+  /** Output folder of `bundleWorker`, if not the default. */
   readonly bundleDir?: string;
-  /** A copy of the files it serves, when not the default folder. */
+  /** Folder of static assets, if not the default. */
   readonly assetsDir?: string;
-  /** A module that runs beside the Worker, on its databases and objects, and answers what is sent to the host `beside.test`. */
+  /** A second Worker with the same databases and Durable Objects, reachable at the host `beside.test`. */
   readonly sidecarScript?: string;
-  /** False prints faults only: whoever measures would otherwise measure its own terminal. */
+  /** False prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
-  /** Opens the debugger on this port; for profiles. */
+  /** Port of the debugger, for profiles. */
   readonly inspectorPort?: number;
 }
 
 export interface Runtime {
   readonly url: string;
-  readonly database: (home?: string) => Promise<D1Like>;
+  readonly database: (shard?: string) => Promise<D1Like>;
   readonly scheduled: (cron: string, at?: Date) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
-/** As much of a D1 database as scripts and tests use. */
+/** The part of the D1 interface that scripts and tests use. */
 export interface D1Like {
   prepare: (sql: string) => D1Statement;
-  /** A method, not a property: D1 itself asks for its own statements, which are these and more. */
+  /** A method rather than a property: method parameters are bivariant, so a real D1 database is assignable. */
   batch(statements: readonly D1Statement[]): Promise<unknown>;
 }
 export interface D1Statement {
@@ -68,8 +68,8 @@ export interface D1Statement {
 }
 
 /**
- * Runs beside the databases, for whoever fills them. Through Miniflare's own proxy each statement would hold up this process for
- * some milliseconds, and a new database takes three hundred of them.
+ * A Worker that runs SQL for migrations and seeding. Miniflare's own database proxy blocks this process for some milliseconds per
+ * statement, and a new database takes about 300 statements.
  */
 const seedScript = `export default {
   async fetch(request, env) {
@@ -79,15 +79,15 @@ const seedScript = `export default {
   },
 }`;
 
-/** A statement as it is sent there. */
+/** A statement as sent to the seed Worker. */
 interface Prepared {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
 
-const openDatabase = (filler: Miniflare, binding: string): D1Like => {
+const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => {
   const batch = async (statements: readonly Prepared[]): Promise<readonly { readonly results: readonly unknown[] }[]> => {
-    const answer = await filler.dispatchFetch("http://filler.test/", { method: "POST", body: JSON.stringify({ binding, statements }) });
+    const answer = await seedRuntime.dispatchFetch("http://seed.test/", { method: "POST", body: JSON.stringify({ binding, statements }) });
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json() as Promise<readonly { readonly results: readonly unknown[] }[]>;
   };
@@ -105,9 +105,12 @@ const openDatabase = (filler: Miniflare, binding: string): D1Like => {
   return { prepare: (sql) => prepare(sql), batch: (statements) => batch(statements as readonly (D1Statement & Prepared)[]) };
 };
 
-const shardBinding = (home: string): string => (home === "00" ? "DB" : `DB_${home}`);
+const getBindingName = (shard: string): string => (shard === "00" ? "DB" : `DB_${shard}`);
 
-/** Applies the migrations not yet applied, in wrangler's own table, so that both tools agree on what was done. */
+/** The state folder was written with migrations that no longer exist. */
+class OutdatedStateError extends Error {}
+
+/** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError when a recorded migration has no file. */
 const applyMigrations = async (db: D1Like): Promise<void> => {
   await db
     .prepare(
@@ -116,14 +119,17 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
     .run();
   const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
   const applied = new Set(results.map(({ name }) => name));
-  for (const name of readdirSync("d1-migrations").sort()) {
+  const files = readdirSync("d1-migrations").sort();
+  const unknown = [...applied].filter((name) => !files.includes(name));
+  if (unknown.length > 0) throw new OutdatedStateError(`The database was created with unknown migrations: ${unknown.join(", ")}.`);
+  for (const name of files) {
     if (applied.has(name)) continue;
     const statements = unstable_splitSqlQuery(readFileSync(join("d1-migrations", name), "utf8"));
     await db.batch([...statements.map((sql) => db.prepare(sql)), db.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)]);
   }
 };
 
-/** The flags above fit no snapshot that the runtime was built with; it says so once an isolate, and compiles. */
+/** With the V8 flags above the runtime cannot use its compile cache and prints this once per isolate. */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
@@ -152,41 +158,64 @@ const buildSharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "state
 
 const listShards = ({ extraShards = [] }: Pick<RuntimeOptions, "extraShards">): readonly string[] => ["00", ...extraShards];
 
-/** Its settings are those of the file alone: what wrangler adds from .dev.vars is for whoever starts the runtime to give, or not. */
+/** The Worker options of a wrangler.toml, without the settings that wrangler would add from .dev.vars. */
 export const loadWorkerConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
   const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions(path).workerOptions as Record<string, unknown>;
   return { ...worker, bindings: unstable_readConfig({ config: path }).vars };
 };
 
-const listDatabases = (worker: Record<string, unknown>, homes: readonly string[]): Record<string, unknown> =>
+const listDatabases = (worker: Record<string, unknown>, shards: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
-    homes.map((home) => [shardBinding(home), home === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-home-${home}`]),
+    shards.map((shard) => [
+      getBindingName(shard),
+      shard === "00" ? (worker.d1Databases as Record<string, unknown>).DB : `svc-shard-${shard}`,
+    ]),
   );
 
-/** Migrates the databases of a state folder and fills them; nothing runs there afterwards. */
+/** Migrates and seeds the databases of a state folder, without leaving a runtime. Throws OutdatedStateError, see above. */
 export const prepareDatabases = async (
   options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
   worker = loadWorkerConfiguration(),
 ): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
-  const homes = listShards(options);
-  const d1Databases = listDatabases(worker, homes);
-  const filler = new Miniflare(
+  const shards = listShards(options);
+  const d1Databases = listDatabases(worker, shards);
+  const seedRuntime = new Miniflare(
     convertV4MiniflareOptions({
       ...buildSharedOptions(options),
       port: 0,
-      workers: [{ name: "filler", modules: true, script: seedScript, compatibilityDate: "2026-08-01", d1Databases }],
+      workers: [{ name: "seed", modules: true, script: seedScript, compatibilityDate: "2026-08-01", d1Databases }],
     } as never),
   );
-  for (const home of homes) {
-    const db = openDatabase(filler, shardBinding(home));
-    await applyMigrations(db);
-    await options.seed?.(db, home);
+  try {
+    for (const shard of shards) {
+      const db = createSeedDatabase(seedRuntime, getBindingName(shard));
+      await applyMigrations(db);
+      await options.seed?.(db, shard);
+    }
+  } finally {
+    await seedRuntime.dispose();
   }
-  await filler.dispose();
 };
 
-/** Starts the runtime; databases are migrated before it listens to anybody. */
+/**
+ * Runs `start`. When the state folder is outdated, moves it aside to `<folder>.old-<timestamp>`, tells `report` so in one sentence, and
+ * runs `start` again with an empty folder.
+ */
+export const withCurrentState = async <T>(stateDir: string, report: (text: string) => void, start: () => Promise<T>): Promise<T> => {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof OutdatedStateError)) throw error;
+    const folder = stateDir.replace(/\/+$/, "");
+    const movedTo = `${folder}.old-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+    renameSync(folder, movedTo);
+    report(`${folder} has an older database schema. It was moved to ${movedTo}; the service starts with an empty database.`);
+    return start();
+  }
+};
+
+/** Starts the service after migrating and seeding its databases. */
 export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   const worker = loadWorkerConfiguration();
   const databases = listDatabases(worker, listShards(options));
@@ -202,9 +231,9 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
         {
           ...worker,
           ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
-          // a module of its own brings no objects and takes no messages
+          // a replacement module has no Durable Objects and no queues
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
-          // nothing asks for them here, and each would be an isolate or two of its own
+          // not needed locally, and each would add one or two isolates
           cacheAPI: false,
           ratelimits: {},
           name: "svc",
@@ -242,7 +271,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
   const url = await running.ready;
   return {
     url: url.origin,
-    database: async (home = "00") => (await running.getD1Database(shardBinding(home))) as unknown as D1Like,
+    database: async (shard = "00") => (await running.getD1Database(getBindingName(shard))) as unknown as D1Like,
     scheduled: async (cron, at = new Date()) => {
       const handler = (await running.getWorker("svc")) as unknown as {
         scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown>;

@@ -1,13 +1,13 @@
-// Where `npm test` keeps the databases of its tests. They outlive nobody, and on a disk each of their commits waits for it.
+// A temporary folder in memory for the databases of `npm test`; on a disk every commit would wait for the disk.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const memoryFolder = "/dev/shm"; // Linux has it; no other system has such a folder
+const memoryFolder = "/dev/shm"; // exists only on Linux
 const prefix = "svc-tests-";
-const neededBytes = 2 * 1_024 ** 3; // containers often have 64 MiB here, which the first browsers would fill
-const maxFolderAgeMs = 60 * 60_000; // no run is longer: what is older was left by one that was killed
+const neededBytes = 2 * 1_024 ** 3; // containers often have only 64 MiB, which browsers would fill
+const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders are left over from killed runs
 
-/** Whether files there may be run, as tests of installed commands do. False as well where there is no such folder. */
+/** Whether files in the folder can be executed, which tests of installed commands need. False without such a folder. */
 const canExecute = (): boolean => {
   try {
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
@@ -18,7 +18,7 @@ const canExecute = (): boolean => {
   }
 };
 
-const hasRoom = (): boolean => {
+const hasFreeSpace = (): boolean => {
   const { bavail, bsize } = statfsSync(memoryFolder);
   return bavail * bsize > neededBytes;
 };
@@ -26,14 +26,14 @@ const hasRoom = (): boolean => {
 const removeOldFolders = (): void => {
   for (const name of readdirSync(memoryFolder).filter((found) => found.startsWith(prefix))) {
     const path = join(memoryFolder, name);
-    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (madeAt !== undefined && Date.now() - madeAt > maxFolderAgeMs) rmSync(path, { recursive: true, force: true });
+    const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (modifiedAt !== undefined && Date.now() - modifiedAt > maxFolderAgeMs) rmSync(path, { recursive: true, force: true });
   }
 };
 
-/** Does the work with a folder in memory, gone afterwards; with null where this machine has none that is fit. */
+/** Runs `work` with a folder in memory and deletes it afterwards; passes null when this machine has no suitable one. */
 export const withMemoryFolder = async <T>(work: (folder: string | null) => Promise<T>): Promise<T> => {
-  if (!(canExecute() && hasRoom())) return work(null);
+  if (!(canExecute() && hasFreeSpace())) return work(null);
   removeOldFolders();
   const folder = mkdtempSync(join(memoryFolder, prefix));
   try {

@@ -1,4 +1,4 @@
-// Note-format secrets, as logs and witnesses read them: made from a seed, with the key id that its public key gives.
+// Creates note-format key pairs for logs and witnesses from a seed.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
@@ -6,19 +6,19 @@ import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } fro
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
 
-const publicKeyOf = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
+const derivePublicKey = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
   const secret: KeyObject = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" });
   const publicKey = fromBase64Url(createPublicKey(secret).export({ format: "jwk" }).x ?? "");
   if (publicKey === null) throw new Error("note secret: no public key");
   return publicKey;
 };
 
-/** The secret and its public counterpart. `seed` is 32 random bytes. */
+/** The note-format secret and public key for a 32-byte random seed. */
 export const noteKeyPair = (
   name: string,
   seed: Uint8Array<ArrayBuffer>,
   kind: KeyKind = keyKinds.log,
 ): { readonly secret: string; readonly vkey: string } => {
-  const key = createVerifierKey(sha256, name, kind, publicKeyOf(seed));
+  const key = createVerifierKey(sha256, name, kind, derivePublicKey(seed));
   return { secret: formatSkey({ name, keyId: key.keyId, kind, seed }), vkey: formatVkey(key) };
 };

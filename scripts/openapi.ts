@@ -1,5 +1,5 @@
-// `npm run openapi`: writes docs/reference/openapi.json, the description that the running Worker serves. The committed copy is what
-// readers diff and tools lint; the tests fail when it is not what the Worker says.
+// `npm run openapi`: writes docs/reference/openapi.json as the running Worker serves it. The committed copy can be diffed and linted; a test
+// fails when it differs from the Worker's document.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,15 +14,15 @@ await buildAssets();
 bundleWorker();
 const stateDir = mkdtempSync(join(tmpdir(), "svc-openapi-"));
 const { vars } = loadLocalSettings();
-// The address of wrangler.toml, so that the file does not depend on who wrote it.
+// BASE_URL as in wrangler.toml, so that the file is the same on every machine.
 const runtime = await startRuntime({ port: 0, stateDir, vars: { ...vars, BASE_URL: "https://api.example.com/v1" } });
 try {
   const response = await fetch(`${runtime.url}/v1/openapi.json`);
-  if (!response.ok) throw new Error(`the Worker answered ${response.status}`);
+  if (!response.ok) throw new Error(`GET /v1/openapi.json returned ${response.status}`);
   writeFileSync(committedPath, `${JSON.stringify(await response.json(), null, 2)}\n`);
 } finally {
   await runtime.dispose();
   rmSync(stateDir, { recursive: true, force: true });
 }
-console.log(`${committedPath} is written.`);
-process.exit(0); // the runtime's own handles would keep the process alive
+console.log(`Wrote ${committedPath}.`);
+process.exit(0); // open handles of the runtime keep the process alive

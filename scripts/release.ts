@@ -1,20 +1,19 @@
-// `npm run release`: builds what is deployed, and keeps the page script of this deployment under its own name for good, so that
-// pages that pin it go on working after the next one; and with it the share part that it loads. Part of `npm run deploy`; what it
-// adds belongs into the repository.
+// `npm run release`: builds the assets of a deployment and saves its page script and share script under their hashed names, so that pages
+// that reference them by integrity keep working after later deployments. Part of `npm run deploy`. Commit the files it adds.
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildAssets, releasedDir } from "./build.ts";
 
-/** Where people of this deployment decide about shares: the page script has to know whose messages to believe. */
+/** The app's origin, built into the page script, which accepts messages from this origin only. */
 const appUrl = /^APP_URL = "([^"]+)"/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1];
-if (appUrl === undefined) throw new Error("release: wrangler.toml has no APP_URL");
+if (appUrl === undefined) throw new Error("release: set APP_URL in wrangler.toml.");
 
 const { hash12, integrity, share } = await buildAssets(appUrl);
 const saveRelease = (name: string): string => {
-  const kept = join(releasedDir, name);
-  if (existsSync(kept)) return "";
-  copyFileSync(join("dist/assets/v1", name), kept);
-  return `\nNew: commit ${kept}.`;
+  const path = join(releasedDir, name);
+  if (existsSync(path)) return "";
+  copyFileSync(join("dist/assets/v1", name), path);
+  return `\nNew file ${path}: commit it.`;
 };
 const name = `svc-${hash12}.js`;
 console.log(`/v1/${name}  integrity="${integrity}"${saveRelease(name)}${saveRelease(`svc-share-${share.hash12}.js`)}`);

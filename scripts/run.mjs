@@ -1,5 +1,5 @@
-// Entry point of every npm script: installs the dependencies if they are missing, then runs the command with the Node version that
-// package.json pins. Plain JavaScript, because it runs on the machine's own Node (20 or later); every command is TypeScript on Node 24.
+// Entry point of every npm script: installs missing dependencies, then runs the command with the Node version pinned in package.json.
+// Plain JavaScript because it runs on the machine's own Node (20 or later); the commands are TypeScript on Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

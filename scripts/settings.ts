@@ -1,4 +1,4 @@
-// Development settings: the random secrets of this machine in .dev.vars, and what the environment overrides.
+// Local settings: random development secrets in .dev.vars, and overrides from the environment.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
@@ -11,7 +11,7 @@ const devVarsPath = ".dev.vars";
 
 const localLedger = "localhost/ledger/2026h2";
 
-/** Every secret of a development machine; the audit log's public key too, which the ledger watches as a witness. */
+/** All development secrets, and the public key of the audit log, which the ledger cosigns as a witness. */
 export const generateDevVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");
@@ -37,14 +37,14 @@ export const generateDevVars = (): Record<string, string> => {
   };
 };
 
-const heading = "# Development secrets of this machine, made at the first start. Not for any deployment.\n";
+const heading = "# Development secrets of this machine, generated at the first start. Do not use them in a deployment.\n";
 
-/** Writes .dev.vars when it is absent, and adds what a newer version needs; what is there stays. */
+/** Creates .dev.vars, or adds settings that a newer version needs. Existing settings stay. */
 export const ensureDevVars = (): void => {
-  const kept = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
-  const known = parseDevVars(kept);
+  const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
+  const known = parseDevVars(text);
   const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // two that belong together are added together
+  // Pairs that belong together are only added together.
   const pairs = {
     ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
@@ -52,7 +52,7 @@ export const ensureDevVars = (): void => {
   const missing = Object.entries({ ...others, ...pairs }).filter(([name]) => known[name] === undefined);
   if (missing.length === 0) return;
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  writeFileSync(devVarsPath, `${kept.endsWith("\n") ? kept : `${kept}\n`}${added}`, { mode: 0o600 });
+  writeFileSync(devVarsPath, `${text.endsWith("\n") ? text : `${text}\n`}${added}`, { mode: 0o600 });
 };
 
 const parseDevVars = (text: string): Record<string, string> =>
@@ -69,13 +69,13 @@ export interface LocalSettings {
   readonly stateDir: string;
   readonly origin: string;
   readonly demoOrigin: string;
-  /** Settings and secrets for the Worker: .dev.vars, then the environment, then the local addresses. */
+  /** Settings and secrets for the Worker: .dev.vars, overridden by the environment, then by the local URLs. */
   readonly vars: Readonly<Record<string, string>>;
 }
 
 const overridablePattern = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
 
-/** The settings of a service on these ports of this machine. */
+/** The settings of a local service on these ports. */
 export const buildLocalSettings = ({
   port,
   demoPort,
@@ -83,7 +83,7 @@ export const buildLocalSettings = ({
   vars,
 }: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars">): LocalSettings => {
   const origin = `http://localhost:${port}`;
-  // The demo site is what a newcomer captures from: its pages may always be fetched.
+  // The demo site's pages may always be fetched, because the demo captures its policies.
   const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
     .filter((entry) => entry !== undefined && entry !== "")
     .join(",");
@@ -102,14 +102,14 @@ export const buildLocalSettings = ({
       MCP_URL: `${origin}/mcp`,
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
-      SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // so that security.txt is there to be seen
+      SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // makes security.txt available
       DEV_FETCH_ALLOW: allow,
-      // What the first page shows of the demonstration.
+      // Shown on the first page.
       DEV_DEMO: JSON.stringify({
         site_base: `http://localhost:${demoPort}`,
         ...getDemoCredentials(createDemoWorld(vars.ISSUER_KEY as string)),
       }),
-      // The stand-in for the payment provider; DEV_STRIPE_API= (empty) speaks to the provider itself, with a test key of its own.
+      // The payment provider mock. Set DEV_STRIPE_API to empty to use Stripe itself with a test key.
       DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
     },
   };
@@ -128,7 +128,7 @@ export const loadLocalSettings = (): LocalSettings => {
   });
 };
 
-/** What the stand-in for the payment provider shares with the service. */
+/** The settings that the payment provider mock shares with the service. */
 export const paymentProviderMockFrom = ({ origin, demoOrigin, vars }: LocalSettings): PaymentProviderMock => ({
   origin: demoOrigin,
   serviceOrigin: origin,

@@ -1,11 +1,11 @@
-// A ledger alone on this machine, as its operator deploys it: workers/ledger and nothing else.
+// Runs workers/ledger alone on this machine, as a ledger operator would deploy it.
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 
 export interface StandaloneLedger {
-  /** Address of the log, without a trailing slash. */
+  /** URL of the log without a trailing slash. */
   readonly base: string;
   readonly dispose: () => Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface LedgerDeployment {
   /** Note-format secret. */
   readonly secret: string;
   readonly token: string;
-  /** Where it keeps what it holds. */
+  /** Folder for its state. */
   readonly folder: string;
   readonly port?: number;
 }

@@ -1,11 +1,11 @@
-// `npm start`: the whole service and a demo business site, on this machine, in the foreground.
+// `npm start`: runs the whole service and a demo business site locally in the foreground.
 import { buildAssets } from "./build.ts";
 import { startDemoSite } from "./demo-site.ts";
 import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars } from "./demo-world.ts";
-import { bundleWorker, startRuntime, type D1Like, type Runtime } from "./local-runtime.ts";
+import { bundleWorker, startRuntime, withCurrentState, type D1Like, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 
-const runStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
   process.stdout.write(`  ${name} ...`);
   const value = await work();
@@ -13,7 +13,7 @@ const runStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> 
   return value;
 };
 
-/** Cron: the local runtime has none of its own. A tick that fails is reported and the next one comes anyway. */
+/** The local runtime fires no crons itself. A failed run is reported and does not stop the next one. */
 const runCron = (runtime: Runtime, cron: string, at: Date): void => {
   runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
 };
@@ -26,18 +26,26 @@ const startCron = (runtime: Runtime): NodeJS.Timeout =>
   }, 60_000);
 
 const main = async (): Promise<void> => {
-  console.log("svc is starting");
+  console.log("Starting svc");
   ensureDevVars();
   const settings = loadLocalSettings();
-  await runStep("page script, styles", buildAssets);
-  await runStep("bundle", bundleWorker);
+  await runStartStep("page script, styles", buildAssets);
+  await runStartStep("bundle", bundleWorker);
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const vault = await openVaultFromVars(settings.vars);
   const seed = async (db: D1Like): Promise<void> => {
     await seedDemo(db, world, Date.now());
     await seedPeople(db, vault, world, Date.now());
   };
-  const runtime = await runStep("databases, demo accounts, runtime", () => startRuntime({ ...settings, seed }));
+  const notices: string[] = [];
+  const runtime = await runStartStep("databases, demo accounts, runtime", () =>
+    withCurrentState(
+      settings.stateDir,
+      (text) => notices.push(text),
+      () => startRuntime({ ...settings, seed }),
+    ),
+  );
+  for (const notice of notices) console.log(`  ${notice}`);
   const site = await startDemoSite(
     { port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
     paymentProviderMockFrom(settings),
@@ -45,16 +53,17 @@ const main = async (): Promise<void> => {
   const ticker = startCron(runtime);
 
   console.log(`
-  First page           ${settings.origin}/        checks and withdraws; lists the demo's keys
+  Home page            ${settings.origin}/        verify a certificate, withdraw consent, see the demo credentials
   Demo business site   ${settings.demoOrigin}/        a form that issues a certificate
-  API                  ${settings.origin}/v1       described at ${settings.origin}/docs
+  API                  ${settings.origin}/v1       documentation: ${settings.origin}/docs
   Health               ${settings.origin}/v1/health
   Demo client id       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
-  Demo owner           ${world.ownerEmail}   signs in with a code from ${settings.origin}/dev/mail
-  Pay for a plan       ${settings.origin}/v1/billing/checkout?plan=business   once signed in; leads to a stand-in for the payment provider
-  One certificate from the command line:  npm run demo
-  Stop with Ctrl-C; the data stay in ${settings.stateDir}
+  Demo owner           ${world.ownerEmail}   sign in with a code from ${settings.origin}/dev/mail
+  Pay for a plan       ${settings.origin}/v1/billing/checkout?plan=business   after signing in; opens the payment provider mock
+
+  Issue a certificate from the command line: npm run demo
+  Press Ctrl-C to stop. The data stays in ${settings.stateDir}.
 `);
 
   const stop = async (): Promise<void> => {

@@ -1,10 +1,10 @@
-// `npm run verify -- evidence.zip --trust trust.json`: builds the offline verifier and runs it, as it is handed out.
+// `npm run verify -- evidence.zip --trust trust.json`: builds the offline verifier and runs it.
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { buildVerifier } from "../verifier/build.ts";
 
 await buildVerifier("dist");
-// Paths are meant from where the command was typed.
+// Relative paths refer to the folder where npm was called.
 const cwd = process.env.INIT_CWD ?? process.cwd();
 const { status } = spawnSync(process.execPath, [resolve("dist/svc-verify.mjs"), ...process.argv.slice(2)], { stdio: "inherit", cwd });
 process.exit(status ?? 1);

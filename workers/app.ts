@@ -1,5 +1,5 @@
-// Every surface on one app, and which host may answer which path. In production each host serves its own paths and
-// refuses the others; locally one origin serves them all.
+// The Hono app: every route, the middleware that runs before all of them, and the paths that each host serves. In production each
+// host serves only its own paths; in development one origin serves them all.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -52,14 +52,14 @@ import { randomBytes, type Services } from "./services.ts";
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the script asks where it was loaded from
+  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host that it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
   { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const anyPath = /^/;
 
-/** Which paths each host serves. Development answers everything under any name of the machine. */
+/** Returns the paths that a host serves. In development every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
@@ -70,22 +70,22 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Nothing is under this address: a page where a person asks, JSON for programs, under /v1 and at well-known names. */
+/** 404: a page for browsers; JSON for programs, under /v1 and for well-known names. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
-/** A host that is none of ours serves nothing. The host that people type off a certificate says so as a page. */
+/** Serves nothing on unknown hosts. The verification host, which people copy from a certificate by hand, answers with a page. */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
-  const [peoplesHost, apiHost] = [new URL(config.verifyUrl).host, new URL(config.baseUrl).host];
+  const [verifyHost, apiHost] = [new URL(config.verifyUrl).host, new URL(config.baseUrl).host];
   return createMiddleware<AppEnv>(async (c, next) => {
     const { host, pathname } = new URL(c.req.url);
     if (pathsOf(host).some((paths) => paths.test(pathname))) return next();
-    return host === peoplesHost && host !== apiHost ? renderNotFound(c) : respondNotFound(c);
+    return host === verifyHost && host !== apiHost ? renderNotFound(c) : respondNotFound(c);
   });
 };
 
-/** Of every answer; a page brings the policy of its own. */
+/** Default security headers. Pages set their own Content-Security-Policy. */
 const securityHeaders = secureHeaders({
   overwrite: false,
   strictTransportSecurity: "max-age=31536000; includeSubDomains",
@@ -94,22 +94,22 @@ const securityHeaders = secureHeaders({
   crossOriginOpenerPolicy: "same-origin",
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
   permissionsPolicy: { camera: false, geolocation: false, microphone: false, payment: false, usb: false },
-  crossOriginResourcePolicy: false, // the script, the logs and the public answers are for every page
+  crossOriginResourcePolicy: false, // any page may load the page script, the logs and the public responses
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
-  xFrameOptions: false, // frame-ancestors says it
+  xFrameOptions: false, // covered by frame-ancestors
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
 });
 
-/** Nothing is kept by anybody in between, unless its route says so. */
+/** No response is cached unless its route sets Cache-Control. */
 const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
-/** Every request leaves one line in the log. */
+/** Writes one log line for each request, and records refusals for the business they concern. */
 const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const { services } = c.var;
   const start = services.clock();
@@ -129,32 +129,33 @@ const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   recordRefusal(c, routePath(c, -1));
 });
 
-/** Cloudflare sets this header and overwrites what a client sends; no other header names the caller. */
+/** Cloudflare sets this header and overwrites any value from the client. No other header is trusted. */
 const getCallerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
-/** A delivery of ours that came back to us under some name: taken as a request, it could make the next one. */
+/** Refuses our own webhook deliveries: an endpoint that points back at this service could otherwise start a delivery loop. */
 const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
 
-/** Ours, whatever the caller sends. */
+/** Always generates the request id; an id sent by the caller is ignored. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
-/** A deployment that is not fit to run says so on every route and does nothing else. */
+/** Answers 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
 export const misconfiguredApp = createApi();
 misconfiguredApp.use(assignRequestId, securityHeaders, defaultNoStore);
 misconfiguredApp.notFound((c) => {
-  c.header("Access-Control-Allow-Origin", "*"); // a page's script is to read what is wrong
+  c.header("Access-Control-Allow-Origin", "*"); // lets the page script read the error code
   return failure(c, "misconfigured");
 });
 
+/** Builds the app for one isolate. */
 export const buildApp = (services: Services) => {
   const { config } = services;
   const app = createApi();
   let document: object | undefined;
-  /** Written when somebody first asks for it: few isolates are ever asked. */
-  const describe = (): object => {
+  /** Built on first use: few isolates ever serve the OpenAPI document. */
+  const getOpenApiDocument = (): object => {
     if (document === undefined) {
       describeWebhooks(app);
       document = openApiDocument(app, new URL(config.baseUrl).origin);
@@ -179,9 +180,17 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  for (const [mayRead, paths] of corsRules) for (const path of paths) app.use(path, mayRead);
-  const people = [sessionRoutes, passkeyRoutes, agentTokenRoutes, shareRoutes, consumerRoutes, consumerCertificateRoutes, removalRoutes];
-  const business = [
+  for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
+  const consumerApi = [
+    sessionRoutes,
+    passkeyRoutes,
+    agentTokenRoutes,
+    shareRoutes,
+    consumerRoutes,
+    consumerCertificateRoutes,
+    removalRoutes,
+  ];
+  const businessApi = [
     accountRoutes,
     domainRoutes,
     keyRoutes,
@@ -192,23 +201,23 @@ export const buildApp = (services: Services) => {
     integrationRoutes,
     billingRoutes,
   ];
-  const ours = [createServiceRoutes(describe), adminRoutes];
-  for (const words of [
+  const serviceApi = [createServiceRoutes(getOpenApiDocument), adminRoutes];
+  for (const routes of [
     certificateRoutes,
     signInRoutes,
-    ...people,
+    ...consumerApi,
     webhookRoutes,
     eventRoutes,
     sandboxRoutes,
-    ...business,
+    ...businessApi,
     withdrawalRoutes,
     contactCheckRoutes,
-    ...ours,
+    ...serviceApi,
   ])
-    app.route("/", words);
+    app.route("/", routes);
   app.route("/", agentServer);
   app.route("/", oauthRoutes);
-  registerPageRoutes(app, config, { getOpenApiDocument: describe, exportFile: accountExportToWire });
+  registerPageRoutes(app, config, { getOpenApiDocument, exportFile: accountExportToWire });
   registerTransparencyLogRoutes(app, config);
   app.onError(handleError);
   app.notFound(respondNotFound);

@@ -1,5 +1,5 @@
-// The bindings and settings of a deployment, read once and checked once: a deployment that is not fit to run answers 503
-// on every route instead of running half configured, and says in its log everything that is missing at once.
+// The bindings and settings of a deployment, read and checked once per isolate. With an invalid setting the deployment answers 503
+// on every route instead of running half configured, and logs all invalid settings at once.
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -15,7 +15,7 @@ import type { EventSequence } from "../durable-objects/event-sequence/object.ts"
 import type { DeliveryQueue } from "../durable-objects/delivery-queue/object.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
-import { parseDayLimits, parseLimits, type Limits } from "./limits.ts";
+import { describeOutOfRange, parseDayLimits, parseLimits, type Limits } from "./limits.ts";
 
 export interface Env {
   readonly DB: D1Database;
@@ -27,11 +27,11 @@ export interface Env {
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly ANCHOR_QUEUE: Queue<object>;
   readonly SHIELD?: RateLimit;
-  /** Cloudflare's Email Service, for MAIL_TRANSPORT "cloudflare". */
+  /** Cloudflare's Email Service, used when MAIL_TRANSPORT is "cloudflare". */
   readonly EMAIL?: SendEmail;
-  /** Workers AI, for the integration helper; without it heuristics alone map a form. */
+  /** Workers AI for the integration helper. Without it, forms are mapped by heuristics alone. */
   readonly AI?: TextModelRunner;
-  /** Settings and secrets arrive as text under many names; they are read through `readConfig` only. */
+  /** Settings and secrets are strings; only `loadConfig` reads them. */
   readonly [name: string]: unknown;
 }
 
@@ -41,84 +41,85 @@ export interface Config extends ProofSettings {
   readonly verifyUrl: string;
   readonly cdnUrl: string;
   readonly mcpUrl: string;
-  /** Whether the agent server speaks revision 2026-07-28 beside 2025-03-26. */
+  /** Whether the agent server supports protocol revision 2026-07-28 in addition to 2025-03-26. */
   readonly isMcpModernEnabled: boolean;
   readonly appUrl: string;
-  /** Hosts that a program which registers itself may have its answers sent to. */
+  /** Redirect hosts allowed for OAuth clients that register themselves. */
   readonly oauthHosts: readonly string[];
-  /** Hosts whose programs may not be connected. */
+  /** Hosts whose OAuth clients are refused. */
   readonly oauthBlockedHosts: readonly string[];
   readonly dohUrls: readonly string[];
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
   readonly issuerSeed: Bytes;
-  /** Since when the issuer's key signs. */
+  /** ISO 8601 time from which the current issuer key is valid. */
   readonly issuerKeyFrom: string;
   readonly retiredIssuerKeys: readonly KeyWithValidity[];
-  /** New accounts wait until the operator lets them in. */
+  /** Whether new business accounts stay `pending` until the operator approves them. */
   readonly requiresSignupApproval: boolean;
   readonly limits: Limits;
   readonly dayLimits: DailyLimits;
   readonly mail: MailSettings;
-  /** Null for a deployment that sells nothing. */
+  /** Null when no plan can be bought in this deployment. */
   readonly billing: BillingSettings | null;
-  /** Whom to tell of a weakness: a mailto:, https: or tel: address (RFC 9116). Null where nobody is named. */
+  /** Contact for vulnerability reports, a mailto:, https: or tel: URL (RFC 9116). Null when not set. */
   readonly securityContact: string | null;
-  /** SHA-256 of the operator's token, hex; null where there is none, and then no operator's route. */
+  /** SHA-256 of the operator token in hex. Null disables the operator routes. */
   readonly adminTokenHash: string | null;
-  /** The model that the integration helper asks, where the binding AI is there. */
+  /** Workers AI model of the integration helper; used only with the AI binding. */
   readonly aiModel: string;
   /** Added to every clock read; development only. */
   readonly clockOffsetMs: number;
-  /** How long changes are gathered before the audit log and the ledger are notified of them. */
+  /** Time to gather changes before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;
   /** `host:port` of local or plain-http hosts that may be fetched; development only. */
   readonly devFetchAllow: readonly string[];
-  /** What the first page says of the demonstration: addresses and keys of businesses that do not exist; development only. */
+  /** Addresses and keys of the fictional demo businesses, shown on the first page; development only. */
   readonly demo: Readonly<Record<string, string>>;
-  /** False once DEV_RATE_SCALE changed the limits: the platform's shield cannot be scaled with them. */
+  /** False when DEV_RATE_SCALE changes the limits, because Cloudflare's rate limiting binding cannot be scaled with them. */
   readonly isShieldEnabled: boolean;
 }
 
 export interface MailSettings {
-  /** One mailbox. */
+  /** A single email address. */
   readonly from: string;
   readonly transport:
     | { readonly kind: "cloudflare" }
     | { readonly kind: "http"; readonly url: string; readonly token: string }
-    /** Development only: kept here, sent to nobody. */
+    /** Development only: mail is stored for /dev/mail and not sent. */
     | { readonly kind: "capture" };
 }
 
 export interface BillingSettings {
   readonly secretKey: string;
-  /** Of the endpoint that the provider's events are sent to. */
+  /** Signing secret of the endpoint that receives the provider's events. */
   readonly webhookSecret: string;
-  /** The provider's ids of what is sold. */
+  /** The provider's price ids. */
   readonly prices: Readonly<Record<PurchasablePlan, string>>;
-  /** A stand-in for the provider's interface; development only. */
+  /** A mock of the provider's API; development only. */
   readonly apiUrl: URL | null;
 }
 
+/** Settings are missing or invalid. The message names them all; it never contains a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
-    this.name = "ConfigFault";
+    this.name = "ConfigError";
   }
 }
 
 const keyBytes = 32;
-const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // answers by a JSON schema, and reads the languages of forms
-// Much of what anchoring costs is per batch (a signature, a checkpoint, tiles, leases), so under load a batch should be large. A
-// ledger's time is in minutes anyway.
+const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
+// Most of the cost of anchoring is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two
+// seconds are short compared to the minutes within which a ledger vouches for a time.
 const defaultBatchWindowMs = 2_000;
-/** Where the agent server answers: the address is also the name that clients know it by, so it is spelt one way. */
+/** Path of the agent server. Clients also use the URL as its name, so it has exactly one spelling. */
 export const mcpPath = "/mcp";
 
-/** Where assistants of large makers that register themselves have their answers sent. */
+/** Redirect hosts of well-known assistants that register themselves. */
 const defaultOAuthHosts = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
 
-/** A setting's text; undefined where it is absent or empty. */
+/** The text of a setting; undefined when it is missing or empty. */
 type GetSetting = (name: string) => string | undefined;
 
 const splitWords = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
@@ -128,7 +129,7 @@ const parseSecretBytes = (text: string | undefined): Bytes | null => {
   return bytes !== null && bytes.length === keyBytes && hasRandomKeyBytes(bytes) ? bytes : null;
 };
 
-/** `1:<base64>,2:<base64>`: version and key, the newest last. */
+/** `1:<base64>,2:<base64>`: versions and keys, the newest last. */
 const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> | null => {
   const keys = new Map<string, Bytes>();
   for (const part of text?.split(",") ?? []) {
@@ -140,7 +141,7 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
   return keys.size === 0 ? null : keys;
 };
 
-/** The settings whose key is that of a setting before them too: one secret for two purposes falls with either. One that is missing is no key. */
+/** The settings that reuse the key of an earlier setting: a leak for one purpose would also break the other. Missing keys are ignored. */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
   const shared = keys.flatMap(([name, key]) => {
@@ -152,14 +153,14 @@ const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array]
   return [...new Set(shared)];
 };
 
-/** The seeds of note-format secrets, under the name of their setting. */
+/** The seeds of note-format secrets, each with the name of its setting. */
 const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
   secrets.flatMap((secret) => {
     const seed = parseSkey(secret)?.seed;
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/** How mail leaves. There is no deployment without it: nobody could sign in or withdraw, and nothing would say so. */
+/** Mail is required: without it people could neither sign in nor withdraw, and no error would be visible. */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -178,7 +179,7 @@ const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, 
   return { from, transport: { kind: "capture" } };
 };
 
-/** `npm start` writes it: a JSON object of texts. */
+/** A JSON object of strings, written by `npm start`. */
 const parseDemoSettings = (text: string | undefined): Readonly<Record<string, string>> | null => {
   if (text === undefined) return {};
   try {
@@ -191,7 +192,10 @@ const parseDemoSettings = (text: string | undefined): Readonly<Record<string, st
 const liveKeyPattern = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
 const anyKeyPattern = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
-/** All of it or nothing: with a part of it somebody could pay and get nothing for it. Test keys take no money, so production has none. */
+/**
+ * All billing settings or none: with only some of them a customer could pay and get nothing. Production refuses the provider's test
+ * keys, because payments made with them move no money.
+ */
 const parseBillingSettings = (setting: GetSetting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
   const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", ...priceNames.map(([, name]) => name)];
@@ -206,19 +210,22 @@ const parseBillingSettings = (setting: GetSetting, development: boolean, faults:
   return { secretKey, webhookSecret, prices, apiUrl: api !== undefined && URL.canParse(api) ? new URL(api) : null };
 };
 
-/** Throws one ConfigFault naming every missing or unfit setting. Never prints a value. */
+/**
+ * Reads and checks every setting. Throws one ConfigError that names all missing or invalid settings. Limits and numbers are reported
+ * with their value and the allowed range; no other value appears in the message.
+ */
 export const loadConfig = (env: Env): Config => {
   const faults: string[] = [];
   const setting: GetSetting = (name) => (typeof env[name] === "string" && env[name] !== "" ? env[name] : undefined);
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // Of what is not fit these give something of the type: nothing is answered with it.
+  // For an invalid setting these return a placeholder of the right type; the error below keeps it from being used.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;
-    const isElsewhere = name === "MCP_URL" && url?.pathname !== mcpPath;
-    if (url === null || text.endsWith("/") || (url.protocol !== "https:" && !development) || isElsewhere) faults.push(name);
+    const isWrongPath = name === "MCP_URL" && url?.pathname !== mcpPath;
+    if (url === null || text.endsWith("/") || (url.protocol !== "https:" && !development) || isWrongPath) faults.push(name);
     return text;
   };
   const secret = (name: string): Bytes => {
@@ -226,14 +233,14 @@ export const loadConfig = (env: Env): Config => {
     if (bytes === null) faults.push(name);
     return bytes ?? new Uint8Array();
   };
-  const text = (name: string, isFit: (value: string) => boolean, preset: string): string => {
-    const value = setting(name) ?? preset;
-    if (value !== preset && !isFit(value)) faults.push(name);
+  const text = (name: string, isValid: (value: string) => boolean, defaultValue: string): string => {
+    const value = setting(name) ?? defaultValue;
+    if (value !== defaultValue && !isValid(value)) faults.push(name);
     return value;
   };
-  const number = (name: string, isFit: (value: number) => boolean, preset: number): number => {
-    const value = Number(setting(name) ?? preset);
-    if (!isFit(value)) faults.push(name);
+  const number = (name: string, isValid: (value: number) => boolean, rule: string, defaultValue: number): number => {
+    const value = Number(setting(name) ?? defaultValue);
+    if (!isValid(value)) faults.push(describeOutOfRange(name, setting(name) ?? "", rule));
     return value;
   };
 
@@ -242,7 +249,7 @@ export const loadConfig = (env: Env): Config => {
   const indexKey = secret("INDEX_KEY");
   const issuerSeed = secret("ISSUER_KEY");
   const retired = splitWords(setting("RETIRED_ISSUER_KEYS")).map(parseKeyWithValidity);
-  const retiredIssuerKeys = retired.filter((one) => one !== null && fromBase64Url(one.key)?.length === keyBytes) as KeyWithValidity[];
+  const retiredIssuerKeys = retired.filter((key) => key !== null && fromBase64Url(key.key)?.length === keyBytes) as KeyWithValidity[];
   if (retiredIssuerKeys.length !== retired.length) faults.push("RETIRED_ISSUER_KEYS");
   const { settings: proofs, faults: proofFaults } = parseProofSettings(setting, !development);
   faults.push(
@@ -257,11 +264,11 @@ export const loadConfig = (env: Env): Config => {
     ]),
   );
 
-  // By their prefix, so that a setting added for development is refused here without anybody thinking of it.
+  // Matched by prefix, so that production also refuses development settings that are added later.
   if (!development) faults.push(...Object.keys(env).filter((name) => name.startsWith("DEV_") && setting(name) !== undefined));
   const demo = parseDemoSettings(setting("DEV_DEMO"));
   if (demo === null) faults.push("DEV_DEMO");
-  const scale = number("DEV_RATE_SCALE", (value) => value > 0, 1);
+  const scale = number("DEV_RATE_SCALE", (value) => value > 0, "a number above 0", 1);
   const { limits, faults: limitFaults } = parseLimits(setting, scale);
   const { dayLimits, faults: dayFaults } = parseDayLimits(setting, scale);
   faults.push(...limitFaults, ...dayFaults);
@@ -291,8 +298,13 @@ export const loadConfig = (env: Env): Config => {
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/.test(value), "") || null,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
-    clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, 0),
-    batchWindowMs: number("DEV_BATCH_WINDOW_MS", (value) => Number.isSafeInteger(value) && value >= 0, defaultBatchWindowMs),
+    clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, "a whole number", 0),
+    batchWindowMs: number(
+      "DEV_BATCH_WINDOW_MS",
+      (value) => Number.isSafeInteger(value) && value >= 0,
+      "a whole number from 0",
+      defaultBatchWindowMs,
+    ),
     demo: demo ?? {},
     devFetchAllow: (setting("DEV_FETCH_ALLOW") ?? "").split(",").flatMap((entry) => entry.trim() || []),
     isShieldEnabled: scale === 1,

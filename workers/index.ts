@@ -1,4 +1,4 @@
-// The entry: requests and cron ticks. Objects are exported here because the platform looks for them here.
+// The Worker's entry point: requests, cron triggers and queue messages. Durable Object classes are exported here for Cloudflare.
 import { backgroundTimeoutMs } from "../storage/database.ts";
 import { openShards } from "../storage/shards.ts";
 import { secondMs } from "../core/time.ts";
@@ -12,21 +12,21 @@ import { getPlatform, type Services } from "./services.ts";
 
 export { AuditLog } from "../durable-objects/audit-log/object.ts";
 export { EventSequence } from "../durable-objects/event-sequence/object.ts";
-export { DeliveryQueue } from "./delivery-queue-binding.ts";
+export { DeliveryQueue } from "./platform/delivery-queue-binding.ts";
 export { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
 let cachedApp: { readonly services: Services; readonly app: ReturnType<typeof buildApp> } | undefined;
 
-/** Built once an isolate, with its platform. */
+/** Returns the app of this isolate, built on first use. */
 const getApp = (services: Services): ReturnType<typeof buildApp> => {
   if (cachedApp?.services !== services) cachedApp = { services, app: buildApp(services) };
   return cachedApp.app;
 };
 
-const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // of the thousand of an invocation
+const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000
 
-/** What the cron and the queue work with: their batches are large, and nobody waits for an answer. */
+/** Services for the cron and the queue, with a longer database timeout: their batches are large and no caller is waiting. */
 const loadBackgroundServices = async (env: Env): Promise<Services> => ({
   ...(await getPlatform(env)),
   shards: openShards(env, backgroundTimeoutMs),
@@ -38,7 +38,7 @@ export default {
       return await getApp(await getPlatform(env)).fetch(request, env, ctx);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      consoleLog.error({ at: "start", error: error.message }); // names settings, never their values
+      consoleLog.error({ at: "start", error: error.message }); // contains no secret
       return misconfiguredApp.fetch(request, env, ctx);
     }
   },
@@ -47,7 +47,7 @@ export default {
     await runScheduledJobs(platform, controller.cron, controller.scheduledTime + platform.config.clockOffsetMs);
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
-    batch.ackAll(); // messages hold nothing: what is due stands in the database, and a failed run is the cron's to repeat
+    batch.ackAll(); // messages are empty: pending work is in the database, and the cron repeats a failed run
     await submitAnchors(withBudget(await loadBackgroundServices(env), anchoringAllowance));
   },
 } satisfies ExportedHandler<Env>;

@@ -1,86 +1,84 @@
-// Every limit on how often something may be asked (CONTRACT 15), in one place with its reason. Each can be changed by a
-// setting of the same name, `LIMIT_<NAME>="<count>/<seconds>"`.
-
+// Every rate limit (SPEC Limits) with its reason. Each can be changed by the setting `LIMIT_<NAME>="<count>/<seconds>"`.
 import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
 interface RouteLimit extends RateLimit {
-  /** Limits by address and by client grow with DEV_RATE_SCALE; the API-key limit never does. */
+  /** Whether DEV_RATE_SCALE multiplies the limit: true for limits by address and by client. */
   readonly scaled: boolean;
 }
 
 export const defaultLimits = {
-  /** A person submits a form a few times; an office behind one address, some dozens. */
+  /** A person submits a form a few times; an office behind one address, a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Ten submissions a second is a large campaign; more is a flood with a stolen client id. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** Public pages and their JSON together. */
+  /** Public pages and their JSON, counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** Health, keys, description and logs: a monitor and a verifier that walks a log need tens. */
+  /** Health, keys, the OpenAPI document and logs: a monitor, or a verifier that reads a log, needs dozens. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Look-ups of API keys and agent tokens this isolate has not found right before; a right one is remembered and not counted again. */
+  /** Lookups of API keys and agent tokens that this isolate does not know. A valid one is remembered and not counted again. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** An office behind one address signs in in the morning; more asks for codes to other people's addresses. */
+  /** Enough for an office behind one address that signs in in the morning; more looks like codes sent to other people's addresses. */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** Each code bears five tries whoever makes them; this only keeps the database from one caller's flood. */
+  /** Each code allows five attempts in total; this limit only protects the database from a flood by one caller. */
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** Nobody's mailbox gets more than five codes in a quarter of an hour. */
+  /** No mailbox receives more than five codes in 15 minutes. */
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
-  /** Nobody opens ten accounts in an hour; each sends a mail. */
+  /** Each signup sends an email, and no one opens ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Mails to addresses that a business chose, in a day. */
+  /** Emails per day to addresses that a business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
-  /** Each asks two resolvers and calls a stranger's host twice. */
+  /** Each check queries two resolvers and sends two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
-  /** A person who clicks, and a page that asks beside it. */
+  /** A person who clicks, and a page that polls at the same time. */
   SESSION: { count: 120, seconds: 60, scaled: false },
-  /** SPEC, Limits. */
+  /** The rate that SPEC Limits promises for an API key. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** As many as an API key: an assistant that works through a list asks in bursts. */
+  /** The same as an API key: an assistant that works through a list sends bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person looks at one page and decides; signing in on the way is counted with other sign-ins. */
+  /** A person opens one page and decides; signing in along the way counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Hosted assistants ask for everybody from a few addresses. */
+  /** Hosted assistants serve all their users from a few addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Of one host, in an isolate: whoever sends people to the page must not make it a flood of requests to somebody's server. */
+  /** Per host and isolate: keeps an attacker who sends people to the page from flooding a third-party server. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
-  /** Each allows one program; nobody connects twenty in an hour. */
+  /** Each call connects one program; no one connects twenty in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
-  /** Refused requests that a business can look up: seven days of these are ten thousand. */
+  /** Refused requests stored for a business: 1,428 a day are about 10,000 in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
-  /** SPEC, Limits: tests and replays of webhooks together, for each user. */
+  /** Webhook tests and replays together, per user (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
-  /** Somebody who pays opens one page, and one more when they change their mind; each is a call to the payment provider. */
+  /** A paying customer opens one or two checkout pages; each is a call to the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
-  /** CONTRACT 15: each maps a page once or twice; each fetches a page and may ask a model. Only what fetches is counted. */
+  /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
   INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
-  /** The payment provider sends bursts from few addresses, and sends again what was refused. */
+  /** The payment provider sends bursts from few addresses and retries refused events. */
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** A person withdraws from a few certificates; each request can send a mail. */
+  /** A person withdraws consent from a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Wrong answers are also counted for each code, whoever gives them. */
+  /** Wrong answers are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person looks at a request, decides, and their page redeems: one of each, and a reload or two. */
+  /** A person reads a request, decides, and the page redeems the code: one call each, plus a reload or two. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Anyone can share a test person's details who read a test client id in a page: as many as a trial under load makes. */
+  /** Anyone who reads a test client id in a page can create test shares; this is enough for a load test. */
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** A developer moves the clock of the sandbox, and a test of theirs some times more. Each sweeps up to a thousand shares. */
+  /** Developers and their tests move the sandbox clock; each call sweeps up to 1,000 shares. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
-  /** A code is 256 random bits and no try uses it up; this only bounds the noise of one address about one code. */
+  /** A code has 256 random bits and a failed attempt does not consume it; this only limits one address repeating one code. */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
-  /** By the link of a mail: 256 bits that nobody guesses; this only keeps the database from one caller's flood. */
+  /** The link in an email holds 256 random bits; this limit only protects the database from a flood by one caller. */
   REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
-  /** Each change tells every business that may know. */
+  /** Each change notifies every business whose share covers the field. */
   FIELD_CHANGES: { count: 30, seconds: 60, scaled: false },
-  /** An export reads and opens everything that is kept about somebody. */
+  /** An export reads and decrypts everything stored about a person. */
   EXPORTS: { count: 5, seconds: 3_600, scaled: false },
-  /** Each removal is work for people; a repeat counts too, as everywhere. */
+  /** Each removal is manual work. Repeated requests count too. */
   REMOVALS: { count: 30, seconds: 86_400, scaled: false },
-  /** Matching tells something about a person each time. */
+  /** Each match reveals something about a person. */
   MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },
 } as const satisfies Record<string, RouteLimit>;
 
@@ -88,43 +86,49 @@ export type LimitName = keyof typeof defaultLimits;
 export type Limits = Readonly<Record<LimitName, RouteLimit>>;
 
 const limitPattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
+const limitRule = "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999";
 
-/** The limits in force; `faults` names every setting that is not `<count>/<seconds>`. */
+/** Reports a number that is outside its bounds: name, value and allowed range. Never call this with the value of a secret. */
+export const describeOutOfRange = (name: string, value: string, rule: string): string =>
+  `${name}="${value.slice(0, 40)}" (must be ${rule})`;
+
+/** The effective limits; `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
 export const parseLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
 ): { readonly limits: Limits; readonly faults: readonly string[] } => {
   const faults: string[] = [];
-  const entries = Object.entries(defaultLimits).map(([name, preset]: [string, RouteLimit]) => {
+  const entries = Object.entries(defaultLimits).map(([name, defaultLimit]: [string, RouteLimit]) => {
     const text = setting(`LIMIT_${name}`);
     const match = text === undefined ? null : limitPattern.exec(text);
-    if (text !== undefined && match === null) faults.push(`LIMIT_${name}`);
-    const chosen = match === null ? preset : { ...preset, count: Number(match[1]), seconds: Number(match[2]) };
-    return [name, chosen.scaled ? { ...chosen, count: Math.max(1, Math.round(chosen.count * scale)) } : chosen];
+    if (text !== undefined && match === null) faults.push(describeOutOfRange(`LIMIT_${name}`, text, limitRule));
+    const limit = match === null ? defaultLimit : { ...defaultLimit, count: Number(match[1]), seconds: Number(match[2]) };
+    return [name, limit.scaled ? { ...limit, count: Math.max(1, Math.round(limit.count * scale)) } : limit];
   });
   return { limits: Object.fromEntries(entries) as Limits, faults };
 };
 
-/** What submissions without an API key may write for one client in a day (UTC): whoever reads a page's source can send them. */
+/** How much submissions without an API key may write for one client per day (UTC). Anyone who reads the page's source can send them. */
 const defaultDayLimits = {
-  /** A large campaign; more comes with an API key, or the operator raises the client's own limit. */
+  /** Enough for a large campaign. For more, submit with an API key or have the operator raise the client's own limit. */
   CLIENT_DAY: 50_000,
-  /** Bytes: 4 KB for each of the 50,000, ten times what a usual form leaves. */
+  /** Bytes: 4 KB for each of 50,000 submissions, ten times the size of a usual form. */
   CLIENT_DAY_BYTES: 200_000_000,
 } as const;
 
 const wholeNumberPattern = /^[1-9]\d{0,12}$/;
+const wholeNumberRule = "a whole number from 1 to 9999999999999";
 
-/** Settings are whole numbers here, since the time is the day. */
+/** The effective daily limits. Their settings are whole numbers without a window, because the window is always one day. */
 export const parseDayLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
 ): { readonly dayLimits: DailyLimits; readonly faults: readonly string[] } => {
   const faults: string[] = [];
-  const limitOf = (name: keyof typeof defaultDayLimits): number => {
+  const parseLimit = (name: keyof typeof defaultDayLimits): number => {
     const text = setting(`LIMIT_${name}`);
-    if (text !== undefined && !wholeNumberPattern.test(text)) faults.push(`LIMIT_${name}`);
+    if (text !== undefined && !wholeNumberPattern.test(text)) faults.push(describeOutOfRange(`LIMIT_${name}`, text, wholeNumberRule));
     return Math.max(1, Math.round(Number(text ?? defaultDayLimits[name]) * scale));
   };
-  return { dayLimits: { submissions: limitOf("CLIENT_DAY"), bytes: limitOf("CLIENT_DAY_BYTES") }, faults };
+  return { dayLimits: { submissions: parseLimit("CLIENT_DAY"), bytes: parseLimit("CLIENT_DAY_BYTES") }, faults };
 };

@@ -1,11 +1,11 @@
-// One structured line a request, a fault, and a step of long work. Only what this type names can be logged, so nothing personal can: no address, no body,
-// no header, no query, and a path only as its route template.
+// Structured log lines for requests, errors, progress and metrics. Only the fields below can be logged, which keeps personal data
+// out: no address, body, header or query, and a path only as its route template.
 import { findStorageFault } from "../storage/faults.ts";
 
 export interface RequestLine {
   readonly request_id: string;
   readonly method: string;
-  /** The template, e.g. `/v1/certs/{cert_id}`; never the path itself. */
+  /** The route template, such as `/v1/certs/:cert_id`; never the requested path. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -17,30 +17,30 @@ export interface RequestLine {
 
 export interface ErrorLine {
   readonly request_id?: string;
-  /** Where it happened: a constant. */
+  /** Constant name of the place where it happened. */
   readonly at: string;
   readonly error: string;
 }
 
-/** How far long work has come. */
+/** Progress of long-running work. */
 export interface ProgressLine {
-  /** What is worked on: a constant. */
+  /** Constant name of the work. */
   readonly at: string;
   readonly shard: string;
   readonly done: number;
   readonly left: number;
-  /** Since when the oldest of what is left is due. */
+  /** When the oldest remaining item became due, ISO 8601. */
   readonly oldest_due: string | null;
 }
 
-/** A number that somebody watches over time. */
+/** A value to chart over time. */
 export interface MetricLine {
   readonly metric: "shard_bytes";
   readonly shard: string;
   readonly value: number;
 }
 
-/** Texts of errors can quote statements and values; only their kind is kept. */
+/** The kind of an error for the log. Its message is dropped, because it can quote statements and values. */
 export const getErrorKind = (error: unknown): string => {
   const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Work that nothing else depends on: where it throws, the log tells of what kind, and it comes to nothing. */
+/** Runs work that nothing else depends on. Returns undefined, and logs the kind of the error, when it throws. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

@@ -1,4 +1,4 @@
-// What an operation may use, put together once per isolate and handed down: operations never see a binding.
+// The platform: everything operations may use, created once per isolate from the bindings. Operations never see a binding.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../core/bounded-map.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
@@ -43,7 +43,7 @@ import type { ConsumerDependencies } from "./operations/consumers/dependencies.t
 import type { Schedules } from "./operations/dependencies.ts";
 import type { IntegrationDependencies } from "./operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "./operations/webhooks/dependencies.ts";
-import { createProofServices } from "./proof-services.ts";
+import { createProofServices } from "./platform/create-proof-services.ts";
 
 /** Sending mail. Operations only write to the mail outbox; nothing is sent before a response. */
 export interface Mail {
@@ -67,7 +67,7 @@ export interface Platform
 /** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
 export interface Services extends Platform, Schedules {}
 
-/** Captured mail is kept in the first home: a mail belongs to none. */
+/** Captured mail is stored in shard 00, because it belongs to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail);
@@ -82,6 +82,7 @@ const createMailer = (env: Env, config: Config, store: { readonly db: Database; 
 
 export const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
+/** Reads the settings and opens keys, stores and adapters. Throws ConfigError when a setting is missing or invalid. */
 export const createPlatform = async (env: Env): Promise<Services> => {
   const config = loadConfig(env);
   const windows = new AddressWindows();
@@ -93,11 +94,11 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
-  // Each half-year's ledger is an object of its own; an earlier one is still read where it always was.
-  const earlierLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
-  const ledgerLog: SendRequest = (request) =>
-    env.LEDGER_LOG.getByName(earlierLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
-  let nobody: Promise<string> | undefined;
+  // Each half-year's ledger is its own object; earlier ones stay readable at their old paths.
+  const findRetiredLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
+  const fetchLedger: SendRequest = (request) =>
+    env.LEDGER_LOG.getByName(findRetiredLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
+  let sealedPlaceholder: Promise<string> | undefined;
   const platform: Platform = {
     config,
     shards: openShards(env),
@@ -116,10 +117,10 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     openedSecrets: new BoundedMap(200),
     attestedStatements: new BoundedMap(1_000), // about 2 KiB each
     sealedPlaceholderAddress: () => {
-      nobody ??= vault.seal(unknownAddressContext, "nobody@example.com");
-      return nobody;
+      sealedPlaceholder ??= vault.seal(unknownAddressContext, "nobody@example.com");
+      return sealedPlaceholder;
     },
-    toE164: toE164,
+    toE164,
     webAuthn,
     writePdf,
     fetchPage: createPageFetcher(outbound),
@@ -137,13 +138,13 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
       config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
-    auditLogStub: (shard) => env.AUDIT_LOG.getByName(String(shard)),
+    auditLogStub: (logNumber) => env.AUDIT_LOG.getByName(String(logNumber)),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
-    fetchLedger: ledgerLog,
+    fetchLedger,
     requestAnchoring: async () => {
       await env.ANCHOR_QUEUE.send({});
     },
-    ...(await createProofServices(config, ledgerLog, clock, randomBytes)),
+    ...(await createProofServices(config, fetchLedger, clock, randomBytes)),
     mailer: createMailer(env, config, { db: openDatabase(env.DB), vault }, clock),
     getMailbox: (to) => loadCapturedMail(platform, openDatabase(env.DB), to),
     clock,
@@ -159,7 +160,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // ours has counted the call: a shield that fails refuses nobody
+        return state; // the isolate's own window has counted the call, so a failing shield refuses no one
       }
     },
     takeExactly: (name, key, calls = 1) => {
@@ -172,12 +173,12 @@ export const createPlatform = async (env: Env): Promise<Services> => {
 
 const platforms = new WeakMap<Env, Promise<Services>>();
 
-/** The platform of this isolate: opened once for each env the runtime hands out, to requests and to objects. */
+/** The platform of this isolate, created once per `env` object. Requests and Durable Objects share it. A failed creation is retried. */
 export const getPlatform = (env: Env): Promise<Services> => {
-  const known = platforms.get(env);
-  if (known !== undefined) return known;
+  const existing = platforms.get(env);
+  if (existing !== undefined) return existing;
   const platform = createPlatform(env);
   platforms.set(env, platform);
-  platform.catch(() => platforms.delete(env)); // a failed opening is tried again, not remembered
+  platform.catch(() => platforms.delete(env));
   return platform;
 };

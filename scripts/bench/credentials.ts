@@ -1,5 +1,5 @@
-// What a credential gives away by the time of its refusal: API keys that exist beside keys that never did, and asking for a
-// sign-in code with an address that has an account beside one that has none.
+// Measures whether response times reveal valid credentials: existing API keys compared with unknown ones, and sign-in code requests for
+// addresses with and without an account.
 import { setTimeout as pause } from "node:timers/promises";
 import { openVaultFromVars } from "../demo-world.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -7,15 +7,15 @@ import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { describeDistinguishability, shuffle, measureTime } from "./timing-comparison.ts";
 import { insertApiKeys, sendJson, startBenchService, newUnknownKey, type Bench } from "./measured-service.ts";
 
-const settleMs = 4_000; // what warmed up goes on after it was answered
+const settleMs = 4_000; // background work of the warm-up continues after its responses
 
 interface CredentialRequest {
   readonly kind: string;
   readonly key: string;
 }
 
-/** The same key but for its last character: all of a live key that could be learnt one by one, were the look-up to tell. */
-const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are canonical endings of base64url
+/** A key that differs in the last character only: what an attacker would try when guessing a live key character by character. */
+const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are valid last characters of base64url
 
 export const measureCredentials = async (bench: Bench & { readonly samples: number }): Promise<void> => {
   const service = await startBenchService(bench, "credentials");
@@ -43,9 +43,9 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
   console.log(
     describeDistinguishability("API key: a live one but for its last character (hit), unknown (miss)", of("nearly"), of("unknown")),
   );
-  console.log(describeDistinguishability("API key: one that is none by its form (hit), unknown (miss)", of("garbled"), of("unknown")));
+  console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", of("garbled"), of("unknown")));
 
-  // In the business realm an address without an account gets no mail at all: there is most to tell apart.
+  // In the business realm an address without an account gets no email, so the difference is largest there.
   const vault = await openVaultFromVars(bench.vars);
   const known = Array.from({ length: bench.samples }, (_, n) => `known${n}@example.com`);
   for (const [n, email] of known.entries()) {
@@ -59,14 +59,14 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
     measureTime(() => sendJson(service.url, "POST", "/v1/auth/request-code", { email, realm: "business" }), 200);
   for (let n = 0; n < 30; n += 1) await request(`warm${n}@example.com`);
   await pause(settleMs);
-  const asked = { hit: [] as number[], miss: [] as number[] };
+  const times = { hit: [] as number[], miss: [] as number[] };
   for (const { email, kind } of shuffle(
     known.flatMap((email, n) => [
       { email, kind: "hit" as const },
       { email: `nobody${n}@example.com`, kind: "miss" as const },
     ]),
   ))
-    asked[kind].push(await request(email));
-  console.log(describeDistinguishability("sign-in code: with an account (hit), without (miss)", asked.hit, asked.miss));
+    times[kind].push(await request(email));
+  console.log(describeDistinguishability("sign-in code: with an account (hit), without (miss)", times.hit, times.miss));
   await service.runtime.dispose();
 };

@@ -1,5 +1,5 @@
-// What events cost: placing them, delivering them, reading them, and how long a business waits for one while five of its other
-// endpoints hang. Receivers run in this process, so a delivery's figure includes answering it.
+// Measures events: committing, delivering and reading them, and how long a business waits for an event while five of its other endpoints
+// hang. Receivers run in this process, so delivery figures include their responses.
 import { readdirSync, statSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ interface Receivers {
   readonly arrived: Map<string, number>;
 }
 
-/** `/healthy` answers at once, `/hung` never. */
+/** `/healthy` responds immediately, `/hung` never. */
 const startReceivers = async (): Promise<Receivers> => {
   const arrived = new Map<string, number>();
   const held: ServerResponse[] = [];
@@ -49,14 +49,14 @@ const commitWithoutNotifying = async (place: ProducerTarget, count: number): Pro
   for (let left = count; left > 0; left -= 500) await commitEvents(place, Math.min(500, left), { notify: false });
 };
 
-const printLine = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
+const printFigure = (name: string, text: string): void => console.log(`${name.padEnd(38)} ${text}`);
 
 const measurePlacing = async (place: ProducerTarget): Promise<void> => {
   await commitWithoutNotifying(place, placedEvents);
   const began = performance.now();
   await commitEvents(place, 0, { wait: true });
   const seconds = (performance.now() - began) / 1_000;
-  printLine(
+  printFigure(
     "events placed in order",
     `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the outbox in ${(seconds * 1_000).toFixed(0)} ms)`,
   );
@@ -64,7 +64,7 @@ const measurePlacing = async (place: ProducerTarget): Promise<void> => {
 
 const measureDelivering = async (place: ProducerTarget, pid: string, { at, arrived }: Receivers): Promise<void> => {
   const bareMs = await measureBarePosts(place, `http://${at}/bare`, deliveredEvents);
-  printLine("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
+  printFigure("floor: a bare fetch loop, five at once", `${((deliveredEvents * 1_000) / bareMs).toFixed(0)}/s`);
   await registerEndpoint(place, `http://${at}/healthy`);
   await commitWithoutNotifying(place, deliveredEvents);
   arrived.clear();
@@ -73,13 +73,13 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   await commitEvents(place, 0, { wait: true });
   await waitUntilTrue(() => arrived.size >= deliveredEvents, 60_000);
   const seconds = (Math.max(...arrived.values()) - began) / 1_000;
-  printLine(
+  printFigure(
     "delivered to one healthy endpoint",
     `${(arrived.size / seconds).toFixed(0)}/s, ${((getCpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
   );
 };
 
-/** An open loop: events come when they come, however long the ones before them take. */
+/** An open loop: events are sent at a fixed rate, however long earlier ones take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
@@ -89,20 +89,20 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   const began = performance.now();
   for (let n = 0; n < latencySeconds * eventsPerSecond; n += 1) {
     await waitUntilTrue(() => performance.now() >= began + (n * 1_000) / eventsPerSecond, 1_000);
-    const asked = performance.now();
-    commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, asked)));
+    const committedAt = performance.now();
+    commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, committedAt)));
   }
   await Promise.all(commits);
   await waitUntilTrue(() => arrived.size >= sent.size, 30_000);
-  const waits = [...sent].map(([id, asked]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - asked).sort((a, b) => a - b);
+  const waits = [...sent].map(([id, committedAt]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - committedAt).sort((a, b) => a - b);
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
-  printLine(
+  printFigure(
     `change to receiver, ${eventsPerSecond} events/s`,
     `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, beside five endpoints that hang (${waits.length} events)`,
   );
 };
 
-/** Fills the feed of one business while nothing runs, behind what is there. */
+/** Appends events to the feed of one business directly in its database while the service is stopped. */
 const fillFeed = (stateDir: string, seed: number): void => {
   const folder = join(stateDir, "v3", "do", "svc-EventSequence");
   const files = readdirSync(folder)
@@ -125,7 +125,7 @@ const fillFeed = (stateDir: string, seed: number): void => {
   throw new Error("bench: the log to fill is not there");
 };
 
-const measurePages = async (place: ProducerTarget): Promise<void> => {
+const measureFeedPages = async (place: ProducerTarget): Promise<void> => {
   const cursors = [0, largeFeedSize / 2, largeFeedSize - 100];
   const times = cursors.map(() => [] as number[]);
   for (let round = 0; round < 320; round += 1) {
@@ -138,7 +138,7 @@ const measurePages = async (place: ProducerTarget): Promise<void> => {
   const medians = times.map(median);
   const [first = 1, ...others] = medians;
   const named = cursors.map((cursor, at) => `${medians[at]?.toFixed(2)} ms at ${cursor}`).join(", ");
-  printLine(
+  printFigure(
     "page of 100 in a million events",
     `${named} (${others.map((ms) => `${((ms / first - 1) * 100).toFixed(0)} %`).join(", ")} off the first)`,
   );
@@ -150,9 +150,9 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   const { world } = bench;
   const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await insertApiKeys(db, world.acme, 50); // 6,000 requests a minute
+  const keys = await insertApiKeys(db, world.acme, 50); // together 6,000 requests a minute
   const at = (business: string): ProducerTarget => ({ url, vars, business });
-  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm
+  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm-up
   await measurePlacing(at(world.acme.id));
   await measureDelivering(at(world.other.id), pid, playing);
   const feedOf = (n: number) => ({
@@ -160,10 +160,10 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
     headers: bearerHeader(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // each key's object is made
+  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates the rate limiter object of each key
   const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
-  printLine(
+  printFigure(
     "GET /v1/events, pages of 100",
     `${(good / feed.seconds).toFixed(0)}/s, p50 ${percentile(feed.latencies, 0.5).toFixed(1)} ms, p99 ${percentile(feed.latencies, 0.99).toFixed(1)} ms (${feed.requests - good} not 200)`,
   );
@@ -171,7 +171,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   await runtime.dispose();
   fillFeed(join(bench.state, "events"), largeFeedSize);
   const again = await start();
-  await measurePages({ url: again.url, vars, business: world.acme.id });
+  await measureFeedPages({ url: again.url, vars, business: world.acme.id });
   await again.runtime.dispose();
   playing.server.closeAllConnections();
   playing.server.close();

@@ -1,10 +1,10 @@
-// The floor: a Worker that does nothing but the database work. POST /write takes the same submission and is one D1 batch of the
-// statements that svc writes for it (storage/certificates.ts, storage/commit.ts), GET /read/<id> is one read by primary key.
-// Whatever svc does more than this is what its promises cost.
+// The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch of the statements
+// that svc writes for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference to svc is
+// the cost of everything else it does.
 
 interface FloorEnv {
   readonly DB: D1Database;
-  /** Whose certificates it writes: svc remembers that between requests too. */
+  /** The business of the certificates; svc caches it between requests too. */
   readonly BUSINESS_ID: string;
 }
 
@@ -14,14 +14,14 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// Lengths are those of the benchmark's submission: see scripts/bench/submission.ts.
+// Lengths as in the benchmark's submission (scripts/bench/submission.ts).
 const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
 const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
 
-// Of a client's day (storage/client-usage.ts) and of a request for policies (storage/outboxes/policies.ts).
+// Daily client usage (storage/client-usage.ts) and the policy request (storage/outboxes/policies.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
 const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =

@@ -1,10 +1,10 @@
-// The same questions to a service with few rows and to one with many: what they cost as rows grow.
+// Compares the cost of the same queries for services with different numbers of rows.
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type Request } from "./load.ts";
 import { getCpuMs } from "./runtime-process.ts";
 import { bearerHeader, type Service } from "./measured-service.ts";
 
-/** A service of its own with so many rows. */
+/** A service seeded with `size` rows. */
 export interface SeededService extends Service {
   readonly size: number;
   readonly keys: readonly string[];
@@ -12,7 +12,7 @@ export interface SeededService extends Service {
 
 export type BenchQuery = readonly [name: string, (grown: SeededService, n: number) => Request];
 
-/** Each key asks a part of it, far below the limit of one. */
+/** Spreads requests over many keys, to stay far below the limit of each. */
 export const withKey =
   (path: string | ((grown: SeededService) => string)): BenchQuery[1] =>
   (grown, n) => ({
@@ -23,7 +23,7 @@ export const withKey =
 
 /**
  * Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first.
- * They are asked in turn: a machine that is slower for a minute is so for all of them.
+ * The services take turns, so that a temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], questions: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(`\nms of CPU / median ms per request   ${all.map(({ size }) => String(size).padStart(14)).join("")}   last to first (CPU)`);
@@ -36,7 +36,7 @@ export const runQueriesInTurn = async (all: readonly SeededService[], questions:
         process.stderr.write(`\r  round ${round}/${rounds}  ${name}, ${one.size}`.padEnd(60));
         const before = getCpuMs(one.pid);
         const measured = await runLoad(one.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
-        if (round === 0) continue; // warms code paths and caches
+        if (round === 0) continue; // warm-up of code paths and caches
         costs[at]?.push((getCpuMs(one.pid) - before) / measured.requests);
         waits[at]?.push(percentile(measured.latencies, 0.5));
         faults += measured.requests - (measured.statuses[200] ?? 0);

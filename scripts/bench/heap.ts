@@ -1,16 +1,16 @@
-// The heap of the Worker's isolate, asked of the runtime's debugger: what a deployment would bound, and not the process around it.
+// Reads the heap size of the Worker's isolate from the runtime's debugger; deployments limit this heap, not the process.
 interface Target {
   readonly id: string;
   readonly webSocketDebuggerUrl: string;
 }
 
 export interface HeapWatch {
-  /** The highest seen since the last call, in MiB. */
+  /** The maximum in MiB since the last call. */
   readonly peakMiB: () => number;
   readonly end: () => void;
 }
 
-/** Asks five times a second from now on. `used` is live objects and garbage not yet collected. */
+/** Samples five times a second. The value includes garbage that is not yet collected. */
 export const watchHeap = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
   const targets = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json()) as readonly Target[];
   const target = targets.find(({ id }) => id === worker || id.endsWith(`:${worker}`));
@@ -21,14 +21,14 @@ export const watchHeap = async (inspectorPort: number, worker = "svc"): Promise<
     socket.onerror = reject;
   });
   let peak = 0;
-  let asked = 0;
+  let messageId = 0;
   socket.onmessage = ({ data }) => {
     const { result } = JSON.parse(String(data)) as { result?: { usedSize?: number } };
     peak = Math.max(peak, (result?.usedSize ?? 0) / 1_048_576);
   };
   const asking = setInterval(() => {
-    asked += 1;
-    socket.send(JSON.stringify({ id: asked, method: "Runtime.getHeapUsage" }));
+    messageId += 1;
+    socket.send(JSON.stringify({ id: messageId, method: "Runtime.getHeapUsage" }));
   }, 200);
   return {
     peakMiB: () => {

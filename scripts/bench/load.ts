@@ -1,51 +1,51 @@
-// A closed-loop load: a fixed number of connections, each sending its next request when its last was answered. Closed,
-// because an open loop on a machine that is also the server measures the backlog and not the server.
-import { Agent, request } from "node:http";
+// A closed-loop load generator: a fixed number of connections, each sending its next request after the previous response. An open loop on
+// the same machine as the server would measure the backlog instead of the server.
+import { Agent, request as httpRequest } from "node:http";
 
 export interface Request {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Takes the body of the answer. */
+  /** Receives the response body. */
   readonly took?: (text: string) => void;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Milliseconds, sorted. */
+  /** Milliseconds, sorted ascending. */
   readonly latencies: readonly number[];
   readonly statuses: Readonly<Record<number, number>>;
 }
 
-const send = (agent: Agent, origin: URL, asked: Request): Promise<number> =>
+const send = (agent: Agent, origin: URL, request: Request): Promise<number> =>
   new Promise((resolve, reject) => {
-    const sent = request(
+    const sent = httpRequest(
       {
         agent,
         host: origin.hostname,
         port: origin.port,
-        method: asked.method,
-        path: asked.path,
-        headers: { ...asked.headers, ...(asked.body !== undefined && { "content-length": Buffer.byteLength(asked.body) }) },
+        method: request.method,
+        path: request.path,
+        headers: { ...request.headers, ...(request.body !== undefined && { "content-length": Buffer.byteLength(request.body) }) },
       },
       (response) => {
         const parts: Buffer[] = [];
-        if (asked.took === undefined) response.resume();
+        if (request.took === undefined) response.resume();
         else response.on("data", (part: Buffer) => parts.push(part));
         response.on("end", () => {
-          asked.took?.(Buffer.concat(parts).toString());
+          request.took?.(Buffer.concat(parts).toString());
           resolve(response.statusCode ?? 0);
         });
         response.on("error", reject);
       },
     );
     sent.on("error", reject);
-    sent.end(asked.body);
+    sent.end(request.body);
   });
 
-/** Runs `connections` loops for `seconds`, or until `next`, which makes the n-th request, makes none. A broken connection counts as status 0. */
+/** Runs `connections` loops for `seconds`, or until `next(n)` returns no request. A failed connection counts as status 0. */
 export const runLoad = async (
   url: string,
   next: (n: number) => Request | null,
@@ -60,10 +60,10 @@ export const runLoad = async (
   const until = start + options.seconds * 1_000;
   const loop = async (): Promise<void> => {
     do {
-      const asked = next(sent++);
-      if (asked === null) return;
+      const request = next(sent++);
+      if (request === null) return;
       const began = performance.now();
-      const status = await send(agent, origin, asked).catch(() => 0);
+      const status = await send(agent, origin, request).catch(() => 0);
       latencies.push(performance.now() - began);
       statuses[status] = (statuses[status] ?? 0) + 1;
     } while (performance.now() < until);

@@ -1,4 +1,4 @@
-// What the sections of the benchmark begin with: a service of their own, or a bare Worker, with what the examples have.
+// Starts the services and bare Workers that the benchmark sections measure, with demo data.
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { sha256Hex } from "../../core/hash.ts";
@@ -21,7 +21,7 @@ export interface Service {
   readonly url: string;
   readonly pid: string;
   readonly db: D1Like;
-  /** How long it took to be migrated and listening. */
+  /** Milliseconds until migrated and listening. */
   readonly startMs: number;
 }
 
@@ -47,14 +47,14 @@ export const startBenchService = (
   more: Partial<RuntimeOptions> = {},
 ): Promise<Service> => startSeededService(world, { stateDir: join(state, name), vars, bundleDir: bundledIn, ...more });
 
-/** One of the Workers in this folder, as a script. */
+/** Bundles one of the Workers in this folder. */
 export const workerScript = (name: string): string =>
   buildSync({ entryPoints: [`scripts/bench/${name}.ts`], bundle: true, write: false, format: "esm" }).outputFiles[0]?.text as string;
 
 export const startFloor = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
   startSeededService(world, { stateDir: join(state, name), vars, script: workerScript(name) });
 
-/** API keys: each has a limit of its own. */
+/** Inserts API keys; each has its own rate limit. */
 export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {
   const keys = Array.from({ length: count }, newUnknownKey);
   await db.batch(
@@ -71,7 +71,7 @@ export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: n
 
 export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** The steady state: the origin's policies were captured within the last quarter of an hour. */
+/** Creates the steady state in which the origin's policies were captured within the last 15 minutes. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
     .prepare("INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', ?, ?)")
@@ -82,7 +82,7 @@ export const capturePolicies = async (db: D1Like): Promise<void> => {
 export const send = (url: string, { method, path, headers, body }: Request): Promise<Response> =>
   fetch(`${url}${path}`, { method, headers: { ...headers }, ...(body !== undefined && { body }) });
 
-/** The id of a new certificate, of the n-th person. */
+/** Issues a certificate for the n-th person and returns its id. */
 export const issueCertificate = async (url: string, business: DemoBusiness, n: number): Promise<string> => {
   const answer = (await (await send(url, consentRequest(business, origin, n))).json()) as { data?: { cert_id: string } };
   if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);
@@ -98,7 +98,7 @@ export const sendJson = (
 ): Promise<Response> =>
   fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** The code in the newest mail to an address. */
+/** The code in the newest email to an address. */
 export const findEmailCode = async (url: string, email: string): Promise<string | undefined> => {
   const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as { messages: { text: string }[] };
   return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];

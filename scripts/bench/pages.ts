@@ -1,4 +1,4 @@
-// How long pages take to be answered where their business has many certificates: one connection, one page after the other.
+// Measures response times of portal pages for a business with many certificates, over one connection, one page after another.
 import { runLoad, percentile, type Request } from "./load.ts";
 import { insertCertificates } from "./seed.ts";
 import { clientAddressHeader, issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
@@ -11,11 +11,11 @@ const seconds = 3;
 const goalMs = 100;
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
-  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // one person looks at a page hundreds of times
+  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // one person opens each page hundreds of times
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
-  const certId = await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
+  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates share its list of recipients
   await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
   const person = await createPerson(service, 0);
@@ -45,7 +45,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
         ...clientAddressHeader(n),
       },
     });
-    await runLoad(url, request, { seconds: 1, connections: 1 }); // warms code paths and caches
+    await runLoad(url, request, { seconds: 1, connections: 1 }); // warm-up of code paths and caches
     const { latencies, statuses, requests } = await runLoad(url, request, { seconds, connections: 1 });
     const p95 = percentile(latencies, 0.95);
     const others = requests - (statuses[200] ?? 0);

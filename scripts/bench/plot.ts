@@ -1,15 +1,15 @@
-// Draws the figures of docs/reference/benchmarks.md: each graph is of one table there, so that a graph never shows what was not measured.
-// Every value stands beside its bar, and the table beside the graph.
+// Draws the graphs of docs/reference/benchmarks.md from its tables, so that a graph never shows anything that was not measured. Each bar is
+// labeled with its value.
 
 interface Graph {
   readonly name: string;
-  /** Heading of the section whose first table it is of, without the day. */
+  /** Heading of the section whose first table is drawn, without its date. */
   readonly section: string;
   readonly title: string;
   readonly unit: string;
-  /** Columns of the table that are bars, with their name in the legend. */
+  /** Columns to draw as bars, with their names in the legend. */
   readonly bars: readonly { readonly column: string; readonly legend: string }[];
-  /** Rows that are left out: what is not of this unit. */
+  /** Rows to leave out because they have another unit. */
   readonly without?: RegExp;
 }
 
@@ -52,13 +52,13 @@ const parseCells = (line: string): string[] =>
     .split("|")
     .map((cell) => cell.trim());
 
-/** The first table of a section: its heads and its rows. */
+/** The header cells and rows of the first table of a section. */
 const parseTable = (document: string, section: string): { readonly heads: string[]; readonly rows: string[][] } => {
   const text = document.split(/^## /m).find((part) => part.startsWith(section)) ?? "";
   const [heads, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
   if (heads === undefined) throw new Error(`docs/reference/benchmarks.md: no table under ${section}`);
   const width = parseCells(heads).length;
-  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the rule of the next table
+  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the separator line of the next table
   return {
     heads: parseCells(heads),
     rows: (end === -1 ? rows : rows.slice(0, end - 1)).map(parseCells).filter((row) => row.length === width),
@@ -67,7 +67,7 @@ const parseTable = (document: string, section: string): { readonly heads: string
 
 interface Row {
   readonly label: string;
-  /** As they stand in the table. */
+  /** As written in the table. */
   readonly values: readonly string[];
 }
 
@@ -94,7 +94,7 @@ const barHeight = 16;
 const rowGap = 14;
 const top = 64;
 
-/** Floors are what is compared with; they stand back. */
+/** Baselines are drawn in a muted color. */
 const pickShade = (row: Row, at: number, graph: Graph): string =>
   graph.bars.length === 1 ? (row.label.startsWith("floor") ? "a" : "c") : ("abc"[at + 3 - graph.bars.length] as string);
 
@@ -131,6 +131,6 @@ const drawGraph = (graph: Graph, rows: readonly Row[]): string => {
 `;
 };
 
-/** Every graph of the document, by the file in docs/images that holds it. */
+/** All graphs of the document with their file names in docs/images. */
 export const drawPlots = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
   graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawGraph(graph, parseRows(document, graph)) }));

@@ -1,6 +1,5 @@
-// A Worker that runs beside the service and stands for everything that happens to a business's records: it commits events as a
-// change does (a batch in the database, then a notice after the answer) and registers endpoints as management does. For the
-// benchmark and for the tests that kill the service; no deployment holds it.
+// A Worker next to the service that produces events for benchmarks and kill tests: it commits events like a change of records does (a batch
+// in the database, then a notification after the response) and registers endpoints. Never part of a deployment.
 
 interface EventSequenceStub {
   readonly drain: () => Promise<void>;
@@ -14,18 +13,18 @@ interface ProducerEnv {
   readonly EVENT_SEQUENCE: { readonly getByName: (name: string) => EventSequenceStub };
 }
 
-/** What is asked for, as the members of one JSON object. */
+/** The request body: one JSON object. */
 interface ProducerRequest {
   readonly business: string;
   readonly commit?: number;
-  /** False: as if the process had died right after the commit. */
+  /** False simulates a process that dies right after the commit. */
   readonly notify?: boolean;
-  /** Answer only when the events are placed and handed on. */
+  /** Respond only when the events are sequenced and passed to the delivery queues. */
   readonly wait?: boolean;
   readonly register?: object;
   readonly page?: { readonly cursor: number; readonly limit: number };
   readonly deliveries?: { readonly endpoint: string; readonly limit: number; readonly before: string | null };
-  /** Five loops of bare POSTs, for the floor of a delivery. */
+  /** Five loops of bare POSTs, the baseline of a delivery. */
   readonly bare?: { readonly url: string; readonly count: number; readonly body: string };
 }
 
@@ -51,18 +50,18 @@ const bareLoops = async ({ url, count, body }: NonNullable<ProducerRequest["bare
 
 export default {
   async fetch(request: Request, env: ProducerEnv, context: ExecutionContext): Promise<Response> {
-    const asked = await request.json<ProducerRequest>();
-    const log = env.EVENT_SEQUENCE.getByName(asked.business);
-    if (asked.register !== undefined) return Response.json(await log.addEndpoint(asked.register));
-    if (asked.page !== undefined) return Response.json(await log.listEvents(asked.page.cursor, asked.page.limit, null));
-    if (asked.bare !== undefined) return Response.json(await bareLoops(asked.bare));
-    if (asked.deliveries !== undefined) {
-      const { endpoint, limit, before } = asked.deliveries;
+    const command = await request.json<ProducerRequest>();
+    const log = env.EVENT_SEQUENCE.getByName(command.business);
+    if (command.register !== undefined) return Response.json(await log.addEndpoint(command.register));
+    if (command.page !== undefined) return Response.json(await log.listEvents(command.page.cursor, command.page.limit, null));
+    if (command.bare !== undefined) return Response.json(await bareLoops(command.bare));
+    if (command.deliveries !== undefined) {
+      const { endpoint, limit, before } = command.deliveries;
       return Response.json(await log.listDeliveries(endpoint, limit, before));
     }
-    const ids = await commit(env.DB, asked.business, asked.commit ?? 0);
-    if (asked.wait === true) await log.drain();
-    else if (asked.notify !== false) context.waitUntil(log.drain());
+    const ids = await commit(env.DB, command.business, command.commit ?? 0);
+    if (command.wait === true) await log.drain();
+    else if (command.notify !== false) context.waitUntil(log.drain());
     return Response.json(ids);
   },
 } satisfies ExportedHandler<ProducerEnv>;

@@ -1,4 +1,4 @@
-// The producer (producer-worker.ts) from Node: events and endpoints of the businesses of a running service, over plain HTTP.
+// Client for producer-worker.ts: creates events and endpoints of a running service over HTTP.
 import { Agent, request } from "node:http";
 import { firstShard, generateId } from "../../core/ids.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
@@ -8,7 +8,7 @@ import { workerScript } from "./measured-service.ts";
 
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
-/** For `startRuntime({ beside })`. */
+/** The script for the `sidecarScript` option of `startRuntime`. */
 export const loadProducerScript = (): string => workerScript("producer-worker");
 
 export interface ProducerTarget {
@@ -24,7 +24,7 @@ export interface PlacedEvent {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** Node's own fetch does not let the host be chosen. Rejects when the service dies meanwhile. */
+/** Node's fetch cannot set the Host header. Rejects when the service dies during the request. */
 const callProducer = <T>(origin: string, body: object): Promise<T> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
@@ -48,7 +48,7 @@ const callProducer = <T>(origin: string, body: object): Promise<T> =>
     sent.end(text);
   });
 
-/** Commits so many events in one batch; answers their ids once they are durable. */
+/** Commits `count` events in one batch and returns their ids once they are durable. */
 export const commitEvents = (
   { url, business }: ProducerTarget,
   count: number,
@@ -82,7 +82,7 @@ export const listEvents = (
 ): Promise<{ readonly events: readonly PlacedEvent[]; readonly readTo: number; readonly head: number }> =>
   callProducer(url, { business, page: { cursor, limit } });
 
-/** Milliseconds that so many POSTs take with nothing around them. */
+/** Milliseconds for `count` bare POSTs. */
 export const measureBarePosts = ({ url, business }: ProducerTarget, target: string, count: number): Promise<number> =>
   callProducer(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
 

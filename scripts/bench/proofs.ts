@@ -1,6 +1,6 @@
-// What proving costs: appending to a log as it grows, bringing a backlog of statements into it, issuing while the ledger is in
-// trouble beside issuing while it is well, and checking a pack.
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+// Measures proofs: appending to a growing log, submitting a backlog of statements, issuing certificates while the ledger fails compared with
+// normal operation, and verifying an evidence pack.
+import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -21,7 +21,7 @@ const origin = "ledger.bench.test/ledger/2026h2";
 const keys = noteKeyPair(origin, new Uint8Array(32).fill(31));
 const token = "token-of-the-benchmark-not-a-secret";
 const perBatch = 256;
-const measuredEntries = 5_120; // twenty batches: some seconds at the goal's rate
+const measuredEntries = 5_120; // 20 batches: several seconds at the target rate
 
 const buildStatement = (at: number): string =>
   formatAnchorStatement({
@@ -32,7 +32,7 @@ const buildStatement = (at: number): string =>
     at: 1_772_600_767_089 + at,
   });
 
-/** Entries a second while the log grows from each of the sizes on. */
+/** Entries per second while the log grows from each size. */
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {
@@ -58,7 +58,7 @@ const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): P
 type ProxyBehavior = "healthy" | "dead" | "hanging" | "lying" | "resetting";
 const proxyBehaviors: readonly ProxyBehavior[] = ["healthy", "dead", "hanging", "lying", "resetting"];
 
-/** Stands between the service and the ledger, and behaves as it is told. */
+/** A proxy between the service and the ledger that simulates failures. */
 class LedgerProxy {
   behavior: ProxyBehavior = "healthy";
   readonly #server: Server;
@@ -66,7 +66,7 @@ class LedgerProxy {
 
   constructor(target: string) {
     this.#target = new URL(target);
-    this.#server = createServer((asked, answer) => this.#respond(asked, answer));
+    this.#server = createServer((request, answer) => this.#respond(request, answer));
   }
 
   async listen(): Promise<string> {
@@ -79,16 +79,16 @@ class LedgerProxy {
     this.#server.close();
   }
 
-  #respond(asked: IncomingMessage, answer: ServerResponse): void {
+  #respond(request: IncomingMessage, answer: ServerResponse): void {
     if (this.behavior === "hanging") return;
     if (this.behavior === "resetting" || this.behavior === "dead") {
-      asked.socket.destroy(); // a closed port would need another address; a closed connection is what it comes to
+      request.socket.destroy(); // has the same effect as a closed port
       return;
     }
-    const onward = request(
-      { host: this.#target.hostname, port: this.#target.port, method: asked.method, path: asked.url, headers: asked.headers },
+    const onward = httpRequest(
+      { host: this.#target.hostname, port: this.#target.port, method: request.method, path: request.url, headers: request.headers },
       (response) => {
-        if (this.behavior === "lying" && asked.url?.endsWith("/add-batch")) {
+        if (this.behavior === "lying" && request.url?.endsWith("/add-batch")) {
           response.resume();
           answer.writeHead(200, { "content-type": "application/json" }).end('{"indices":["0"]}');
           return;
@@ -97,14 +97,14 @@ class LedgerProxy {
         response.pipe(answer);
       },
     );
-    onward.on("error", () => asked.socket.destroy());
-    asked.pipe(onward);
+    onward.on("error", () => request.socket.destroy());
+    request.pipe(onward);
   }
 }
 
 const countRows = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
 
-/** Statements a second into the ledger, by the cron alone, and whether each has one place, in the order of the rows. */
+/** Statements per second into the ledger by the cron alone, and whether each has one entry, in the order of the rows. */
 const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const [{ since, backlog }] = (
@@ -125,7 +125,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .all<{ place: number }>();
   const places = results.map(({ place }) => place);
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
-  // What the ledger took while it lied or was lost keeps the place it got then: order is asked of a plain backlog only.
+  // Entries that the ledger accepted while it lied or was unreachable keep their place, so only a plain backlog must be in order.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} places for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );
@@ -158,7 +158,7 @@ const measureOutages = async (service: Runtime, db: D1Like, between: LedgerProxy
       await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
       const measured = await runLoad(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
       from += 100_000;
-      if (round < 0) continue; // warms code paths and caches
+      if (round < 0) continue; // warm-up of code paths and caches
       faults += measured.requests - (measured.statuses[201] ?? 0);
       latencies.get(behaviour)?.push(...measured.latencies);
     }
@@ -176,7 +176,7 @@ const measureOutages = async (service: Runtime, db: D1Like, between: LedgerProxy
       `consent          ledger ${behaviour.padEnd(10)} p50 ${percentile(all, 0.5).toFixed(1).padStart(6)} ms  p99 ${p99(behaviour).toFixed(1).padStart(6)} ms  ${(p99(behaviour) / healthy).toFixed(2)}x of healthy  (${all.length} requests)`,
     );
   }
-  console.log(`                 ${faults} not answered 201`);
+  console.log(`                 ${faults} without status 201`);
 };
 
 const measureVerifier = async (service: Runtime, apiKey: string, certId: string): Promise<void> => {

@@ -1,5 +1,4 @@
-// What the clock does to many certificates whose time has passed on one day: the minute's cron runs again and again until the person of each
-// is erased.
+// Measures erasing the personal data of many certificates that expire on one day: runs the cron repeatedly until all are erased.
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
 import { insertCertificates } from "./seed.ts";
 import { issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
@@ -10,9 +9,9 @@ const maxRunMs = 90 * minuteMs;
 export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
   const { db, pid, runtime, url } = await startBenchService(bench, "retention");
   const { acme } = bench.world;
-  await issueCertificate(url, acme, 1_000_001); // its list of recipients is that of the others
+  await issueCertificate(url, acme, 1_000_001); // the seeded certificates share its list of recipients
   await insertCertificates(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
-  const kept = async (): Promise<number> =>
+  const countRemaining = async (): Promise<number> =>
     (
       await db
         .prepare("SELECT COUNT(*) AS n FROM certificates WHERE subject_erased_at IS NULL AND retention_until = 0")
@@ -22,7 +21,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
   const began = performance.now();
   let minutes = 0;
   let longest = 0;
-  for (let left = bench.due; left > 0 && performance.now() - began < maxRunMs; left = await kept()) {
+  for (let left = bench.due; left > 0 && performance.now() - began < maxRunMs; left = await countRemaining()) {
     process.stderr.write(`\r  minute ${minutes}, ${left} left `);
     const at = performance.now();
     await runtime.scheduled("* * * * *");
@@ -33,7 +32,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
   const entries = await db
     .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id) AS different FROM audit_outbox WHERE type = 'certificate.subject_erased'")
     .first<{ n: number; different: number }>();
-  console.log(`retention        ${bench.due} certificates whose time has passed, ${await kept()} kept at the end`);
+  console.log(`retention        ${bench.due} expired certificates, ${await countRemaining()} not erased at the end`);
   console.log(
     `erased in        ${minutes} runs of the minute's cron, ${((performance.now() - began) / 1_000).toFixed(0)} s one after the other, the longest ${(longest / 1_000).toFixed(1)} s`,
   );

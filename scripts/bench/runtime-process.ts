@@ -1,14 +1,14 @@
-// CPU time and memory of the runtime's processes, from /proc: what a request costs whatever else the machine is doing.
+// CPU time and memory of the runtime's processes from /proc, which are independent of other load on the machine.
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of Linux
 
 const readProcessStat = (pid: string): readonly string[] => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return text.slice(text.lastIndexOf(")") + 2).split(" "); // fields after the name, which may hold spaces
+  return text.slice(text.lastIndexOf(")") + 2).split(" "); // fields after the name, which may contain spaces
 };
 
-/** Process ids of every workerd started by this process, in order of start. */
+/** Ids of the workerd processes started by this process, in order of start. */
 export const listRuntimePids = (): readonly string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -16,12 +16,12 @@ export const listRuntimePids = (): readonly string[] =>
       try {
         return readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("workerd") && readProcessStat(pid)[1] === String(process.pid);
       } catch {
-        return false; // it ended while we looked
+        return false; // the process has ended
       }
     })
     .sort((a, b) => Number(readProcessStat(a)[19]) - Number(readProcessStat(b)[19]));
 
-/** Milliseconds of CPU, user and system. */
+/** CPU time in milliseconds, user and system. */
 export const getCpuMs = (pid: string): number => {
   const fields = readProcessStat(pid);
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;

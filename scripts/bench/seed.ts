@@ -1,6 +1,5 @@
-// Cost as certificates grow: the list, its searches and verify at a thousand, a hundred thousand and a million
-// certificates of one business. Seeded by SQL with rows of real size; what is sealed in them cannot be opened, and none of
-// the measured routes opens it.
+// Measures the cost of list, search and verify for a business with a thousand, a hundred thousand and a million certificates. Rows of
+// realistic size are seeded by SQL; their encrypted parts cannot be decrypted, and no measured route decrypts them.
 import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
 import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
@@ -11,7 +10,7 @@ const purposes = Array.from(
   { length: 12 },
   (_, at) => `${["solar quote", "roof inspection", "heat pump offer", "newsletter"][at % 4]} campaign ${at}`,
 );
-const rowsPerStatement = 2_000; // a second or two at the far end of a million, of the 30 s a statement may take
+const rowsPerStatement = 2_000; // one or two seconds near a million rows; a statement may take 30 s
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
@@ -52,7 +51,7 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
       .run();
     process.stderr.write(`\r  seeding ${at + count} of ${to} certificates `);
   }
-  // The counters that issuing would have kept, by the same arithmetic as the rows: counting a million would take too long.
+  // The counters that issuance would have written, computed like the rows, because counting a million rows would take too long.
   for (const [at, purpose] of purposes.entries()) {
     const ofPurpose = Array.from({ length: Math.ceil(Math.max(0, to - at) / purposes.length) }, (_, k) => at + k * purposes.length);
     const revoked = ofPurpose.filter((i) => i % revokedEvery === 0).length;
@@ -97,7 +96,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   for (const size of bench.sizes) {
     const service = await startBenchService(bench, `growth-${size}`);
     const keys = await insertApiKeys(service.db, acme, 400);
-    await issueCertificate(service.url, acme, known); // one more, whose address is searched for
+    await issueCertificate(service.url, acme, known); // one more, to search for its address
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     all.push({ ...service, size, keys });
   }

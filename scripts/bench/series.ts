@@ -1,4 +1,4 @@
-// Requests beside their floors, in turn: what each costs in time and in the runtime's CPU, as parts of the floor's of the same round.
+// Measures request series alternating with their baselines: rate and runtime CPU relative to the baseline of the same round.
 import { setTimeout as pause } from "node:timers/promises";
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type LoadResult, type Request } from "./load.ts";
@@ -15,12 +15,12 @@ export interface Series {
   readonly floor: string | null;
   readonly url: string;
   readonly pid: string;
-  /** The n-th request; null when there is nothing left to ask, which ends the slice. */
+  /** The n-th request; null ends the slice. */
   readonly next: (n: number) => Request | null;
   readonly measured: LoadResult[];
-  /** Milliseconds of runtime CPU, one figure for each of `measured`. */
+  /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
-  /** Likewise, until the runtime had come to rest again: chains, ledger, counters. */
+  /** The same including background work (audit chains, ledger, counters) until the runtime is idle. */
   readonly afterwards: number[];
 }
 
@@ -39,7 +39,7 @@ const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu
   };
 };
 
-/** One that has measured nothing yet. */
+/** A series without measurements. */
 export const createSeries = (
   name: string,
   floor: string | null,
@@ -47,7 +47,7 @@ export const createSeries = (
   next: Series["next"],
 ): Series => ({ name, floor, ...where, next, measured: [], cpu: [], afterwards: [] });
 
-/** Ends when the runtime has done what follows its answers, which it gathers for two seconds. */
+/** Waits until the runtime has finished background work, which it gathers for two seconds. */
 const waitUntilIdle = async (pid: string): Promise<void> => {
   await pause(2_200);
   for (let before = getCpuMs(pid), tries = 0; tries < 40; tries += 1) {
@@ -68,8 +68,8 @@ const runSlice = async (series: Series, from: number, { seconds, connections }: 
 };
 
 /**
- * Rate and CPU a request, each as a part of the floor's of the same round, the median of the rounds: a machine that others share
- * is slower for some seconds now and then, and then it is slower for both.
+ * Rate and CPU per request relative to the baseline of the same round, as the median of the rounds. A temporary slowdown of a shared
+ * machine affects both and cancels out.
  */
 const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
   const rate = ({ requests, seconds }: LoadResult): number => requests / seconds;
@@ -78,7 +78,7 @@ const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: numbe
     rate: rate(measured) / rate(floor.measured[round] as LoadResult),
     cpu: cpu(own, round) / cpu(floor, round),
   }));
-  return { rate: median(rounds.map((one) => one.rate)), cpu: median(rounds.map((one) => one.cpu)) };
+  return { rate: median(rounds.map((round) => round.rate)), cpu: median(rounds.map((round) => round.cpu)) };
 };
 
 export const printRounds = (all: readonly Series[]): void => {
@@ -94,9 +94,9 @@ export const printRounds = (all: readonly Series[]): void => {
   }
 };
 
-/** Each slice of a round right after the slices it is compared with, and none in the work that another left behind. */
+/** Runs each slice right after its baseline, and only once the background work of other slices has ended. */
 export const runRounds = async (all: readonly Series[], slices: Slices): Promise<void> => {
-  for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warm code paths and caches alike
+  for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warm-up of code paths and caches
   let from = 0;
   for (let round = 1; round <= slices.rounds; round += 1) {
     for (const series of all) {

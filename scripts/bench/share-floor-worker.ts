@@ -1,6 +1,6 @@
-// The floor of the share protocol: a Worker that does nothing but the database work. POST /grant is one D1 batch of the rows of a grant
-// (storage/share-changes.ts, storage/commit.ts); POST /redeem/<code> is an UPDATE and then a SELECT, as redeeming is written without
-// thought; GET /current/<id> a SELECT and the insert of an entry; GET /list/<business> the page of a list; GET /read/<id> one row.
+// The baseline of sharing: a Worker that does only the database work. POST /grant is one D1 batch of the rows of a grant
+// (storage/share-changes.ts, storage/commit.ts); POST /redeem/<code> an UPDATE followed by a SELECT; GET /current/<id> a SELECT and an
+// inserted entry; GET /list/<business> one page of a list; GET /read/<id> one row.
 import { random } from "./floor-worker.ts";
 
 interface FloorEnv {

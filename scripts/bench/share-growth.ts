@@ -1,9 +1,9 @@
-// Cost as shares grow: the list of one business at a thousand, a hundred thousand and a million shares, half of which have expired.
+// Measures the share list of one business with a thousand, a hundred thousand and a million shares, half of which have expired.
 import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
 import { insertApiKeys, startBenchService, type Bench } from "./measured-service.ts";
 import { copyShares, grantOne, createPerson } from "./shares.ts";
 
-/** Where a page in the middle and the last page begin: ids of copies end with their number. */
+/** Start ids of a middle page and the last page; ids of copies end with their number. */
 const copyShareId = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
 
 export const measureShareGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {

@@ -1,5 +1,5 @@
-// What the clock does to many shares that are due in one minute: half of them a warning, half their end. The minute's own cron runs, as
-// often as it takes, until nothing is left of it; then each share must have been told of exactly once.
+// Measures many shares that are due in one minute, half for a warning and half for their end: runs the cron repeatedly until nothing is
+// left, then checks that each share was reported exactly once.
 import { setTimeout as pause } from "node:timers/promises";
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
 import { insertApiKeys, bearerHeader, startBenchService, type Bench, type Service } from "./measured-service.ts";
@@ -14,7 +14,7 @@ const peopleCount = 1_000;
 const maxMs = 30 * minuteMs;
 const pollEveryMs = 100;
 
-/** Accounts whose addresses the service can open. */
+/** Inserts accounts whose addresses the service can decrypt. */
 const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   const vault = await openVaultFromVars(vars);
   const rows = await Promise.all(
@@ -33,7 +33,7 @@ const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   ]);
 };
 
-/** Mails leave their outbox once they are sent, so those that are written are counted as it happens. */
+/** Counts written emails continuously, because they leave the outbox once sent. */
 const countMails = async (db: D1Like): Promise<void> => {
   await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
   await db
@@ -54,31 +54,31 @@ const queryNumber = async (db: D1Like, sql: string, ...values: readonly unknown[
 
 interface SweepTimes {
   readonly began: number;
-  /** Milliseconds from then until a poll found nothing left. */
+  /** Milliseconds until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest that the runtime took to answer a poll: nobody else was answered either. */
+  /** The longest response time of a poll, during which no other request was answered either. */
   silent: number;
 }
 
 const elapsedMs = ({ began }: SweepTimes): number => performance.now() - began;
 
-/** Polls by index, so that polling costs as good as nothing. */
+/** Polls by index, which costs almost nothing. */
 const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<void> => {
-  const asked = elapsedMs(times);
+  const polledAt = elapsedMs(times);
   const row = await db
     .prepare(
       `SELECT EXISTS (SELECT 1 FROM shares WHERE environment = 'live' AND next_due_at <= ?) AS due, EXISTS (SELECT 1 FROM share_notices) AS notices`,
     )
     .bind(at)
     .first<{ due: number; notices: number }>();
-  times.silent = Math.max(times.silent, elapsedMs(times) - asked);
+  times.silent = Math.max(times.silent, elapsedMs(times) - polledAt);
   if (row === null || row.due === 1) return;
   times.swept ??= elapsedMs(times);
   if (row.notices === 0) times.mailsWritten ??= elapsedMs(times);
 };
 
-/** The minute's cron again and again, without waiting for the minute to pass, until the last mail is written: how often. */
+/** Runs the cron without pauses until the last email is written. Returns the number of runs. */
 const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: SweepTimes): Promise<number> => {
   let ticks = 0;
   let isOver = false;
@@ -101,35 +101,35 @@ interface NotifiedShare {
   readonly share_id: string;
 }
 
-/** The whole feed; each key reads a few of its pages, far below the limit of one. */
+/** Reads the whole feed with many keys, to stay far below the limit of each. */
 const readFeed = async (url: string, keys: readonly string[]): Promise<readonly NotifiedShare[]> => {
-  const told: NotifiedShare[] = [];
+  const reported: NotifiedShare[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
     const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearerHeader(keys, page) });
     const { data } = (await answer.json()) as { data: { events: NotifiedShare[]; next_cursor: number } };
-    if (data.events.length === 0) return told;
-    told.push(...data.events);
+    if (data.events.length === 0) return reported;
+    reported.push(...data.events);
     cursor = data.next_cursor;
   }
 };
 
-const describeReconciliation = (name: string, expected: number, told: number, different: number): string =>
-  `${name.padEnd(16)} ${told} of ${expected}, ${expected - different} skipped, ${told - different} doubled`;
+const describeReconciliation = (name: string, expected: number, reported: number, different: number): string =>
+  `${name.padEnd(16)} ${reported} of ${expected}, ${expected - different} skipped, ${reported - different} doubled`;
 
 const reconcile = async (service: Service, keys: readonly string[], due: Readonly<Record<"share.expiring" | "share.expired", number>>) => {
   const { db, url } = service;
   while ((await queryNumber(db, "SELECT EXISTS (SELECT 1 FROM event_outbox)")) === 1) await pause(pollEveryMs);
-  const told = await readFeed(url, keys);
+  const reported = await readFeed(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db
       .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id || chain) AS different FROM audit_outbox WHERE type = ?")
       .bind(type)
       .first<{ n: number; different: number }>();
-    const events = told.filter((event) => event.type === type).map(({ share_id }) => share_id);
+    const events = reported.filter((event) => event.type === type).map(({ share_id }) => share_id);
     console.log(describeReconciliation(type, expected, events.length, new Set(events).size));
     console.log(describeReconciliation("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
   }
-  // Each person's, against the warnings they were due.
+  // Emails per person compared with the warnings that were due.
   const off = await db
     .prepare(
       `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS doubled

@@ -1,5 +1,5 @@
-// What sharing costs. Granting, redeeming, reading and a call of an assistant beside bare floors, in turn; a change of fields that five
-// hundred shares hear of.
+// Measures sharing: granting, redeeming and reading shares and an agent's tool call, alternating with baselines; and a field change that
+// affects 500 shares.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { median, p95 } from "./timing-comparison.ts";
@@ -33,7 +33,7 @@ const fields = {
   last_name: "Example",
 };
 
-/** Signs somebody in by the code from the mailbox: the cookie. */
+/** Signs in with the code from the mailbox and returns the cookie. */
 export const signInByEmailCode = async (
   url: string,
   who: { readonly email: string; readonly realm: string; readonly ip: string },
@@ -53,7 +53,7 @@ export const signInByEmailCode = async (
   throw new Error("bench: no code arrived");
 };
 
-/** A person with these contact fields: the cookie. */
+/** Creates a person with these contact fields and returns the cookie. */
 export const createPerson = async ({ url }: Service, n: number): Promise<string> => {
   const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
   const cookie = await signInByEmailCode(url, who);
@@ -72,11 +72,11 @@ const buildDecision = (business: DemoBusiness, verifier: string) => ({
   consent: true,
 });
 
-/** The routes beside their floors. */
+/** Measures the routes and their baselines. */
 export const measureShares = async (
   bench: Bench & {
     readonly slices: Slices;
-    /** Part of the names of those that are measured; their floors are, too. */
+    /** Only series whose name contains this are measured, with their baselines. */
     readonly named: string;
   },
 ): Promise<void> => {
@@ -95,7 +95,7 @@ export const measureShares = async (
     ),
   );
   const keys = await insertApiKeys(service.db, acme, 200);
-  // Limits of a person and of a token grow with no setting: fifty of each stay below them.
+  // DEV_RATE_SCALE does not raise the limits per person and per token; 50 of each stay below them.
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (const cookie of people) {
     const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
@@ -109,7 +109,7 @@ export const measureShares = async (
   const floorShares: string[] = [];
   const floorCodes: string[] = [];
   const redeeming = (n: number): Request | null => {
-    const next = codes.pop(); // the youngest: a code lives for a minute
+    const next = codes.pop(); // the newest, because a code expires after a minute
     if (next === undefined || next.until < Date.now()) return null;
     const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
     const headers = { ...typed, ...clientAddressHeader(n), origin, "idempotency-key": randomUUID() };
@@ -196,7 +196,7 @@ export const measureShares = async (
   await floor.runtime.dispose();
 };
 
-/** Shares by SQL: copies of one that was granted, each with an id of its own. What is sealed in them cannot be opened. */
+/** Inserts copies of a granted share by SQL, each with its own id. Their encrypted parts cannot be decrypted. */
 export const copyShares = async (
   db: D1Like,
   id: string,
@@ -233,13 +233,13 @@ const activeShares = 500;
 const changeCount = 21;
 const pauseMs = 1_500;
 
-/** A change of fields that many hear of. */
+/** Measures a field change that many businesses receive. */
 export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const service = await startBenchService(bench, "field-change");
   const { db, url, pid } = service;
   const { acme } = bench.world;
   const cookie = await createPerson(service, 0);
-  // Thirty grants a minute are a person's limit: the others are rows whose copies the service can open.
+  // A person may grant 30 shares a minute; the others are inserted as rows that the service can decrypt.
   const first = await grantOne(service, cookie, acme);
   await copyShares(db, first, 0, activeShares - 1);
   const vault = await openVaultFromVars(bench.vars);
@@ -248,7 +248,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
   for (const { id } of results) {
     const key = await vault.newRecordKey();
-    // as storage/share-values.ts names a copy
+    // the encryption context of storage/share-values.ts
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
     const sealed = await (await vault.withRecordKey(key)).seal(context, text);
     await db.batch([
@@ -266,7 +266,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
     const { data } = (await answer.json()) as { data: { events_emitted: number } };
     const ms = performance.now() - began;
     if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);
-    if (n === 0) continue; // warms code paths
+    if (n === 0) continue; // warm-up
     took.push(ms);
     cpu.push(getCpuMs(pid) - before);
   }

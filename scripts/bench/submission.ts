@@ -1,4 +1,4 @@
-// What the benchmark submits: the body the page script sends for a short lead form, each with its own address and id.
+// The benchmark's submission: the request body of the page script for a short lead form, each with its own address and id.
 import { randomUUID } from "node:crypto";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { Request } from "./load.ts";

@@ -1,18 +1,18 @@
-// Whether two kinds of request can be told apart by how long they take.
+// Tests whether two kinds of requests can be distinguished by their response time.
 import { percentile } from "./load.ts";
 
 const ascending = (times: readonly number[]): readonly number[] => [...times].sort((a, b) => a - b);
 export const median = (times: readonly number[]): number => percentile(ascending(times), 0.5);
 export const p95 = (times: readonly number[]): number => percentile(ascending(times), 0.95);
 
-/** How often a time of the first kind is the longer one, ties counted half: 0.5 tells nothing apart. */
+/** The probability that a time of the first kind is longer, counting ties as half; 0.5 means indistinguishable. */
 const areaUnderCurve = (first: readonly number[], second: readonly number[]): number => {
   let longer = 0;
   for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;
   return longer / (first.length * second.length);
 };
 
-/** Milliseconds until the whole answer is there; anything but the wanted status ends the run. */
+/** Milliseconds until the response is complete. Throws for an unexpected status. */
 export const measureTime = async (ask: () => Promise<Response>, wanted: number): Promise<number> => {
   const began = performance.now();
   const response = await ask();
@@ -22,7 +22,7 @@ export const measureTime = async (ask: () => Promise<Response>, wanted: number):
   return took;
 };
 
-/** In random order, so that whatever else the machine does falls on both kinds alike. */
+/** Random order, so that other load affects both kinds equally. */
 export const shuffle = <T>(items: readonly T[]): readonly T[] =>
   items
     .map((item) => ({ item, at: Math.random() }))

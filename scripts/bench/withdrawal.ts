@@ -1,5 +1,5 @@
-// What withdrawing gives away by its time, and how soon it shows: requests and confirms for addresses that are on a
-// certificate beside others that are not, the race for one withdrawal, and asking before contact.
+// Measures withdrawals: whether response times reveal that an address is on a certificate, concurrent confirmations of one withdrawal, and
+// the contact check.
 import { setTimeout as pause } from "node:timers/promises";
 import { describeDistinguishability, median, p95, shuffle, measureTime } from "./timing-comparison.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
-const settleMs = 4_000; // issuances go on to the log and the ledger after they are answered
+const settleMs = 4_000; // background work of the issuances continues after their responses
 
 interface Person {
   readonly certId: string;
@@ -38,7 +38,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
   await pause(settleMs);
 
-  // In random order, each asked for the address on the certificate and for one that is on none.
+  // Random order, each for the address on the certificate and for an unknown one.
   const asks = shuffle(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
@@ -100,6 +100,6 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
     if (statuses.filter((status) => status === 200).length === 1) once += 1;
   }
-  console.log(`race     100 right answers at once, ${races} codes: ${once} of ${races} withdrawn exactly once`);
+  console.log(`race     100 concurrent correct answers, ${races} codes: ${once} of ${races} withdrawn exactly once`);
   await runtime.dispose();
 };

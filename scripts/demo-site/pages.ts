@@ -1,9 +1,9 @@
-// The pages of the demo business: a form as a business would write it, with the page script beside it.
+// The pages of the demo business: forms as a business would write them, with the page script.
 import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface DemoSite {
   readonly port: number;
-  /** Where the service runs; on this machine one origin is all of its hosts. */
+  /** Origin of the service, which locally serves all hosts. */
   readonly cdnOrigin: string;
   readonly clientId: string;
 }
@@ -103,7 +103,7 @@ ${recipients
     `\n${renderScriptTag(site, certifyAttributes)}`,
   );
 
-/** No box to tick here: the person decides on the consent sheet, field by field, and can take it back there. */
+/** Without a checkbox: the person decides about each field on the consent sheet. */
 export const renderSharePage = (site: DemoSite, nonce: string): string =>
   renderEstimatePage(
     "Your estimate, with details you share",
@@ -118,7 +118,7 @@ ${contactFields}`,
 const certificateIdPattern = /^cc_[0-9a-z]{26}$/;
 const shareIdPattern = /^shr_[0-9a-z]{26}$/;
 
-/** What the business's own server got: the form's values, and the certificate's id as one more of them. */
+/** Shows what the business's server received: the form values, including the certificate or share id. */
 export const renderThanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
   const entryOf = (wanted: string): string => received.find(([name]) => name === wanted)?.[1] ?? "";
   const id = entryOf("svc_cert_id");

@@ -1,43 +1,43 @@
-// A stand-in for the payment provider on this machine: as much of its interface as the service calls, two pages with the buttons a
-// script of a subscription's life needs, and the signed events that follow. No money moves, and nothing is kept on disk. A deployment
-// cannot be pointed here: the setting that names it (DEV_STRIPE_API) is refused outside development.
+// A local mock of the payment provider: the API calls that the service uses, two pages with buttons for the life of a subscription, and the
+// signed events that follow. No money moves and nothing is stored on disk. DEV_STRIPE_API, which points the service here, is refused
+// outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface PaymentProviderMock {
-  /** Where this runs. */
+  /** Origin of this mock. */
   readonly origin: string;
-  /** Where the service runs. */
+  /** Origin of the service. */
   readonly serviceOrigin: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** DEV_CLOCK_OFFSET_MS: signatures are judged by the service's clock. */
+  /** DEV_CLOCK_OFFSET_MS, because the service checks signature times against its own clock. */
   readonly clockOffsetMs: number;
 }
 
 type Form = ReadonlyMap<string, string>;
 type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 
-/** Pages that were asked for and what they are about, until this process ends. */
+/** Open checkouts and customers, kept in memory. */
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();
 
-const renderFrame = (title: string, main: string): string => `<!doctype html>
+const renderMockPage = (title: string, main: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Payment stand-in</title>
+<title>${escapeHtml(title)} · Payment provider mock</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/site.css">
 </head>
 <body>
-<header class="frame"><span class="name">Payment stand-in</span></header>
+<header class="frame"><span class="name">Payment provider mock</span></header>
 <main class="frame">
 <div><h1>${escapeHtml(title)}</h1>
-<p class="lead">This page stands for the payment provider. It runs on this machine, and no money moves.</p></div>
+<p class="lead">This page simulates the payment provider. It runs on this machine, and no money moves.</p></div>
 ${main}
 </main>
 </body>
@@ -49,9 +49,9 @@ const renderFacts = (rows: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`)
     .join("")}</tbody></table>`;
 
-const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Back without doing anything</a></p>`;
+const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Cancel</a></p>`;
 
-/** One form, a button for each thing that can be done. */
+/** A form with one button per action. */
 const renderForm = (action: string, rows: Readonly<Record<string, string>>, buttons: Readonly<Record<string, string>>): string =>
   `<form method="post" action="${escapeHtml(action)}">
 ${renderFacts(rows)}
@@ -60,30 +60,30 @@ ${Object.entries(buttons)
   .join("\n")}
 </form>`;
 
-const renderCheckoutPage = (id: string, asked: Form): string =>
-  renderFrame(
+const renderCheckoutPage = (id: string, checkout: Form): string =>
+  renderMockPage(
     "Pay for a plan",
-    `${renderForm(`/pay/${id}`, { Plan: asked.get("metadata[plan]") ?? "", Account: asked.get("client_reference_id") ?? "" }, { pay: "Pay" })}
-${renderBackLink(asked.get("cancel_url") ?? "/")}`,
+    `${renderForm(`/pay/${id}`, { Plan: checkout.get("metadata[plan]") ?? "", Account: checkout.get("client_reference_id") ?? "" }, { pay: "Pay" })}
+${renderBackLink(checkout.get("cancel_url") ?? "/")}`,
   );
 
 const renderCustomerPage = (customer: string): string =>
-  renderFrame(
+  renderMockPage(
     "Your subscription",
     `${renderForm(
       `/pay/account/${customer}`,
-      { Customer: customer, Plan: plans.get(customer) ?? "as it was" },
+      { Customer: customer, Plan: plans.get(customer) ?? "unchanged" },
       {
-        fail: "Let the next payment fail",
+        fail: "Fail the next payment",
         pay: "Pay the open invoice",
-        enterprise: "Change the plan to enterprise",
-        end: "End the subscription",
+        enterprise: "Change plan to enterprise",
+        end: "Cancel subscription",
       },
     )}
 ${renderBackLink(returnUrls.get(customer) ?? "/")}`,
   );
 
-/** The provider's objects, as far as anybody looks at them. */
+/** Provider objects with only the fields that the service reads. */
 const buildSubscription = (customer: string, status: string): Event[1] => {
   const plan = plans.get(customer);
   return { id: customer.replace(/^cus_/, "sub_"), customer, status, metadata: plan === undefined ? {} : { plan } };
@@ -97,7 +97,7 @@ const subscriptionEndedEvents = (customer: string): readonly [Event] => [
   ["customer.subscription.deleted", buildSubscription(customer, "canceled")],
 ];
 
-/** What the provider would say after each button. */
+/** The events that the provider would send after each button. */
 const eventsByAction: Readonly<Record<string, (customer: string) => readonly Event[]>> = {
   fail: (customer) => [
     ["invoice.payment_failed", buildInvoice(customer)],
@@ -135,17 +135,17 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
   }
 };
 
-/** The customer of a checkout that is paid: the one it was opened for, or a new one. */
-const payCheckout = async (provider: PaymentProviderMock, asked: Form): Promise<void> => {
-  const customer = asked.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
-  const plan = asked.get("metadata[plan]") ?? "";
+/** Completes a checkout for its customer, or for a new one, and sends the events. */
+const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promise<void> => {
+  const customer = checkout.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
+  const plan = checkout.get("metadata[plan]") ?? "";
   plans.set(customer, plan);
   const subscription = buildSubscription(customer, "active");
   const session = {
     mode: "subscription",
     customer,
     subscription: subscription.id,
-    client_reference_id: asked.get("client_reference_id"),
+    client_reference_id: checkout.get("client_reference_id"),
     payment_status: "paid",
     metadata: { plan },
   };
@@ -156,7 +156,7 @@ const payCheckout = async (provider: PaymentProviderMock, asked: Form): Promise<
   ]);
 };
 
-/** Answers what is the provider's; false for every other path. */
+/** Handles the provider's paths; returns false for any other path. */
 export const handleProviderRequest = async (
   provider: PaymentProviderMock,
   request: IncomingMessage,
@@ -173,35 +173,35 @@ export const handleProviderRequest = async (
     response.writeHead(status, { "content-type": "text/html; charset=utf-8", "content-security-policy": policy }).end(text);
     return true;
   };
-  const to = (address: string): true => {
+  const redirectTo = (address: string): true => {
     response.writeHead(303, { location: address }).end();
     return true;
   };
   const isPost = request.method === "POST";
   const refuse = (status: number, type: string, message: string, code?: string): true => json(status, { error: { type, code, message } });
-  /** Null where a call of the interface is one that it takes. */
+  /** Refuses a call with a wrong method or key; null when it is acceptable. */
   const refusal = (method: string): true | null => {
     if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
-    const isKeyed = request.headers.authorization === `Bearer ${provider.secretKey}`;
-    return isKeyed ? null : refuse(401, "authentication_error", "not the key of this machine");
+    const hasKey = request.headers.authorization === `Bearer ${provider.secretKey}`;
+    return hasKey ? null : refuse(401, "authentication_error", "wrong API key");
   };
   if (pathname === "/v1/checkout/sessions" || pathname === "/v1/billing_portal/sessions") {
     if (refusal("POST")) return true;
-    const asked = new Map((await entries()) ?? []);
+    const form = new Map((await entries()) ?? []);
     if (pathname === "/v1/billing_portal/sessions") {
-      const customer = asked.get("customer") ?? "";
-      returnUrls.set(customer, asked.get("return_url") ?? "/");
+      const customer = form.get("customer") ?? "";
+      returnUrls.set(customer, form.get("return_url") ?? "/");
       return json(200, { id: "bps_local", object: "billing_portal.session", url: `${provider.origin}/pay/account/${customer}` });
     }
     const id = `cs_${randomBytes(8).toString("hex")}`;
-    checkouts.set(id, asked);
+    checkouts.set(id, form);
     return json(200, { id, object: "checkout.session", url: `${provider.origin}/pay/${id}` });
   }
   const subscription = /^\/v1\/subscriptions\/sub_([A-Za-z0-9]{1,64})$/.exec(pathname)?.[1];
   if (subscription !== undefined) {
     if (refusal("DELETE")) return true;
     const customer = `cus_${subscription}`;
-    if (!plans.delete(customer)) return refuse(404, "invalid_request_error", "no such", "resource_missing");
+    if (!plans.delete(customer)) return refuse(404, "invalid_request_error", "No such subscription", "resource_missing");
     const events = subscriptionEndedEvents(customer);
     await sendEvents(provider, events);
     return json(200, events[0][1]);
@@ -212,13 +212,13 @@ export const handleProviderRequest = async (
     const events = eventsByAction[new Map((await entries()) ?? []).get("do") ?? ""];
     if (events === undefined) return html(renderCustomerPage(customer), 400);
     await sendEvents(provider, events(customer));
-    return to(returnUrls.get(customer) ?? pathname);
+    return redirectTo(returnUrls.get(customer) ?? pathname);
   }
   const id = /^\/pay\/(cs_[0-9a-f]{16})$/.exec(pathname)?.[1];
-  const asked = id === undefined ? undefined : checkouts.get(id);
-  if (id === undefined || asked === undefined) return false;
-  if (!isPost) return html(renderCheckoutPage(id, asked));
+  const checkout = id === undefined ? undefined : checkouts.get(id);
+  if (id === undefined || checkout === undefined) return false;
+  if (!isPost) return html(renderCheckoutPage(id, checkout));
   checkouts.delete(id); // a checkout is paid once
-  await payCheckout(provider, asked);
-  return to(asked.get("success_url") ?? "/");
+  await payCheckout(provider, checkout);
+  return redirectTo(checkout.get("success_url") ?? "/");
 };

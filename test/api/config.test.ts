@@ -146,9 +146,23 @@ describe("a production deployment", () => {
       expect(faultsOf({ ENVIRONMENT: value }), value).toContain("ENVIRONMENT");
   });
 
-  test("refuses limits and retired keys that it cannot read", () => {
-    expect(faultsOf({ LIMIT_CONSENT_PER_IP: "lots" })).toEqual(["LIMIT_CONSENT_PER_IP"]);
-    expect(faultsOf({ LIMIT_API_KEY: "0/60" })).toEqual(["LIMIT_API_KEY"]);
+  test.each([
+    ["LIMIT_CONSENT_PER_IP", "lots", "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999"],
+    ["LIMIT_API_KEY", "0/60", "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999"],
+    ["LIMIT_AGENT_TOKEN", "100000000/60", "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999"],
+    ["LIMIT_CLIENT_DAY", "0", "a whole number from 1 to 9999999999999"],
+  ])("reports %s=%s with its value and the allowed range", (name, value, rule) => {
+    expect(faultsOf({ [name]: value })).toEqual([`${name}="${value}" (must be ${rule})`]);
+  });
+
+  test("names secrets without their value, and cuts the reported value of a limit to 40 characters", () => {
+    const secret = "not-a-key-but-still-secret";
+    for (const name of ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "ANCHOR_KEY", "AUDIT_KEY"])
+      expect(faultsOf({ [name]: secret }).join(), name).not.toContain(secret);
+    expect(faultsOf({ LIMIT_API_KEY: "9".repeat(500) }).join().length).toBeLessThan(200);
+  });
+
+  test("refuses retired keys that it cannot read", () => {
     expect(faultsOf({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
     expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
     const retired = "A".repeat(43);
@@ -215,16 +229,19 @@ describe("a development deployment", () => {
   });
 
   test.each([
-    ["DEV_RATE_SCALE", "0"],
-    ["DEV_RATE_SCALE", "-1"],
-    ["DEV_RATE_SCALE", "many"],
-    ["DEV_CLOCK_OFFSET_MS", "1.5"],
-    ["DEV_CLOCK_OFFSET_MS", "tomorrow"],
-    ["DEV_BATCH_WINDOW_MS", "-1"],
-    ["DEV_BATCH_WINDOW_MS", "soon"],
-    ["DEV_DEMO", "{"],
-  ])("with %s=%s does not run", (name, value) => {
-    expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(name);
+    ["DEV_RATE_SCALE", "0", "a number above 0"],
+    ["DEV_RATE_SCALE", "-1", "a number above 0"],
+    ["DEV_RATE_SCALE", "many", "a number above 0"],
+    ["DEV_CLOCK_OFFSET_MS", "1.5", "a whole number"],
+    ["DEV_CLOCK_OFFSET_MS", "tomorrow", "a whole number"],
+    ["DEV_BATCH_WINDOW_MS", "-1", "a whole number from 0"],
+    ["DEV_BATCH_WINDOW_MS", "soon", "a whole number from 0"],
+  ])("with %s=%s does not run", (name, value, rule) => {
+    expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(`${name}="${value}" (must be ${rule})`);
+  });
+
+  test("with a DEV_DEMO that is no JSON does not run", () => {
+    expect(faultsOf({ ENVIRONMENT: "development", DEV_DEMO: "{" })).toContain("DEV_DEMO");
   });
 
   test("needs its secrets like any other", () => {

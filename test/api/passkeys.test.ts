@@ -129,7 +129,7 @@ describe("adding a passkey", () => {
     const late = await requestCreationOptions(me);
     expect([outcome(late), late.body.error.message]).toEqual([
       "403 forbidden",
-      "This needs a proof of the last 10 minutes that it is you: sign in again first.",
+      "This action requires a sign-in within the last 10 minutes. Sign in again first.",
     ]);
     const credential = await new Authenticator().make(options);
     expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("403 forbidden");

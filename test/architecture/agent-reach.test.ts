@@ -1,17 +1,17 @@
-// An agent never grants (SPEC, Agent rules): what the agent server can reach at all is written down here, file by file, and nothing
-// that issues a certificate, makes, widens or renews a share, or makes a token is among it.
+// Agents cannot grant consent (SPEC Agent server): this test lists every operation that the agent server can reach. None issues a
+// certificate, creates, widens or renews a share, or creates a token.
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
-/** Everything that runs when these files are loaded: types are left out, since nothing of them runs. */
+/** All files loaded with these files; type-only imports are ignored because they load nothing. */
 const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
   const reached = new Set<string>();
-  const waiting = [...files];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+  const pending = [...files];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     if (reached.has(file)) continue;
     reached.add(file);
     for (const { target, isTypeOnly } of parseImports(file))
-      if (target !== null && !isTypeOnly && listScriptFiles().includes(target)) waiting.push(target);
+      if (target !== null && !isTypeOnly && listScriptFiles().includes(target)) pending.push(target);
   }
   return reached;
 };
@@ -19,7 +19,7 @@ const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
 const agentFiles = listScriptFiles().filter((file) => file.startsWith("workers/mcp/"));
 const reachableFiles = listReachableFiles(agentFiles);
 
-/** Whoever adds an operation here has thought about what an assistant can do with it. */
+/** Before you add an operation, consider what an agent could do with it. */
 const operations = [
   "workers/operations/agents/authenticate-agent-token.ts",
   "workers/operations/agents/notify-person-of-change.ts",
@@ -45,27 +45,27 @@ const operations = [
 ];
 
 describe("the agent server", () => {
-  test("is looked at whole", () => {
+  test("is covered completely", () => {
     expect(agentFiles.length).toBeGreaterThan(8);
     expect(reachableFiles.has("workers/operations/agents/record-tool-call.ts")).toBe(true);
   });
 
-  test("reaches these operations and no other", () => {
+  test("reaches exactly the listed operations", () => {
     expect([...reachableFiles].filter((file) => file.startsWith("workers/operations/")).sort()).toEqual([...operations].sort());
   });
 
-  test("reaches no route, so that nothing of the API comes in by its door", () => {
+  test("reaches no API route", () => {
     expect([...reachableFiles].filter((file) => /^workers\/api\/.*\/routes\.ts$/.test(file))).toEqual([]);
   });
 
-  test("reaches nothing that issues, grants, renews or makes a token", () => {
+  test("reaches nothing that issues certificates, grants or renews shares, or creates tokens", () => {
     const granting =
       /^workers\/operations\/(?:certificates\/(?:capture|commit)|agents\/(?:create|authorize-connection|exchange)|(?:.*\/)?(?:grant|renew|redeem|authorize|consent|decide|commit-share|reissue))[\w-]*\.ts$/;
     expect([...reachableFiles].filter((file) => granting.test(file))).toEqual([]);
-    expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5); // it names files that are there
+    expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5); // the pattern matches existing files
   });
 
-  test("writes the audit entry of a call, its mail, a revocation and a changed field, and nothing else", () => {
+  test("writes only audit entries, emails, revocations and changed fields", () => {
     const writers = [...reachableFiles].filter(
       (file) => file.startsWith("workers/operations/") && /\b(?:commit|batch)\(/.test(readRepositoryFile(file)),
     );

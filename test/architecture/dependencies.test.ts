@@ -1,4 +1,4 @@
-// docs/internals/dependencies.md names every dependency with the version, the licence and the reason it is here for, and no other.
+// docs/internals/dependencies.md lists every dependency with its version, license and reason, and no other; the lock file matches package.json.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseImports, packageNameFrom, readRepositoryFile, listScriptFiles } from "./repository.ts";
@@ -20,7 +20,7 @@ interface Locked {
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as { readonly packages: Record<string, Locked> };
 
-/** Whether a package that requires `name` finds it in the lock file, by Node's resolution: its own node_modules, then each parent's. */
+/** Whether the package at `path` can resolve `name` in the lock file, as Node does: its own node_modules, then each parent's. */
 const isLocked = (path: string, name: string): boolean => {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     if (lock.packages[`${folder === "" ? "" : `${folder}/`}node_modules/${name}`] !== undefined) return true;
@@ -44,7 +44,7 @@ const sections = [
   { heading: "Builds, checks and tests", declared: manifest.devDependencies },
 ] as const;
 
-/** `(MIT OR Apache-2.0)` as a page says it. */
+/** `(MIT OR Apache-2.0)` as written in the page. */
 const describedSections = (licence: string): string => licence.replaceAll(/[()]/g, "").replaceAll(" OR ", " or ");
 
 describe("docs/internals/dependencies.md", () => {
@@ -77,26 +77,26 @@ describe("dependencies", () => {
     expect(readFileSync(".npmrc", "utf8")).toMatch(/^save-exact=true$/m);
   });
 
-  test("are locked at the version that is declared", () => {
+  test("are locked at the declared version", () => {
     const drifted = pins.filter(([name, version]) => lock.packages[`node_modules/${name}`]?.version !== version.split("@").at(-1));
     expect(drifted).toEqual([]);
   });
 
-  test("that run in the Worker, and all they bring along, may be used freely", () => {
+  test("that run in the Worker have permissive licenses, including their own dependencies", () => {
     const running = Object.entries(lock.packages).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
     expect(running.length).toBeGreaterThan(8);
     const free = /^\(?(?:MIT|ISC|BSD-2-Clause|BSD-3-Clause|0BSD|Apache-2\.0)(?: OR .*)?\)?$/;
     expect(running.filter(([, { license }]) => !free.test(license ?? "")).map(([path]) => path)).toEqual([]);
   });
 
-  test("run a script at installation only where package.json lets them", () => {
+  test("run installation scripts only when package.json allows them", () => {
     const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8")) as { allowScripts: Record<string, boolean> };
     const scripted = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
     const names = [...new Set(scripted.map(([path]) => path.split("node_modules/").at(-1) as string))].sort();
     expect(names.filter((name) => allowScripts[name] !== true)).toEqual([]);
   });
 
-  test("are what the Worker imports and nothing more", () => {
+  test("are exactly what the Worker imports", () => {
     const worker = listScriptFiles().filter((file) => /^(?:core|storage|durable-objects|workers)\//.test(file));
     const imported = worker
       .flatMap(parseImports)
@@ -108,7 +108,7 @@ describe("dependencies", () => {
     expect([...new Set(imported)].filter((name) => !(name in manifest.dependencies))).toEqual([]);
   });
 
-  test("are installed once: one workerd runs the service and its tests", () => {
+  test("include workerd only once, for the service and its tests", () => {
     const runtimes = Object.keys(lock.packages).filter((path) => /(?:^|\/)node_modules\/workerd$/.test(path));
     expect(runtimes).toEqual(["node_modules/workerd"]);
     expect(existsSync("node_modules/workerd")).toBe(true);

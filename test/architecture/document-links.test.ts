@@ -1,4 +1,4 @@
-// What the documents point to is there: files behind links, scripts behind commands, paths named in the text.
+// References in the documentation are valid: links, npm commands and file paths.
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,12 +7,12 @@ import { readRepositoryFile } from "./repository.ts";
 const documents = globSync(["*.md", "docs/**/*.md"]).sort();
 
 describe("the documents", () => {
-  test("are there", () => {
+  test("include the main pages", () => {
     expect(documents).toContain("README.md");
     expect(documents).toContain("docs/internals/storage.md");
   });
 
-  test("link to files that are there", () => {
+  test("link to existing files", () => {
     const broken = documents.flatMap((document) =>
       [...readRepositoryFile(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)/g)]
         .map(([, target]) => target as string)
@@ -22,7 +22,7 @@ describe("the documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("name commands that package.json has", () => {
+  test("name commands that exist in package.json", () => {
     const { scripts } = JSON.parse(readRepositoryFile("package.json")) as { scripts: Record<string, string> };
     const unknown = documents.flatMap((document) =>
       [...readRepositoryFile(document).matchAll(/\bnpm run ([a-z][a-z:-]*)/g)]
@@ -33,11 +33,11 @@ describe("the documents", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("name source files that are there", () => {
+  test("name existing source files", () => {
     const named =
       /`((?:core|storage|durable-objects|workers|widget|scripts|test|d1-migrations|api|http|operations|pages|background|adapters)\/[\w./-]+\.(?:ts|tsx|mjs|sql|css))[` ]/g;
-    const living = documents.filter((document) => !document.startsWith("docs/internals/decisions/")); // a decision speaks of its day
-    const isThere = (path: string) => existsSync(path) || existsSync(join("workers", path)); // a walk may leave out "workers/"
+    const living = documents.filter((document) => !document.startsWith("docs/internals/decisions/")); // decisions describe the past
+    const isThere = (path: string) => existsSync(path) || existsSync(join("workers", path)); // request-flows.md omits "workers/"
     const gone = living.flatMap((document) =>
       [...readRepositoryFile(document).matchAll(named)]
         .map(([, path]) => path as string)

@@ -1,4 +1,4 @@
-// Every command that a guide at /docs prints is run by a test, as it is printed: this lists the commands, and who runs them.
+// Every command in a served guide is run by a test as printed, or has a documented reason why not.
 import { describe, expect, test } from "vitest";
 import { guidePath, servedGuides } from "../../scripts/guides.ts";
 import { readRepositoryFile } from "./repository.ts";
@@ -18,7 +18,7 @@ const blocks: readonly Block[] = servedGuides.flatMap((guide) =>
 const commandLanguages = ["sh", "console"];
 const commands = blocks.filter(({ language }) => commandLanguages.includes(language));
 
-/** Tests that take every command of a guide, whichever there are. */
+/** Tests that run all commands of a guide. */
 const testsByGuide: Readonly<Record<string, string>> = {
   "first-hour": "test/flows/first-hour.test.ts",
   sharing: "test/flows/sharing-guide.test.ts",
@@ -29,16 +29,16 @@ const testsByGuide: Readonly<Record<string, string>> = {
   policies: "test/flows/guide-commands.test.ts",
 };
 
-/** Run by nobody here, by how they begin. */
+/** Commands that no test runs, by their beginning, with the reason. */
 const untestedCommands: Readonly<Record<string, string>> = {
-  "npx @modelcontextprotocol/inspector": "a program that is not among our dependencies (docs/internals/dependencies.md); run by hand",
-  "claude mcp add": "another vendor's program, which speaks to its own service; test/flows/agents.test.ts connects as it does",
-  "npm run verify -- evidence.zip": "its files and its <hex> are the reader's; test/interop/tools.test.ts runs the program on real packs",
+  "npx @modelcontextprotocol/inspector": "a program that is not a dependency (docs/internals/dependencies.md); run manually",
+  "claude mcp add": "a third-party program that connects to its own service; test/flows/agents.test.ts connects the same way",
+  "npm run verify -- evidence.zip": "its files and hash are the reader's; test/interop/tools.test.ts runs the program on real packs",
 };
 const isUntested = ({ text }: Block): boolean => Object.keys(untestedCommands).some((beginning) => text.startsWith(beginning));
 
 describe("a command that a guide prints", () => {
-  test("is run by a test that reads the guide, or a reason says why not", () => {
+  test("is run by a test that reads the guide, or has a documented reason", () => {
     expect(commands.length).toBeGreaterThan(15);
     const unclaimed = commands.filter((block) => !isUntested(block) && testsByGuide[block.guide] === undefined);
     expect(unclaimed.map(({ guide, text }) => `${guide}: ${text}`)).toEqual([]);
@@ -47,7 +47,7 @@ describe("a command that a guide prints", () => {
         commands.some((block) => block.guide === guide && !isUntested(block)),
         guide,
       ).toBe(true);
-      // the test reads the guide and takes its blocks from it
+      // the test reads the guide and runs its code blocks
       expect([path, readRepositoryFile(path).includes(`${guide}.md`) || readRepositoryFile(path).includes(`"${guide}"`)]).toEqual([
         path,
         true,
@@ -59,13 +59,13 @@ describe("a command that a guide prints", () => {
     }
   });
 
-  test("stands in a block that says it is one", () => {
+  test("is in a code block marked as a command", () => {
     const starts = /^\s*(?:curl|npx?|npm|node|svc|svc-verify|bash|printf|jq|claude|wrangler|git|openssl|python3?) /m;
     const hidden = blocks.filter(({ language, text }) => !commandLanguages.includes(language) && starts.test(text));
     expect(hidden.map(({ guide, text }) => `${guide}: ${text}`)).toEqual([]);
   });
 
-  test("is an exception only while it is printed", () => {
+  test("is an exception only while a guide prints it", () => {
     const unused = Object.keys(untestedCommands).filter((beginning) => !commands.some(({ text }) => text.startsWith(beginning)));
     expect(unused).toEqual([]);
   });

@@ -1,17 +1,17 @@
 // Which folder may import from where. docs/internals/architecture.md shows the same table; a test keeps the two equal.
 
 export interface ImportRule {
-  /** Folder or file. A file obeys the rule with the longest path it lies in. */
+  /** Folder or file. The rule with the longest matching path applies to a file. */
   readonly from: string;
-  /** Folders and files of the repository. Its own folder is always allowed. */
+  /** Folders and files of the repository. A folder may always import from itself. */
   readonly allowed: readonly string[];
-  /** Places only types may come from: nothing of them runs here. */
+  /** Folders and files that only types may be imported from. */
   readonly types?: readonly string[];
-  /** Packages of the runtime and of npm, by name; `any` where tools live. */
+  /** Runtime and npm packages by name; `any` for tools. */
   readonly packages: readonly string[] | "any";
 }
 
-/** What the surfaces share: API and pages ask operations and touch no store. */
+/** Shared by the API, the pages and the agent server, which call operations and never storage. */
 const surface = [
   "core",
   "workers/http",
@@ -22,7 +22,7 @@ const surface = [
   "workers/env.ts",
 ];
 
-/** Where everything is put together. A folder of workers/ that is not named below has no rights at all. */
+/** For the composition root. A folder of workers/ without a rule below may import nothing. */
 const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [
@@ -33,7 +33,7 @@ export const importRules: readonly ImportRule[] = [
   {
     from: "workers/operations",
     allowed: ["core", "storage", "workers/log.ts", "workers/limits.ts"],
-    types: ["durable-objects", "workers/adapters", "workers/env.ts", "workers/proof-services.ts"],
+    types: ["durable-objects", "workers/adapters", "workers/env.ts", "workers/platform"],
     packages: [],
   },
   { from: "workers/http", allowed: [...surface, "storage/faults.ts"], packages: ["hono", "zod", "@hono/zod-openapi"] },
@@ -56,15 +56,18 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/log.ts", allowed: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", allowed: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
   { from: "workers/services.ts", allowed: everything, packages: ["cloudflare:workers"] },
-  { from: "workers/proof-services.ts", allowed: everything, packages: [] },
-  { from: "workers/delivery-queue-binding.ts", allowed: everything, packages: [] },
+  { from: "workers/platform", allowed: everything, packages: [] },
   { from: "workers/app.ts", allowed: everything, packages: ["hono"] },
   { from: "workers/index.ts", allowed: everything, packages: [] },
   { from: "workers/ledger", allowed: everything, packages: [] },
   { from: "widget", allowed: ["core/forms"], packages: [] },
   { from: "widget/build.mjs", allowed: ["widget"], packages: "any" },
   { from: "verifier", allowed: ["core"], packages: "any" },
-  { from: "kit", allowed: ["core"], packages: [] },
+  {
+    from: "kit",
+    allowed: ["core"],
+    packages: ["node:child_process", "node:fs", "node:path", "node:timers", "node:url"],
+  },
   { from: "kit/build.ts", allowed: ["kit", "core", "verifier"], packages: "any" },
   { from: "scripts", allowed: ["core", "storage", "workers", "widget", "verifier", "kit"], packages: "any" },
   {
@@ -76,6 +79,7 @@ export const importRules: readonly ImportRule[] = [
 
 /** One row a rule, as docs/internals/architecture.md prints it. */
 export const formatImportRow = ({ from, allowed, types, packages }: ImportRule): string => {
-  const code = (names: readonly string[]): string => (names.length === 0 ? "nothing" : names.map((name) => `\`${name}\``).join(", "));
-  return `| \`${from}\` | ${code(allowed)} | ${code(types ?? [])} | ${packages === "any" ? "any" : code(packages)} |`;
+  const formatNames = (names: readonly string[]): string =>
+    names.length === 0 ? "nothing" : names.map((name) => `\`${name}\``).join(", ");
+  return `| \`${from}\` | ${formatNames(allowed)} | ${formatNames(types ?? [])} | ${packages === "any" ? "any" : formatNames(packages)} |`;
 };

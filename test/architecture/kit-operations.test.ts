@@ -1,5 +1,4 @@
-// The typed client has exactly the operations of the description that a program may call, each as it is described; and what it was
-// generated from is the description as it is now.
+// The typed client has exactly the operations of the OpenAPI document that programs may call, and is generated from the current document.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS, type OperationDescriptor } from "../../kit/api.gen.ts";
@@ -21,23 +20,23 @@ const describedOperations = Object.entries(paths).flatMap(([path, methods]) =>
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
 describe("the client of the kit", () => {
-  test("was generated from the description as it is", () => {
+  test("is generated from the current OpenAPI document", () => {
     expect(readFileSync("kit/api.gen.ts", "utf8")).toBe(generateOperationsText());
   });
 
-  test("has every operation that takes an API key", () => {
+  test("has every operation that accepts an API key", () => {
     const keyed = describedOperations.filter(({ security }) => security.some((need) => "apiKey" in need));
     expect(keyed.length).toBeGreaterThan(15);
     expect(keyed.filter(({ operationId }) => operations[operationId] === undefined)).toEqual([]);
   });
 
-  test("has none that is for people who are signed in, nor what pages and the payment provider call", () => {
+  test("has no operations for signed-in people, pages or the payment provider", () => {
     const names = describedOperations.filter(({ operationId }) => operations[operationId] !== undefined);
     expect(names.filter(({ security }) => security.length > 0 && security.every((need) => "session" in need))).toEqual([]);
     expect(names.filter(({ tags }) => ["sign-in", "portal", "billing"].some((tag) => tags.includes(tag)))).toEqual([]);
   });
 
-  test("asks each by its own method, path and inputs, and with a key wherever one may be given", () => {
+  test("calls each with its method, path and inputs, and with a key wherever one is accepted", () => {
     const odd = Object.entries(operations).filter(([name, { method, path, params = [], security = [] }]) => {
       const operation = describedOperations.find(({ operationId }) => operationId === name);
       if (operation === undefined || operation.method !== method || operation.path !== path) return true;
@@ -55,7 +54,7 @@ describe("the client of the kit", () => {
     expect(odd.map(([name]) => name)).toEqual([]);
   });
 
-  test("is explained by names that it has", () => {
+  test("is documented with existing operation names", () => {
     const used = [...readRepositoryFile("docs/guides/kit.md").matchAll(/svc\.([a-z]\w+)\(/g)].map(([, name]) => name as string);
     expect(used.length).toBeGreaterThan(2);
     expect(used.filter((name) => operations[name] === undefined)).toEqual([]);

@@ -1,4 +1,4 @@
-// The committed description as a reader meets it: complete, with examples that are true.
+// The committed OpenAPI document is complete, and its examples are consistent.
 import { createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ const listMissing = (wanted: (operation: (typeof operations)[number]) => boolean
   operations.filter((operation) => !wanted(operation)).map(({ method, path }) => `${method} ${path}`);
 
 describe("every operation", () => {
-  test("has a name of its own, a known tag, a summary and a description", () => {
+  test("has a unique id, a known tag, a summary and a description", () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     const tags = document.tags.map(({ name }) => name);
     expect(listMissing(({ operationId }) => /^[a-z][A-Za-z]+$/.test(operationId))).toEqual([]);
@@ -51,19 +51,19 @@ describe("every operation", () => {
     expect(listMissing(({ description }) => (description ?? "").endsWith("."))).toEqual([]);
   });
 
-  test("declares who may call it, even when that is anyone", () => {
+  test("declares its security, even when it is public", () => {
     const schemes = Object.keys(document.components.securitySchemes);
     expect(listMissing(({ security }) => Array.isArray(security))).toEqual([]);
     expect(listMissing(({ security }) => security.flatMap(Object.keys).every((name) => schemes.includes(name)))).toEqual([]);
   });
 
-  test("answers a credential it asks for with 401 and the state of an account with 402", () => {
+  test("describes 401 and 402 when it accepts an API key", () => {
     const withKey = operations.filter(({ security }) => security.some((need) => "apiKey" in need));
     expect(withKey.length).toBeGreaterThan(3);
     expect(withKey.filter(({ responses }) => !("401" in responses && "402" in responses)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("answers a session it asks for with 401, and an unsafe request with one from elsewhere with 403", () => {
+  test("describes 401 when it needs a session, and 403 for unsafe methods", () => {
     const sessioned = operations.filter(({ security }) => security.length > 0 && security.every((need) => "session" in need));
     expect(sessioned.length).toBeGreaterThan(3);
     expect(sessioned.filter(({ responses }) => !("401" in responses)).map(({ path }) => path)).toEqual([]);
@@ -85,7 +85,7 @@ describe("every operation", () => {
     expect(unclear).toEqual([]);
   });
 
-  test("explains every parameter and every member of what is sent", () => {
+  test("describes every parameter and every key of the body", () => {
     const unexplained = operations.flatMap(({ operationId, parameters = [], requestBody }) => [
       ...parameters.filter(({ description, schema }) => !description && !schema.description).map(({ name }) => `${operationId} ${name}`),
       ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => {
@@ -105,7 +105,7 @@ describe("the worked example", () => {
   const verified = exampleOf("verifyCertificate");
   const bundle = exampleOf("exportEvidencePack");
 
-  test("has the fingerprint of its canonical text, which is the canonical JSON of its preimage", () => {
+  test("has the fingerprint of its canonical text, the canonical JSON of its preimage", () => {
     expect(sha256Hex(verified.canonical as string)).toBe(verified.fingerprint);
     expect(toCanonicalJson(verified.preimage as Json)).toBe(verified.canonical);
     expect(sha256Hex(verified.disclosure_text as string)).toBe(verified.disclosure_hash);
@@ -139,13 +139,13 @@ describe("the worked example", () => {
 const createThumbprint = (x: string): string =>
   Buffer.from(sha256Hex(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`), "hex").toString("base64url");
 
-describe("the way onto the app", () => {
-  test("is `mount` for everything under /v1, so that nothing is routed without a description", () => {
+describe("a route under /v1", () => {
+  test("is registered with its OpenAPI description", () => {
     const surfaces = listScriptFiles().filter((file) => file.startsWith("workers/"));
     expect(findMatchingLines(surfaces, /\bapp\.(?:all|basePath)\(|\.(?:get|post|put|patch|delete|on)\(.*["`]\/v1\b/)).toEqual([]);
   });
 
-  test("is never another framework's handler, whose routes nobody could list", () => {
+  test("is never mounted from another framework, whose routes could not be listed", () => {
     expect(
       findMatchingLines(
         listScriptFiles().filter((file) => file.startsWith("workers/")),
@@ -154,7 +154,7 @@ describe("the way onto the app", () => {
     ).toEqual([]);
   });
 
-  test("keeps the version of the package", () => {
+  test("has the version of the package in its document", () => {
     const { version } = JSON.parse(readRepositoryFile("package.json")) as { version: string };
     expect((document as unknown as { info: { version: string } }).info.version).toBe(version);
   });

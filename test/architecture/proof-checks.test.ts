@@ -1,5 +1,4 @@
-// docs/reference/proof-checks.md lists what is checked of the proofs; every id in it stands in the name of a test, and every id in the name
-// of a test stands in it.
+// docs/reference/proof-checks.md lists the checks of proofs by id. Every listed id is in a test title, and every id in a test title is listed.
 import { expect, test } from "vitest";
 import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 
@@ -11,12 +10,12 @@ const named = new Set(
     .flatMap(([, ids]) => (ids as string).split(", ")),
 );
 
-test("every promise about proofs has a test that bears its id", () => {
+test("every proof check has a test with its id", () => {
   expect(listed.length).toBeGreaterThan(35);
   expect(new Set(listed).size).toBe(listed.length);
   expect(listed.filter((id) => !named.has(id))).toEqual([]);
 });
 
-test("every id in the name of a test is explained", () => {
+test("every id in a test title is documented", () => {
   expect([...named].filter((id) => !listed.includes(id))).toEqual([]);
 });

@@ -1,9 +1,9 @@
-// The repository as the house rules see it: its source files and what each imports.
+// Reads the repository for the architecture tests: its source files, their texts and their imports.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
-/** Folders with code of ours; everything else is configuration, text or somebody else's. */
-const codeFolders = ["core", "storage", "durable-objects", "workers", "widget", "verifier", "scripts", "test", "d1-migrations"];
+/** Folders with source code; everything else is configuration, text or third-party. */
+const codeFolders = ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "scripts", "test", "d1-migrations"];
 
 const listFiles = (folder: string, extensions: readonly string[]): string[] =>
   globSync(extensions.map((extension) => `${folder}/**/*.${extension}`))
@@ -17,14 +17,14 @@ export const readRepositoryFile = (path: string): string => {
   return text;
 };
 
-/** TypeScript and JavaScript of ours, sorted. */
+/** TypeScript and JavaScript files, sorted; generated files are left out. */
 export const listScriptFiles = (): string[] => codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs"])).sort();
 
-/** All code of ours: scripts, styles and migrations. */
+/** Scripts, styles and migrations, sorted. */
 export const listSourceFiles = (): string[] =>
   codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs", "css", "sql"])).sort();
 
-/** Every text a reader of the repository sees: code, documents, configuration. */
+/** Code, documents and configuration, sorted. */
 export const listTextFiles = (): string[] =>
   [
     ...listSourceFiles(),
@@ -35,20 +35,20 @@ export interface Import {
   readonly file: string;
   /** As written. */
   readonly specifier: string;
-  /** Path from the root for files of ours, else null. */
+  /** Path from the repository root; null for a package. */
   readonly target: string | null;
   readonly isTypeOnly: boolean;
-  /** As it stands in the file. */
+  /** The whole matched statement. */
   readonly statement: string;
 }
 
 const importPattern =
   /^\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/gm;
 
-/** Code inside a template is somebody's data: an odd number of backticks stands before it. */
+/** Whether the position is inside a template literal, where code is data: an odd number of backticks precedes it. */
 const isInTemplate = (text: string, at: number): boolean => text.slice(0, at).split("`").length % 2 === 0;
 
-/** Static imports, re-exports, and imports with a constant path, of values and of types. */
+/** Static imports, re-exports and dynamic imports with a constant path, including type-only ones. */
 export const parseImports = (file: string): Import[] =>
   [...readRepositoryFile(file).matchAll(importPattern)]
     .filter(({ index }) => !isInTemplate(readRepositoryFile(file), index))
@@ -66,11 +66,11 @@ export const parseImports = (file: string): Import[] =>
 /** True when `path` is `place` or lies in it. */
 export const isInside = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** `@scope/name` or `name` of a specifier with a path; `node:x` and `cloudflare:x` as they are. */
+/** The package of a specifier without the path in it: `@scope/name`, `name`, `node:name` or `cloudflare:name`. */
 export const packageNameFrom = (specifier: string): string =>
   specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] as string);
 
-/** `file:line: text` of every line that matches. */
+/** `file:line: text` of every matching line. */
 export const findMatchingLines = (files: readonly string[], pattern: RegExp): string[] =>
   files.flatMap((file) =>
     readRepositoryFile(file)

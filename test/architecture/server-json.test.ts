@@ -1,9 +1,9 @@
-// docs/reference/server.json is what the registry of MCP servers takes: it has rules of its own, and the server must be the one that answers.
+// docs/reference/server.json follows the rules of the MCP registry and describes the real server.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readRepositoryFile } from "./repository.ts";
 
-/** The members that the registry's schema of 2025-12-11 asks for, as far as a remote server uses them. */
+/** The keys of the registry's schema of 2025-12-11 that a remote server uses. */
 const schema = z.strictObject({
   $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
   name: z
@@ -13,7 +13,7 @@ const schema = z.strictObject({
     .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
-  // No range: each version is published once.
+  // Not a range: each version is published once.
   version: z
     .string()
     .max(255)
@@ -24,7 +24,7 @@ const schema = z.strictObject({
 describe("docs/reference/server.json", () => {
   const server = schema.parse(JSON.parse(readRepositoryFile("docs/reference/server.json")));
 
-  test("is refused by these rules where it breaks one", () => {
+  test("is refused when it breaks a rule of the registry", () => {
     const broken: Readonly<Record<string, object>> = {
       "no namespace": { name: "svc" },
       "two slashes": { name: "com.example/svc/x" },
@@ -38,11 +38,11 @@ describe("docs/reference/server.json", () => {
     for (const [name, change] of Object.entries(broken)) expect(schema.safeParse({ ...server, ...change }).success, name).toBe(false);
   });
 
-  test("is of the version that the server says it is", () => {
+  test("has the version that the server reports", () => {
     expect(readRepositoryFile("workers/mcp/protocol-2025-03-26.ts")).toContain(`version: "${server.version}"`);
   });
 
-  test("names the address of wrangler.toml", () => {
+  test("has the URL of wrangler.toml", () => {
     expect(readRepositoryFile("wrangler.toml")).toContain(`MCP_URL = "${server.remotes[0]?.url}"`);
   });
 });

@@ -1,4 +1,4 @@
-// How files are named and opened, and what never stands in them.
+// Rules for source files: names, headers and forbidden content.
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,13 +9,13 @@ const sources = listSourceFiles();
 const texts = listTextFiles();
 
 describe("a source file", () => {
-  test("is among those looked at", () => {
+  test("is found by the tests", () => {
     expect(sources).toContain("core/result.ts");
     expect(sources).toContain("d1-migrations/0001_schema.sql");
     expect(texts).toContain("wrangler.toml");
   });
 
-  test("opens with a comment that says what it holds", () => {
+  test("opens with a comment about its content", () => {
     const opened = /^(?:#!.*\n)?(?:\/\/ |\/\*|-- )/;
     expect(sources.filter((file) => !opened.test(readRepositoryFile(file)))).toEqual([]);
   });
@@ -28,22 +28,22 @@ describe("a source file", () => {
     expect(odd).toEqual([]);
   });
 
-  test("is not named after what everything is", () => {
+  test("has a specific name", () => {
     const vague = /^(?:utils?|helpers?|common|manager|handler|service|misc)\.[a-z]+$/;
     expect(sources.filter((file) => vague.test(basename(file)))).toEqual([]);
   });
 
-  // Written apart, so that this file does not find itself.
+  // Patterns are split so that this file does not match itself.
   const forbidden: readonly (readonly [string, RegExp])[] = [
     ["a silenced compiler", new RegExp(`@ts-${"ignore"}|@ts-${"nocheck"}|@ts-${"expect-error"}`)],
     ["an escape from types", new RegExp(`\\bas ${"any"}\\b`)],
-    ["a test that keeps others from running, or does not run", /\b(?:describe|test|it|suite)\.(?:only\b|skip|todo\b|fails\b|runIf\b)/],
-    ["work left for later", new RegExp(`\\b(?:${"TO"}DO|${"FIX"}ME|X{3})\\b`)],
-    ["a fault swallowed without a word", /catch(?: \([^)]*\))? \{\s*\}/],
+    ["a focused or skipped test", /\b(?:describe|test|it|suite)\.(?:only\b|skip|todo\b|fails\b|runIf\b)/],
+    ["a to-do note", new RegExp(`\\b(?:${"TO"}DO|${"FIX"}ME|X{3})\\b`)],
+    ["a silently ignored error", /catch(?: \([^)]*\))? \{\s*\}/],
     ["a debugger", /^\s*debugger\b/],
   ];
   for (const [what, pattern] of forbidden) {
-    test(`holds no ${what.replace(/^an? /, "")}`, () => {
+    test(`contains no ${what.replace(/^an? /, "")}`, () => {
       expect(findMatchingLines(scripts, pattern)).toEqual([]);
     });
   }
@@ -54,7 +54,7 @@ describe("a source file", () => {
     expect(findMatchingLines(others, /\bconsole\./)).toEqual([]);
   });
 
-  test("holds SQL only in storage, objects, scripts and tests", () => {
+  test("contains SQL only in storage, Durable Objects, scripts and tests", () => {
     const outside = scripts.filter((file) => /^(?:core|workers|widget)\//.test(file));
     expect(
       findMatchingLines(
@@ -78,18 +78,18 @@ describe("the core", () => {
 });
 
 describe("the repository", () => {
-  test("names no path of anybody's machine", () => {
+  test("contains no local file paths", () => {
     expect(findMatchingLines(texts, /(?<![\w.~-])\/(?:work|root|home\/[\w-]+|Users\/[\w-]+)\//)).toEqual([]);
   });
 
-  test("locks its packages without naming where they were fetched from", () => {
+  test("locks its packages without registry URLs", () => {
     const lock = readFileSync("package-lock.json", "utf8");
     expect(JSON.parse(lock).lockfileVersion).toBe(3);
     expect(lock).not.toMatch(/"resolved"/);
     expect(lock).not.toMatch(/registry\./);
   });
 
-  test("carries its licence in full", () => {
+  test("contains its full license", () => {
     const licence = readFileSync("LICENSE", "utf8");
     expect(licence).toContain("Apache License\n");
     expect(licence).toContain("END OF TERMS AND CONDITIONS");
@@ -97,7 +97,7 @@ describe("the repository", () => {
     expect(JSON.parse(readFileSync("package.json", "utf8")).license).toBe("Apache-2.0");
   });
 
-  test("has one command for everything there is to check, and the machine runs that", () => {
+  test("has one command for all checks, which CI runs", () => {
     const run = readFileSync(".ci/run", "utf8");
     expect(run).toMatch(/^#!\/usr\/bin\/env bash\n/);
     expect(run).toMatch(/^set -euo pipefail$/m);
@@ -105,7 +105,7 @@ describe("the repository", () => {
     expect(readRepositoryFile("README.md")).toContain("npm test");
   });
 
-  test("has a script behind every npm script that scripts/run.mjs opens", () => {
+  test("has a script for every npm script that uses scripts/run.mjs", () => {
     const commands = Object.values(JSON.parse(readFileSync("package.json", "utf8")).scripts as Record<string, string>);
     const opened = commands.flatMap((command) => [...command.matchAll(/node scripts\/run\.mjs ([a-z-]+)/g)].map(([, name]) => name));
     expect(opened.length).toBeGreaterThan(5);

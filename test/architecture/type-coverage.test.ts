@@ -1,4 +1,4 @@
-// Every file of TypeScript is checked by some tsconfig, as strictly as all others.
+// Every TypeScript file is type-checked by some tsconfig, with equal strictness.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -12,8 +12,8 @@ const tsc = (...args: readonly string[]): string => execFileSync("node_modules/.
 const isTypeScript = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
 
 /**
- * What the configuration includes, and what that imports. The compiler's own list is the same, but it reads every declaration
- * of every package for it.
+ * The files of a tsconfig and their imports. The compiler's own list is equal but slow, because it reads the declarations of every
+ * package.
  */
 const listCheckedFiles = (path: string): Set<string> => {
   const { files } = JSON.parse(tsc("--showConfig", "-p", path)) as { files: string[] };
@@ -30,7 +30,7 @@ test("every file is type-checked", () => {
   expect(typed.filter((file) => !checked.has(file) && !file.endsWith("widget/build.d.mts"))).toEqual([]);
 });
 
-test("the compiler counts the same files as checked", () => {
+test("the compiler reports the same files as checked", () => {
   const listed = tsc("--listFilesOnly", "-p", "verifier/tsconfig.json").trim().split("\n");
   const ours = listed.map((file) => relative(process.cwd(), file)).filter((file) => !file.startsWith("node_modules/"));
   expect([...listCheckedFiles("verifier/tsconfig.json")].sort()).toEqual(ours.sort());

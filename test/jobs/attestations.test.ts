@@ -21,7 +21,7 @@ import { attestDue } from "../../workers/background/attestations.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { checkpointLedger } from "../../workers/background/ledger-checkpoint.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { createProofServices, type CheckpointAttestor } from "../../workers/proof-services.ts";
+import { createProofServices, type CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
 import { getPlatform, type Platform } from "../../workers/services.ts";
 import { buildAuditRow, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";

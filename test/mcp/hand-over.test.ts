@@ -1,4 +1,4 @@
-// Handing the person their own page of a share: an assistant can bring them there, and everything that counts happens there.
+// The hand_over argument of svc_get_share: an agent can open the person's own page of a share, where all decisions are made.
 import { beforeAll, describe, expect, test } from "vitest";
 import { callTool, callModernMethod, createToken, createTokenWith, parseResult } from "../support/agents.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -23,7 +23,7 @@ const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: ()
 const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}];
 
 describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (hand_over) => {
-  test("asks a client that opens addresses to open the page of this share, whose address holds its id and nothing else", async () => {
+  test("asks a client with URL elicitation to open the share page, whose URL contains only the share id", async () => {
     expect(await asked({ hand_over }, opens)).toEqual({
       resultType: "input_required",
       inputRequests: {
@@ -33,13 +33,13 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     });
   });
 
-  test("asked again gives the share as it is, whatever the person answered", async () => {
+  test("returns the current share on a retry, whatever the person answered", async () => {
     const plain = await asked({}, opens);
     for (const inputResponses of answers) expect(await asked({ hand_over }, opens, { inputResponses })).toEqual(plain);
     expect([plain.resultType, plain.structuredContent.id]).toEqual(["complete", shareId]);
   });
 
-  test("gives any other client the share with the address", async () => {
+  test("returns the share with open_at to any other client", async () => {
     const plain = await asked({}, {});
     for (const capabilities of [
       {},
@@ -54,16 +54,16 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     }
   });
 
-  test("names no page of a share that is not theirs", async () => {
+  test("returns no page URL for another person's share", async () => {
     const eve = await signInPerson();
     const other = (await createTokenWith("consumer", eve.headers)).body.data.token;
     const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
     const { result } = (await callModernMethod(other, "tools/call", args, opens)).body;
-    expect([result.isError, result.content[0].text]).toEqual([true, "no such share for this token; svc_list_shares shows the ids"]);
+    expect([result.isError, result.content[0].text]).toEqual([true, "Share not found for this token; call svc_list_shares for the ids."]);
     expect(JSON.stringify(result)).not.toContain("/app/shares");
   });
 
-  test("the page wants the person's own session, and is nobody else's", async () => {
+  test("links to a page that only the person's own session can open", async () => {
     const path = new URL(pages[hand_over]()).pathname;
     expect((await call(path, { headers: pat.headers })).status).toBe(200);
     expect((await call(path, { headers: (await signInPerson()).headers })).status).toBe(404);
@@ -72,7 +72,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     expect((await call(path, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" })).text).toBe(signedOut.text);
   });
 
-  test("writes nothing but the audit entry, nor does opening the page", async () => {
+  test("writes nothing but the audit entry, and opening the page writes nothing", async () => {
     await waitUntilSettled();
     const kept = async () => {
       const { audit_outbox: _, agent_tokens: __, ...tables } = await readDatabaseContents();
@@ -87,7 +87,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
 });
 
 describe("hand_over", () => {
-  test("is answered with an object, or the call is none", async () => {
+  test("returns -32602 when inputResponses is not an object", async () => {
     for (const inputResponses of [null, 7, "accept", []]) {
       const params = { name: "svc_get_share", arguments: { share_id: shareId, hand_over: "renew" }, inputResponses };
       const { status, body } = await callModernMethod(token, "tools/call", params, opens);
@@ -95,12 +95,12 @@ describe("hand_over", () => {
     }
   });
 
-  test("is one of two pages", async () => {
+  test("must be review or renew", async () => {
     const told = await asked({ hand_over: "consent" }, opens);
-    expect([told.isError, told.content[0].text]).toEqual([true, "argument hand_over must be one of: review, renew"]);
+    expect([told.isError, told.content[0].text]).toEqual([true, "Argument hand_over must be one of: review, renew."]);
   });
 
-  test("is listed for a person in the later revision, and known to nobody else", async () => {
+  test("is available only to consumer tokens in revision 2026-07-28", async () => {
     const argumentsOf = async (of: string) =>
       (await callModernMethod(of, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
     const mine = await argumentsOf(token);
@@ -109,19 +109,19 @@ describe("hand_over", () => {
     const business = await createToken("business");
     expect(Object.keys((await argumentsOf(business.token)).inputSchema.properties)).toEqual(["share_id"]);
     const args = { share_id: shareId, hand_over: "renew" };
-    const refused = { isError: true, text: "arguments this tool takes: share_id" };
+    const refused = { isError: true, text: "This tool takes only these arguments: share_id." };
     expect(parseResult(await callTool(token, "svc_get_share", args))).toEqual(refused);
     const ofBusiness = await callModernMethod(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
     expect(parseResult(ofBusiness)).toEqual(refused);
   });
 
-  test("stands in the history by its name, as every argument does", async () => {
+  test("is recorded in the audit history by its name, like every argument", async () => {
     await asked({ hand_over: "renew" }, opens);
     const { entries } = JSON.parse(parseResult(await callTool(token, "svc_get_audit", { limit: 1 })).text);
     expect(entries[0].payload).toMatchObject({ tool: "svc_get_share", outcome: "done", arguments: ["share_id", "hand_over"] });
   });
 
-  test("where there is no share yet: the list of the app is where assistants send people", async () => {
+  test("has a list page in the app for people without a share", async () => {
     const answer = await call("/app/shares", { headers: pat.headers, redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/app"]);
   });

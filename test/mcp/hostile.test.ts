@@ -1,5 +1,5 @@
-// Requests that mean harm, or nothing: each has one answer, and none of them changes anything but the audit history and the day a token
-// was last used. Every class has something that works beside it, so that no row passes because nothing works at all.
+// Malicious and malformed requests: each has one expected response, and none changes anything but the audit history and the day a token was
+// last used. Every group also contains a request that works, so that no row passes because nothing works at all.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";
@@ -31,7 +31,7 @@ let consumer: CreatedToken;
 let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
-/** A program, the code that its person has allowed, and a page of it that is not answered yet. */
+/** A client, the code that its person has approved, and an authorization page that is still open. */
 let client = "";
 let code = "";
 let sealed = "";
@@ -39,10 +39,10 @@ let otherSession = { cookie: "" };
 let before: Record<string, string> = {};
 let entriesBefore = 0;
 
-/** More rows than a token may send in a minute. */
+/** There are more rows than one token may send in a minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** What a call may leave: its audit entry, and the day. */
+/** Tables that a call may change: its audit entry, and the token's day of last use. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_outbox: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));
@@ -83,7 +83,7 @@ const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (levels: number): string => message({}).replace("}", `,"params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`);
 
-/** `status code`, `status` where there is no body, or the text of a tool's failure. */
+/** `status code`, `status` without a body, or the text of a failed tool call. */
 const outcomeOf = (answer: TestResponse): string => {
   const { status, body } = answer;
   if (Array.isArray(body)) return `${status} [${body.map(({ error }) => error?.code ?? "ok").join()}]`;
@@ -348,7 +348,7 @@ asConsumer("shares with no arguments", "200 ok", call1("svc_list_shares"));
 asBusiness("events past the newest", "200 ok", call1("svc_list_events", { cursor: 2 ** 53 - 1 }));
 asBusiness("events with no arguments", "200 ok", call1("svc_list_events"));
 
-// the claim of the later revision, and its headers
+// revision 2026-07-28 and its headers
 const later = "2026-07-28";
 const named = (name: string): string => `io.modelcontextprotocol/${name}`;
 const claim = { [named("protocolVersion")]: later, [named("clientCapabilities")]: {} };
@@ -395,7 +395,7 @@ withClaim(
   callHeaders("svc_get_share"),
 );
 
-// connecting: on the page, at the exchange, registering and ending
+// OAuth: authorization page, token exchange, registration and revocation
 const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
   row(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
 onPage("as it should be", "200", {});
@@ -494,7 +494,7 @@ row("ending: a code", "200", () => call("/oauth/revoke", buildForm({ token: code
 row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, buildForm({})));
 
 describe("hostile requests", () => {
-  test("are more than a hundred, and no two are the same", () => {
+  test("are more than a hundred different requests", () => {
     expect(rows.length).toBeGreaterThan(250);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
@@ -503,7 +503,7 @@ describe("hostile requests", () => {
     expect(outcomeOf(await send())).toBe(wanted);
   });
 
-  test("say nothing back of what was sent, nor of what lies behind", async () => {
+  test("never return input or internal details", async () => {
     const marker = "zqmarkerqz";
     const sent = [
       message({ method: marker }),
@@ -523,22 +523,22 @@ describe("hostile requests", () => {
     }
   });
 
-  test("are told by name what is wrong with an argument, in words that never change", async () => {
+  test("name the invalid argument and its rule in constant text", async () => {
     const said = async (token: string, name: string, args: unknown) =>
       parseResult(await postToAgentServer(call1(name, args), bearerHeader(token), ask)).text;
-    expect(await said(consumer.token, "svc_get_audit", { limit: 101 })).toBe("argument limit must be a whole number from 1 to 100");
-    expect(await said(consumer.token, "svc_get_audit", { limit: "7" })).toBe("argument limit must be a whole number from 1 to 100");
-    expect(await said(consumer.token, "svc_get_audit", { other: 1 })).toBe("arguments this tool takes: limit, before_seq");
-    expect(await said(consumer.token, "svc_get_audit", [])).toBe("arguments this tool takes: limit, before_seq");
+    expect(await said(consumer.token, "svc_get_audit", { limit: 101 })).toBe("Argument limit must be a whole number from 1 to 100.");
+    expect(await said(consumer.token, "svc_get_audit", { limit: "7" })).toBe("Argument limit must be a whole number from 1 to 100.");
+    expect(await said(consumer.token, "svc_get_audit", { other: 1 })).toBe("This tool takes only these arguments: limit, before_seq.");
+    expect(await said(consumer.token, "svc_get_audit", [])).toBe("This tool takes only these arguments: limit, before_seq.");
     expect(await said(consumer.token, "svc_list_events", { cursor: -1 })).toBe("tool svc_list_events requires a business token");
     expect(await said(business.token, "svc_create_share", {})).toBe(
-      "no such tool; this token has: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares",
+      "Unknown tool. This token can use: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares.",
     );
     const there = await ask("/app/shares", { redirect: "manual" });
     expect([there.status, there.headers.get("location")]).toEqual([303, "/app"]);
   });
 
-  test("all of them together changed nothing but the audit history", async () => {
+  test("change nothing but the audit history, all together", async () => {
     await waitUntilSettled();
     const after = await lasting();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);
@@ -546,7 +546,7 @@ describe("hostile requests", () => {
     expect(results).toEqual([{ type: "agent.called" }]);
   });
 
-  test("used nothing up either: the page can still be answered, and the code is still worth its token", async () => {
+  test("leave the authorization page and the code usable", async () => {
     expect((await postDecision(sealed, "allow", session)).status).toBe(303);
     expect(outcomeOf(await exchangeCode(code, client))).toBe("200 ok");
   });

@@ -1,5 +1,5 @@
-// Revision 2026-07-28 beside 2025-03-26 on the same address: told apart by the body alone, so that nothing changes for whoever does
-// not claim it.
+// Protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body decides, so nothing changes for clients of the earlier
+// revision.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
@@ -30,7 +30,7 @@ interface Asked {
   readonly service?: Call;
 }
 
-/** A request of the later revision, right but for what is changed. */
+/** A valid request of revision 2026-07-28 with the given changes. */
 const asks = (
   method: string,
   { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: Asked = {},
@@ -51,10 +51,10 @@ const asks = (
 };
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
-describe("the later revision", () => {
+describe("revision 2026-07-28", () => {
   const serverInfo = { [key("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
 
-  test("is discovered", async () => {
+  test("answers server/discover", async () => {
     const { status, body } = await asks("server/discover");
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -68,7 +68,7 @@ describe("the later revision", () => {
     });
   });
 
-  test("lists tools with their titles and what they give, for a private cache", async () => {
+  test("lists tools with titles and output schemas, cacheable privately", async () => {
     const { result } = (await asks("tools/list")).body;
     expect(result).toMatchObject({ resultType: "complete", ttlMs: 300_000, cacheScope: "private", _meta: serverInfo });
     const before = (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "tools/list" }, bearerHeader(business.token), both)).body
@@ -82,7 +82,7 @@ describe("the later revision", () => {
     expect(outcome(await asks("tools/list", { params: { cursor: "" } }))).toBe("200 -32602");
   });
 
-  test("gives the result of a tool as a text and as a value, and a failure as a text alone", async () => {
+  test("returns a tool result as text and structured content, and a failure as text only", async () => {
     await commitEvents(world.acme.id, 2);
     await eventSequences.getByName(world.acme.id).drain();
     const { result } = (await asks("tools/call", { params: { name: "svc_list_events" } })).body;
@@ -95,19 +95,19 @@ describe("the later revision", () => {
     expect(realm.content[0].text).toBe("tool svc_list_events requires a business token");
   });
 
-  test("has no beginning, no ping and nothing else", async () => {
+  test("returns -32601 for initialize, ping and any other method", async () => {
     for (const method of ["initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/list", "notifications/initialized"])
       expect(outcome(await asks(method))).toBe("404 -32601");
   });
 
-  test("runs nothing for a notification, and is no batch", async () => {
+  test("runs nothing for a notification and refuses batches", async () => {
     expect(await asks("tools/call", { id: null, params: { name: "svc_list_events" } })).toMatchObject({ status: 202, text: "" });
     const claimed = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } };
     for (const batch of [[claimed], [{ jsonrpc: "2.0", id: 2, method: "ping" }, claimed]])
       expect(outcome(await postToAgentServer(batch, bearerHeader(business.token), both))).toBe("400 -32600");
   });
 
-  test("wants the version, the capabilities and, where it is said, who the client is", async () => {
+  test("requires the version and the capabilities, and checks the client info when present", async () => {
     const { [key("protocolVersion")]: _, ...noVersion } = meta;
     const { [key("clientCapabilities")]: __, ...noCapabilities } = meta;
     const { [key("clientInfo")]: ___, ...noInfo } = meta;
@@ -135,7 +135,7 @@ describe("the later revision", () => {
     });
   });
 
-  test("wants its headers to say what the body says", async () => {
+  test("requires headers that match the body", async () => {
     const given: Record<string, string> = {};
     for (const [name, headers] of Object.entries({
       "no version": { "mcp-protocol-version": null },
@@ -165,7 +165,7 @@ describe("the later revision", () => {
     expect(outcome(await asks("tools/call", { params: { name: 7 } }))).toBe("200 -32602");
   });
 
-  test("of another date is named with the one that is spoken", async () => {
+  test("returns the supported version for a version with another date", async () => {
     for (const other of ["2025-11-25", "2099-01-01", ""]) {
       const { status, body } = await asks("tools/list", {
         meta: { ...meta, [key("protocolVersion")]: other },
@@ -175,7 +175,7 @@ describe("the later revision", () => {
     }
   });
 
-  test("has a code of its own for too many requests", async () => {
+  test("returns code 429 above the rate limit", async () => {
     const service = createServiceCall({ LIMIT_AGENT_TOKEN: "1/60" });
     const { token } = await createToken("business");
     expect((await asks("tools/list", { token, service })).status).toBe(200);
@@ -184,7 +184,7 @@ describe("the later revision", () => {
     expect(body.error.data).toEqual({ retry_after: Number(headers.get("retry-after")) });
   });
 
-  test("asks for the token first, and has the same outage", async () => {
+  test("checks the token first and reports outages like revision 2025-03-26", async () => {
     expect(outcome(await asks("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
     const readOnly = createServiceCall({
       EVENT_SEQUENCE: { getByName: () => ({ listEvents: () => Promise.reject(new Error("Network connection lost.")) }) },
@@ -192,7 +192,7 @@ describe("the later revision", () => {
     expect(outcome(await asks("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
   });
 
-  test("is not spoken where it is switched off: its clients begin as those before them", async () => {
+  test("is off with MCP_MODERN=off, where its clients fall back to initialize", async () => {
     expect(outcome(await asks("server/discover", { service: alone }))).toBe("200 -32601");
     expect((await asks("initialize", { service: alone })).body.result.protocolVersion).toBe("2025-03-26");
     expect(
@@ -200,7 +200,7 @@ describe("the later revision", () => {
     ).toBeUndefined();
   });
 
-  test("asked for by a header alone is told what is missing", async () => {
+  test("returns the missing key when only the header declares it", async () => {
     const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
     const named = await postToAgentServer(discover, { ...bearerHeader(business.token), "mcp-protocol-version": version }, both);
     expect(outcome(named)).toBe("400 -32602");
@@ -209,11 +209,11 @@ describe("the later revision", () => {
   });
 });
 
-/** Status, headers that mean something, and every byte of the body. */
+/** Status, relevant headers and the exact body. */
 const told = ({ status, headers, text }: TestResponse): string =>
   JSON.stringify([status, headers.get("content-type"), headers.get("allow"), headers.get("www-authenticate"), text]);
 
-describe("whoever does not claim the later revision", () => {
+describe("a request that does not declare revision 2026-07-28", () => {
   const requests: readonly string[] = [
     ...["initialize", "ping", "tools/list", "no/such", "notifications/initialized"].map((method) =>
       JSON.stringify({ jsonrpc: "2.0", id: 1, method }),
@@ -234,7 +234,7 @@ describe("whoever does not claim the later revision", () => {
     "mcp-name": "svc_get_audit",
   }));
 
-  test("is answered the same, byte for byte, whatever the headers say", async () => {
+  test("gets the same response, byte for byte, whatever the headers say", async () => {
     for (const body of requests) {
       const plain = told(await postToAgentServer(body, bearerHeader(business.token), both));
       for (const headers of headerSets)
@@ -243,7 +243,7 @@ describe("whoever does not claim the later revision", () => {
     }
   });
 
-  test("is answered the same as where it is not spoken at all, whatever they send", async () => {
+  test("gets the same response as with MCP_MODERN=off, whatever it sends", async () => {
     const method = fc.oneof(fc.constantFrom("ping", "tools/list", "tools/call", "initialize", "server/discover"), fc.string());
     const anything = fc.jsonValue({ maxDepth: 3 });
     const message = fc.record(
@@ -269,7 +269,7 @@ describe("whoever does not claim the later revision", () => {
     );
   });
 
-  test("cannot claim it by a prototype", async () => {
+  test("cannot declare it through a prototype", async () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${key("protocolVersion")}":"${version}"}}}}`;
     expect((await postToAgentServer(body, bearerHeader(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });

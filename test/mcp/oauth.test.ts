@@ -1,4 +1,4 @@
-// Connecting an assistant by OAuth, through the doors: what it finds, what a person is shown, and that a code is worth one token.
+// Connecting an agent by OAuth: discovery, the authorization page, and the exchange of a code for a token.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -27,7 +27,7 @@ import { findEmailCode, listMailTo, signIn } from "../support/people.ts";
 import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
-// People decide more often here than a person may in an hour.
+// These tests decide more often than the limit of one person per hour allows.
 beforeEach(async () => {
   clock += 7_200_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -44,13 +44,13 @@ afterEach(() => {
 type Session = { readonly cookie: string };
 const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
 const owner = (): Promise<Session> => signIn(world.ownerEmail);
-const atOnce = Number(env.AT_ONCE); // a thousand by npm run stress
+const atOnce = Number(env.AT_ONCE); // 1,000 in npm run stress
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
 
-describe("what a program finds", () => {
-  test("from a 401: where the server is described, and what to ask for", async () => {
+describe("discovery", () => {
+  test("returns the metadata URL and the scope with a 401", async () => {
     const answer = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" });
     const challenge = 'Bearer resource_metadata="http://svc.test/.well-known/oauth-protected-resource/mcp", scope="svc:agent"';
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, challenge]);
@@ -58,7 +58,7 @@ describe("what a program finds", () => {
     expect(tried.headers.get("www-authenticate")).toBe(`${challenge}, error="invalid_token"`);
   });
 
-  test("the resource and its issuer, readable from anywhere", async () => {
+  test("serves the resource and issuer metadata to any origin", async () => {
     for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]) {
       const { status, body, headers } = await call(path, { headers: { origin: "https://inspector.example" } });
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
@@ -83,7 +83,7 @@ describe("what a program finds", () => {
     expect(JSON.stringify(body)).not.toContain("offline_access");
   });
 
-  test("at no other well-known name, and then as JSON and never as a page", async () => {
+  test("returns a JSON 404 for other well-known names", async () => {
     for (const path of [
       "openid-configuration",
       "openid-configuration/mcp",
@@ -96,7 +96,7 @@ describe("what a program finds", () => {
     }
   });
 
-  test("in production under the agent server's name, and the page under the app's", async () => {
+  test("uses the agent server's host in production and the app's host for the authorization page", async () => {
     const paths = ["/.well-known/oauth-authorization-server", "/oauth/register", "/oauth/token"];
     const at = async (host: string) => {
       const service = createServiceCall(productionSettings, host);
@@ -113,7 +113,7 @@ describe("what a program finds", () => {
 });
 
 describe("a person", () => {
-  test("connects a program: the token is one of their agent tokens, for 90 days, and ends like them", async () => {
+  test("connects a program and gets an agent token for 90 days that can be revoked like any other", async () => {
     const session = await pat();
     const client = await registerClient();
     const { page, sealed } = await openConsentPage(client, session);
@@ -144,7 +144,7 @@ describe("a person", () => {
     expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
-  test("of a business connects one for the business, and it never opens a person's records", async () => {
+  test("connects a program for a business whose token cannot read a person's records", async () => {
     const client = await registerClient();
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
@@ -155,7 +155,7 @@ describe("a person", () => {
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
   });
 
-  test("signs in on the way, with nothing but forms, and comes back to the same request", async () => {
+  test("signs in with forms alone and returns to the same request", async () => {
     const client = await registerClient();
     const path = buildAuthorizePath(client);
     const first = await call(path);
@@ -174,7 +174,7 @@ describe("a person", () => {
     expect(page.text).toContain('name="request"');
   });
 
-  test("is told who asks and what cannot be checked, in three languages, and nothing is written by looking", async () => {
+  test("sees in three languages who is asking and what is not verified, and viewing writes nothing", async () => {
     const before = await readDatabaseContents();
     const client = await registerClient();
     const session = await pat();
@@ -195,7 +195,7 @@ describe("a person", () => {
     expect(before.oauth_codes).toEqual(seen.oauth_codes);
   });
 
-  test("keeps the window that opened it, whatever it answers", async () => {
+  test("keeps the opener window, whatever the response", async () => {
     const session = await pat();
     const path = buildAuthorizePath(await registerClient());
     const step = (name: string): string => path.replace("?", `/${name}?`);
@@ -222,7 +222,7 @@ describe("a person", () => {
     }
   });
 
-  test("refuses: the program hears so, and nothing is written", async () => {
+  test("denies access: the program gets access_denied and nothing is written", async () => {
     const session = await pat();
     const client = await registerClient();
     const { sealed } = await openConsentPage(client, session);
@@ -231,7 +231,7 @@ describe("a person", () => {
     expect(await count("oauth_codes")).toBe(0);
   });
 
-  test("allows once, however often the button is pressed", async () => {
+  test("allows access once, however often the button is pressed", async () => {
     const session = await pat();
     const { sealed } = await openConsentPage(await registerClient(), session);
     const answers = await Promise.all(Array.from({ length: 8 }, () => postDecision(sealed, "allow", session)));
@@ -239,7 +239,7 @@ describe("a person", () => {
     expect(await count("oauth_codes")).toBe(1);
   });
 
-  test("is mailed of each connection, with a link that ends it", async () => {
+  test("gets an email about each connection with a link that ends it", async () => {
     const client = await registerClient();
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await pat()), client)).body;
     const mail = (await listMailTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
@@ -259,7 +259,7 @@ describe("a person", () => {
     expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
-  test("replaces the earlier connection of the same program, or keeps both", async () => {
+  test("can replace an earlier connection of the same program or keep both", async () => {
     const session = await pat();
     const client = await registerClient();
     const first = (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
@@ -280,7 +280,7 @@ describe("a person with ten assistants", () => {
   const endOne = (client: string, token_id: string, headers: Record<string, string>) =>
     call(buildAuthorizePath(client).replace("/authorize?", "/authorize/end-one?"), buildForm({ token_id }, headers));
 
-  test("sees them first and cannot allow an eleventh; once one is ended there, the page lets them, and the code is worth a token", async () => {
+  test("must end one of ten connections on the page before allowing an eleventh", async () => {
     const session = await pat();
     const client = await registerClient();
     await tenOf(session);
@@ -296,7 +296,7 @@ describe("a person with ten assistants", () => {
     expect(await count("agent_tokens")).toBe(11);
   });
 
-  test("may still replace the connection of the same program", async () => {
+  test("can still replace the connection of the same program", async () => {
     const session = await pat();
     const client = await registerClient();
     await exchangeCode(await getAuthorizationCode(client, session), client);
@@ -306,7 +306,7 @@ describe("a person with ten assistants", () => {
     expect(outcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
   });
 
-  test("ends none by another site's page, without a session, or of somebody else", async () => {
+  test("cannot end one from another site, without a session or of another person", async () => {
     const session = await pat();
     const client = await registerClient();
     await tenOf(session);
@@ -318,7 +318,7 @@ describe("a person with ten assistants", () => {
     expect(idsIn((await openConsentPage(client, session)).page.text)).toHaveLength(10);
   });
 
-  test("makes room by the API too: 409 token_limit, and after DELETE 201", async () => {
+  test("gets 409 token_limit from the API, and 201 after a DELETE", async () => {
     const session = await pat();
     await tenOf(session);
     expect((await createTokenWith("consumer", session)).body.error.code).toBe("token_limit");
@@ -328,8 +328,8 @@ describe("a person with ten assistants", () => {
   });
 });
 
-describe("the form of the page", () => {
-  test("is of one person, session and ten minutes, and of our own page", async () => {
+describe("the authorization form", () => {
+  test("is valid for one person and session, for ten minutes and only from our own page", async () => {
     const session = await pat();
     const client = await registerClient();
     const { sealed } = await openConsentPage(client, session);
@@ -347,7 +347,7 @@ describe("the form of the page", () => {
 });
 
 describe("a code", () => {
-  test("becomes one token, of many exchanges at once", async () => {
+  test("becomes one token when many exchange it concurrently", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await pat());
     const answers = await Promise.all(Array.from({ length: atOnce }, () => exchangeCode(code, client)));
@@ -358,7 +358,7 @@ describe("a code", () => {
     expect((await callMethod(given[0]?.body.access_token, "ping")).status).toBe(200);
   });
 
-  test("is not used up by whoever lacks something", async () => {
+  test("is not used up by a request with a missing or wrong parameter", async () => {
     const client = await registerClient();
     const other = await registerClient({ client_name: "Other" });
     const code = await getAuthorizationCode(client, await pat());
@@ -392,14 +392,14 @@ describe("a code", () => {
     expect(outcome(await exchangeCode(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
   });
 
-  test("ends after five minutes", async () => {
+  test("expires after five minutes", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await pat());
     vi.setSystemTime(clock + 300_000);
     expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
   });
 
-  test("shown again later by whoever has everything else ends what it became; soon, or with something wrong, it does not", async () => {
+  test("revokes its token when replayed later with correct parameters, but not when replayed soon or with wrong ones", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await pat());
     const token = (await exchangeCode(code, client)).body.access_token;
@@ -412,7 +412,7 @@ describe("a code", () => {
     expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
-  test("makes no eleventh token, also beside tokens that are minted at the same time", async () => {
+  test("creates no eleventh token, even when others are created concurrently", async () => {
     const client = await registerClient();
     const session = await pat();
     const codes: string[] = [];
@@ -428,7 +428,7 @@ describe("a code", () => {
     expect(await count("agent_tokens")).toBe(10);
   });
 
-  test("is worth nothing once its member has lost the seat or the business is suspended", async () => {
+  test("is refused once the member was removed or the business is suspended", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await owner());
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
@@ -438,7 +438,7 @@ describe("a code", () => {
     expect(outcome(await exchangeCode(code, client))).toBe("200 ok");
   });
 
-  test("stands in no line of the log, nor do the token, the program's id and what it keeps for itself", async () => {
+  test("is never logged, nor are the token, the client id and the verifier", async () => {
     const lines: string[] = [];
     for (const method of ["log", "info", "warn", "error"] as const)
       vi.spyOn(console, method).mockImplementation((...words: unknown[]) => {
@@ -472,7 +472,7 @@ describe("a code", () => {
       expect(told.includes(secret), secret.slice(0, 8)).toBe(false);
   });
 
-  test("stands in no store but as a hash, nor does the token", async () => {
+  test("is stored only as a hash, like the token", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await pat());
     const token = (await exchangeCode(code, client)).body.access_token as string;
@@ -481,7 +481,7 @@ describe("a code", () => {
   });
 });
 
-describe("a request", () => {
+describe("an authorization request", () => {
   const faults: readonly [string, object, string][] = [
     ["another response type", { response_type: "token" }, "unsupported_response_type"],
     ["no PKCE", { code_challenge: null, code_challenge_method: null }, "invalid_request"],
@@ -492,7 +492,7 @@ describe("a request", () => {
     ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
     ["a request object", { request: "x" }, "invalid_request"],
   ];
-  test.each(faults)("with %s is refused on our page, with a link back and no redirect", async (_, change, error) => {
+  test.each(faults)("with %s is refused on our page with a link back instead of a redirect", async (_, change, error) => {
     const answer = await call(buildAuthorizePath(await registerClient(), change as never), { headers: await pat(), redirect: "manual" });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
     expect(answer.text).toContain(`error=${error}`);
@@ -530,14 +530,14 @@ describe("a request", () => {
     expect(answer.text).not.toMatch(/evil|claude|javascript/);
   });
 
-  test("may name any port of the person's own machine", async () => {
+  test("may use any port of a loopback redirect", async () => {
     const client = await registerClient();
     const uri = "http://127.0.0.1:50123/callback";
     const code = await getAuthorizationCode(client, await pat(), { redirect_uri: uri });
     expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
   });
 
-  test("of an unknown program, or with an id twice, leads nowhere", async () => {
+  test("of an unknown program, or with two ids, is refused without a link back", async () => {
     const client = await registerClient();
     for (const path of [
       buildAuthorizePath("dcr_x.y"),
@@ -553,7 +553,7 @@ describe("a request", () => {
 });
 
 describe("a program that registers itself", () => {
-  test("leaves nothing behind, and gets only what may be used", async () => {
+  test("stores nothing and gets only supported metadata", async () => {
     const before = await readDatabaseContents();
     const answer = await postRegistration({
       client_name: "Cur\u202esor\u0000",
@@ -576,7 +576,7 @@ describe("a program that registers itself", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("many times leaves nothing behind either, and one address is let in as often as its limit says", async () => {
+  test("stores nothing when it registers many times, and is limited by address", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
     const before = await readDatabaseContents();
     const registerFrom = async (address: string, name: string): Promise<number> => {
@@ -605,7 +605,7 @@ describe("a program that registers itself", () => {
     expect(outcome(await postRegistration(body))).toBe(expected);
   });
 
-  test("may not go by the name of a program that people know", async () => {
+  test("may not use the name of a well-known program", async () => {
     const session = await pat();
     for (const name of ["Claude", "cLaUde  Code", "ChatGPT", "ｃｌａｕｄｅ", "svc"]) {
       const { page } = await openConsentPage(await registerClient({ client_name: name }), session);
@@ -613,7 +613,7 @@ describe("a program that registers itself", () => {
     }
   });
 
-  test("with a secret proves itself by it, in the form or by Basic", async () => {
+  test("authenticates with its secret in the form or by Basic", async () => {
     for (const method of ["client_secret_post", "client_secret_basic"]) {
       const { client_id: id, client_secret: secret } = (
         await postRegistration({ redirect_uris: [loopback], token_endpoint_auth_method: method })
@@ -636,7 +636,7 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** The service, just started, where programs' documents say this; null where their hosts are silent. */
+  /** A newly started service for which client documents have this content; null simulates unreachable hosts. */
   const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
@@ -653,7 +653,7 @@ describe("a program with a document", () => {
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
     const get = (path: string, headers: Record<string, string> = {}) => send(path, { headers });
-    /** The code of a person who allows it. */
+    /** Allows the request and returns the code. */
     const allow = async (path: string, session: Session): Promise<string> => {
       const request = /name="request" value="([^"]+)"/.exec((await get(path, session)).text)?.[1] ?? "";
       const sent = await send("/oauth/authorize/decide", buildForm({ request, decision: "allow" }, session));
@@ -663,7 +663,7 @@ describe("a program with a document", () => {
   };
   const redirect_uri = "https://assistant.merchant-tests.com/cb";
 
-  test("is shown with the host that vouches for it, read without a redirect and at most 8 KiB", async () => {
+  test("is shown with its host; the document is read without redirects and up to 8 KiB", async () => {
     const { asked, get } = await serving(() => document);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect(page.status).toBe(200);
@@ -672,7 +672,7 @@ describe("a program with a document", () => {
     expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });
 
-  test("is asked for once while it is remembered, and at most ten documents a minute of one host", async () => {
+  test("is fetched once while cached, and at most ten documents per minute and host", async () => {
     const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
     const session = await pat();
     for (let at = 0; at < 4; at += 1) await get(buildAuthorizePath(id, { redirect_uri }), session);
@@ -699,7 +699,7 @@ describe("a program with a document", () => {
     expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
   });
 
-  test("is remembered for as long as its host says, five minutes at least and a day at most", async () => {
+  test("is cached as long as its host says, between five minutes and a day", async () => {
     const askedWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
       const { asked, get } = await serving(() => document, maxAge);
       await get(buildAuthorizePath(id, { redirect_uri }));
@@ -716,7 +716,7 @@ describe("a program with a document", () => {
     expect(await askedWithin(999_999_999, 86_400_000)).toBe(2);
   });
 
-  test("is read once for any number that ask at once, and no more than four documents are read at a time", async () => {
+  test("is fetched once for concurrent requests, and at most four documents are fetched at a time", async () => {
     let most = 0;
     let open = 0;
     const { asked, get } = await serving(async (url) => {
@@ -733,7 +733,7 @@ describe("a program with a document", () => {
     expect(most).toBe(4);
   });
 
-  test("serves from its copy for seven days after a person allowed it, while its host is silent, and its row is gone with the sweep", async () => {
+  test("is served from its copy for seven days after a person allowed it while its host is down, until the sweep deletes it", async () => {
     const session = await pat();
     const path = buildAuthorizePath(id, { redirect_uri });
     expect((await (await serving(() => null)).get(path, session)).status).toBe(400);
@@ -757,7 +757,7 @@ describe("a program with a document", () => {
     expect(await kept()).toBe(0);
   });
 
-  test("counts as it is now, not as it was, once its host says something else", async () => {
+  test("is used in its current version once its host changes it", async () => {
     const session = await pat();
     const path = buildAuthorizePath(id, { redirect_uri });
     const code = await (await serving(() => document)).allow(path, session);
@@ -786,7 +786,7 @@ describe("a program with a document", () => {
     expect((await get(buildAuthorizePath(client, { redirect_uri: "https://evil.example/cb" }), await pat())).status).toBe(400);
   });
 
-  test("of ChatGPT is known for its own connector alone, and no other address there is known", async () => {
+  test("of ChatGPT is accepted only for its own connector URL", async () => {
     const { get } = await serving(() => null);
     const elsewhere = { redirect_uri: "https://chatgpt.com/connector/oauth/other" };
     expect((await get(buildAuthorizePath("https://chatgpt.com/oauth/abc123/client.json", elsewhere))).status).toBe(400);
@@ -800,7 +800,7 @@ describe("a program with a document", () => {
       ).toBe(400);
   });
 
-  test("on a host of ours is none, and nothing is asked", async () => {
+  test("on one of our own hosts is refused without a request", async () => {
     const asked: string[] = [];
     const fetchPage = async ({ url }: PageRequest): Promise<PageFetchResult> => {
       asked.push(url);
@@ -815,7 +815,7 @@ describe("a program with a document", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is none where its address is not plain, and nothing is asked then", async () => {
+  test("with an unusual URL is refused without a request", async () => {
     const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
     for (const odd of [
       "http://x.com/a",
@@ -837,7 +837,7 @@ describe("a program with a document", () => {
 });
 
 describe("POST /oauth/revoke", () => {
-  test("ends a token for whoever has it, and says the same of any other", async () => {
+  test("revokes a token for its holder and gives the same response for any other", async () => {
     const { token } = await createToken("consumer");
     for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
       expect((await call("/oauth/revoke", buildForm({ token: text }))).status).toBe(200);

@@ -1,4 +1,4 @@
-// The agent server through its door: JSON-RPC over POST as the specification has it.
+// The agent server over HTTP: JSON-RPC over POST (SPEC Agent server).
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { bearerHeader, callTool, createToken, postToAgentServer, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// One token asks more often here than a token may in a minute.
+// These tests send more requests than the limit of one token per minute allows.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -23,7 +23,7 @@ afterAll(() => {
 const errorIn = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
 
 describe("initialize", () => {
-  test("answers 2025-03-26, whatever version is asked for", async () => {
+  test("returns 2025-03-26, whatever version is requested", async () => {
     for (const params of [{ protocolVersion: "2025-03-26" }, { protocolVersion: "2099-01-01", capabilities: {} }, {}, undefined]) {
       const { status, headers, body } = await callMethod(consumer.token, "initialize", params);
       expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
@@ -40,7 +40,7 @@ describe("initialize", () => {
     }
   });
 
-  test("sets no session and no cookie", async () => {
+  test("sets no session id and no cookie", async () => {
     const { headers } = await callMethod(consumer.token, "initialize", {});
     expect([headers.get("mcp-session-id"), headers.get("set-cookie"), headers.get("access-control-allow-origin")]).toEqual([
       null,
@@ -52,21 +52,21 @@ describe("initialize", () => {
 });
 
 describe("a request", () => {
-  test("ping is answered with nothing", async () => {
+  test("returns an empty result for ping", async () => {
     expect((await callMethod(business.token, "ping")).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });
 
-  test("of an unknown method is -32601 with 200", async () => {
+  test("returns -32601 with 200 for an unknown method", async () => {
     for (const method of ["resources/list", "TOOLS/LIST", "tools/list ", "__proto__", "constructor"])
       expect(errorIn(await callMethod(consumer.token, method))).toBe("200 -32601");
   });
 
-  test("of a tool without a name is -32602 with 200", async () => {
+  test("returns -32602 with 200 for a tool call without a name", async () => {
     for (const params of [undefined, {}, { name: 7 }, { name: null }, ["svc_get_audit"]])
       expect(errorIn(await callMethod(consumer.token, "tools/call", params))).toBe("200 -32602");
   });
 
-  test("without an id runs nothing and is 202 with no body", async () => {
+  test("runs nothing and returns 202 without a body when it has no id", async () => {
     for (const method of ["notifications/initialized", "tools/call", "no/such/method"]) {
       const { status, text } = await postToAgentServer(
         { jsonrpc: "2.0", method, params: { name: "svc_get_audit" } },
@@ -76,12 +76,12 @@ describe("a request", () => {
     }
   });
 
-  test("is answered under the id it has", async () => {
+  test("is answered with its own id", async () => {
     for (const id of [0, -1, 1.5, "", "x".repeat(10_000)])
       expect((await postToAgentServer({ jsonrpc: "2.0", id, method: "ping" }, bearerHeader(consumer.token))).body.id).toBe(id);
   });
 
-  test("is understood whatever it is called and whatever it accepts", async () => {
+  test("is accepted with any Content-Type and Accept header", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { accept: "text/event-stream" }, { "mcp-protocol-version": "1999-01-01" }])
       expect(
         (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), ...headers })).status,
@@ -107,7 +107,7 @@ describe("a token", () => {
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
 
-  test("that is right and written in other ways works, or does not, as the scheme allows", async () => {
+  test("that is valid works in every spelling that the scheme allows, and in no other", async () => {
     const outcomes: Record<string, number> = {};
     for (const authorization of [
       `bearer ${consumer.token}`,
@@ -123,7 +123,7 @@ describe("a token", () => {
     expect(outcomes).toEqual({ "bearer T": 200, "BEARER T": 200, "Bearer  T": 401, "Bearer T, Bearer T": 401, "Bearer T x": 401, T: 401 });
   });
 
-  test("is asked for before the body is looked at, and in the header alone", async () => {
+  test("is checked before the body and accepted only in the header", async () => {
     expect(errorIn(await postToAgentServer("{"))).toBe("401 -32001");
     expect(
       errorIn(await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token })),
@@ -132,7 +132,7 @@ describe("a token", () => {
     expect(status).toBe(401);
   });
 
-  test("opens nothing of the API, whose keys open nothing here", async () => {
+  test("gives no access to the API, and API keys give no access here", async () => {
     for (const { token } of [consumer, business]) {
       expect((await getWithKey("/v1/certs", token)).status).toBe(401);
       expect((await getWithKey("/v1/events", token)).status).toBe(401);
@@ -141,7 +141,7 @@ describe("a token", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("an invalid message", () => {
   const malformed: readonly (readonly [string, string])[] = [
     ["nothing", ""],
     ["half a body", "{"],
@@ -163,11 +163,11 @@ describe("what is no message", () => {
     expect(answer.body.jsonrpc).toBe("2.0");
   });
 
-  test("larger than 256 KiB is -32600 with 413", async () => {
+  test("returns -32600 with 413 when larger than 256 KiB", async () => {
     expect(errorIn(await postToAgentServer(" ".repeat(256 * 1_024 + 1), bearerHeader(consumer.token)))).toBe("413 -32600");
   });
 
-  test("nested as deep as clients' capabilities is read, and deeper is not", async () => {
+  test("may be nested as deep as client capabilities, but not deeper", async () => {
     const nested = (levels: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`;
     expect((await postToAgentServer(nested(32), bearerHeader(consumer.token))).status).toBe(200);
@@ -178,7 +178,7 @@ describe("what is no message", () => {
 describe("a batch", () => {
   const ping = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
 
-  test("is answered in its order, without its notifications", async () => {
+  test("is answered in order, without its notifications", async () => {
     const { status, body } = await postToAgentServer(
       [ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7],
       bearerHeader(consumer.token),
@@ -191,31 +191,31 @@ describe("a batch", () => {
     ]);
   });
 
-  test("of notifications alone is 202", async () => {
+  test("returns 202 when it has only notifications", async () => {
     expect(await postToAgentServer([ping(), ping()], bearerHeader(consumer.token))).toMatchObject({ status: 202, text: "" });
   });
 
-  test("may hold twenty and no more, and not none", async () => {
+  test("may contain 1 to 20 messages", async () => {
     const of = (count: number) => Array.from({ length: count }, (_, at) => ping(at));
     expect((await postToAgentServer(of(20), bearerHeader(consumer.token))).body).toHaveLength(20);
     expect(errorIn(await postToAgentServer(of(21), bearerHeader(consumer.token)))).toBe("400 -32600");
     expect(errorIn(await postToAgentServer([], bearerHeader(consumer.token)))).toBe("400 -32600");
   });
 
-  test("in which nothing is a message is 400", async () => {
+  test("returns 400 when it contains no valid message", async () => {
     const { status, body } = await postToAgentServer([1, [ping(1)]], bearerHeader(consumer.token));
     expect(status).toBe(400);
     expect(body.map(({ error }: { error: { code: number } }) => error.code)).toEqual([-32600, -32600]);
   });
 
-  test("is no place to begin a session", async () => {
+  test("refuses initialize", async () => {
     const { status, body } = await postToAgentServer([{ ...ping(1), method: "initialize" }, ping(2)], bearerHeader(consumer.token));
     expect([status, body[0].error.code, body[1].result]).toEqual([200, -32600, {}]);
   });
 });
 
-describe("other ways to ask", () => {
-  test("only POST is possible, and nothing is streamed", async () => {
+describe("other methods, origins and hosts", () => {
+  test("allow only POST and no streams", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const answer = await call("/mcp", { method, headers: { ...bearerHeader(consumer.token), accept: "text/event-stream" } });
       expect(errorIn(answer)).toBe("405 -32600");
@@ -224,7 +224,7 @@ describe("other ways to ask", () => {
     expect((await call("/mcp", { method: "HEAD" })).status).toBe(405);
   });
 
-  test("a page of somebody else's may not call, and gets no headers that would let it read", async () => {
+  test("refuse third-party pages and give them no CORS headers", async () => {
     for (const origin of [
       "https://evil.example",
       "null",
@@ -243,7 +243,7 @@ describe("other ways to ask", () => {
       );
   });
 
-  test("on a developer's machine a name of somebody else's is not served", async () => {
+  test("serve no foreign host names in development", async () => {
     for (const [host, status] of [
       ["http://evil.example", 403],
       ["http://localhost:8787", 401],
@@ -252,7 +252,7 @@ describe("other ways to ask", () => {
       expect((await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, {}, createServiceCall({}, host))).status).toBe(status);
   });
 
-  test("in production the agent server has a host of its own, and loopback is foreign", async () => {
+  test("serve only the agent server's host in production, and refuse loopback", async () => {
     const at = (host: string, headers: Record<string, string> = {}) =>
       postToAgentServer(
         { jsonrpc: "2.0", id: 1, method: "ping" },
@@ -271,10 +271,10 @@ describe("an outage", () => {
   const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: the database is away"));
   const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
   const away = { prepare: () => statement, batch: fails };
-  /** Reads work, and nothing can be written. */
+  /** A database that can be read but not written. */
   const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: fails };
 
-  test("while the token is looked up is -32000 with 500", async () => {
+  test("returns -32000 with 500 during the token lookup", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ DB: away }));
     expect(errorIn(answer)).toBe("500 -32000");
@@ -282,7 +282,7 @@ describe("an outage", () => {
     vi.restoreAllMocks();
   });
 
-  test("that keeps a call out of the audit chain keeps its result back", async () => {
+  test("withholds the result when the call cannot be recorded in the audit log", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const service = createServiceCall({ DB: readOnly });
     const answer = await callTool(business.token, "svc_list_events", {}, service);
@@ -300,7 +300,7 @@ describe("an outage", () => {
     vi.restoreAllMocks();
   });
 
-  test("of the limit's object is -32000 too, and a mistake of ours is -32603 without a word of its cause", async () => {
+  test("returns -32000 when the rate limiter is down, and -32603 without details for an internal error", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const limiter = { getByName: () => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
     expect(errorIn(await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: limiter })))).toBe("500 -32000");
@@ -313,7 +313,7 @@ describe("an outage", () => {
 });
 
 describe("tools", () => {
-  test("of another realm are refused by name, before their arguments are looked at", async () => {
+  test("of another realm are refused by name before their arguments are checked", async () => {
     for (const [{ token }, name, realm] of [
       [consumer, "svc_list_events", "business"],
       [business, "svc_revoke_share", "consumer"],

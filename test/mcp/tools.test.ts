@@ -1,4 +1,4 @@
-// The tools as an assistant finds them: what each says of itself, and that its answer is the one the API gives to the same question.
+// The tools as an agent sees them: their descriptions, and results that equal those of the API.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { toVisibleJson } from "../../core/agents/visible-json.ts";
 import { toolToWire, getToolRealms, tools } from "../../workers/mcp/tool-registry.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// One token asks more often here than a token may in a minute.
+// These tests send more requests than the limit of one token per minute allows.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -23,7 +23,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** What a tool answered, parsed. */
+/** The parsed result of a tool call. */
 const dataOf = async (token: string, name: string, args?: object): Promise<Record<string, unknown>> => {
   const { isError, text } = parseResult(await callTool(token, name, args));
   if (isError) throw new Error(text);
@@ -34,7 +34,7 @@ describe("every tool", () => {
   const listed = { isLater: false, appUrl: "http://svc.test" };
   const definitions = tools.flatMap((one) => getToolRealms(one).map((realm) => toolToWire(one, { ...listed, realm })));
 
-  test("says what it does in its realm's words, and how it can do harm", () => {
+  test("describes what it does in each realm and its risks", () => {
     for (const { name, description, annotations, inputSchema } of definitions) {
       expect(name).toMatch(/^svc_[a-z]+(?:_[a-z]+)*$/);
       expect(description, name).toMatch(/^[A-Z].+\.$/);
@@ -50,7 +50,7 @@ describe("every tool", () => {
     expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   });
 
-  test("is listed as it is defined, and its definition holds nothing but words of ours", async () => {
+  test("is listed as defined, without third-party text", async () => {
     for (const [realm, { token }] of [
       ["consumer", consumer],
       ["business", business],
@@ -65,18 +65,18 @@ describe("every tool", () => {
     }
   });
 
-  test("no argument of any tool names whose records are read", () => {
+  test("has no argument that selects whose records are read", () => {
     const named = definitions.flatMap(({ inputSchema }) => Object.keys((inputSchema as { properties: object }).properties));
     expect(named.filter((argument) => /business|consumer|principal|member|owner|user|chain|email|token/.test(argument))).toEqual([]);
   });
 
-  test("says that no agent can ever grant, and where the person does", () => {
+  test("says that agents cannot grant consent and where the person can", () => {
     const sentence =
       "An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at http://svc.test/app/shares/<share_id>.";
     expect(definitions.filter(({ description }) => !description.endsWith(` ${sentence}`)).map(({ name }) => name)).toEqual([]);
   });
 
-  test("no tool is named or described as one that grants", () => {
+  test("is neither named nor described as granting consent", () => {
     expect(tools.filter(({ name }) => /create|grant|issue|renew|consent|mint|accept|authorize/.test(name))).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe("svc_get_audit", () => {
   const portal = async (query: string) =>
     (await call(`/v1/business/portal/audit${query}`, { headers: await signIn(world.ownerEmail) })).body.data;
 
-  test("gives a business what its portal gives", async () => {
+  test("returns the same to a business as its portal", async () => {
     await dataOf(business.token, "svc_get_audit");
     // Asked last, the portal's page has the entry of this very call as its newest.
     const told = await dataOf(business.token, "svc_get_audit", { limit: 1 });
@@ -96,7 +96,7 @@ describe("svc_get_audit", () => {
     expect(Object.keys(told).sort()).toEqual(Object.keys(shown).sort());
   });
 
-  test("pages by before_seq, newest first, twenty at a time", async () => {
+  test("paginates by before_seq, newest first, 20 at a time", async () => {
     for (let at = 0; at < 3; at += 1) await callTool(consumer.token, "svc_get_audit");
     const first = await dataOf(consumer.token, "svc_get_audit", { limit: 2 });
     const [a, b] = (first.entries as { seq: number }[]).map(({ seq }) => seq);
@@ -105,7 +105,7 @@ describe("svc_get_audit", () => {
     expect((next.entries as { seq: number }[])[0]?.seq).toBe((b as number) - 1);
   });
 
-  test("tells of each call, whether it was done or refused, and never of its values", async () => {
+  test("contains each call with its outcome and never its values", async () => {
     const { token, id } = await createToken("consumer");
     await callTool(token, "svc_get_audit", { limit: 5 });
     await callTool(token, "svc_get_audit", { limit: "zqvaluezq", zqnamezq: 1 });
@@ -123,7 +123,7 @@ describe("svc_get_audit", () => {
     expect(JSON.stringify(entries)).not.toMatch(/zq(?:value|name|tool)zq/);
   });
 
-  test("whose log cannot be asked is an outage, not an empty history", async () => {
+  test("reports an outage of the audit log instead of an empty history", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const log = { getByName: () => ({ drainNow: () => Promise.reject(new Error("Network connection lost.")) }) };
     const answer = await callTool(consumer.token, "svc_get_audit", {}, createServiceCall({ AUDIT_LOG: log }));
@@ -131,11 +131,11 @@ describe("svc_get_audit", () => {
     vi.restoreAllMocks();
   });
 
-  test("that fails unexpectedly says so without a word of the cause, and the call is entered", async () => {
+  test("reports an unexpected failure without details and records the call", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = { getByName: () => ({ listEvents: () => Promise.reject(new TypeError("the secret cause")) }) };
     const answer = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
-    expect(parseResult(answer)).toEqual({ isError: true, text: "the tool failed; look at the record before you try again" });
+    expect(parseResult(answer)).toEqual({ isError: true, text: "The tool failed. Check whether anything changed before you try again." });
     const { entries } = (await dataOf(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };
     expect(entries[0]?.payload).toMatchObject({ tool: "svc_list_events", outcome: "failed" });
     vi.restoreAllMocks();
@@ -143,7 +143,7 @@ describe("svc_get_audit", () => {
 });
 
 describe("svc_list_events", () => {
-  test("gives what the feed gives to a live key, page by page", async () => {
+  test("returns the same pages as the feed with a live key", async () => {
     await commitEvents(world.acme.id, 5);
     await eventSequences.getByName(world.acme.id).drain();
     for (const args of [{}, { cursor: 2 }, { cursor: 1, limit: 2 }, { cursor: 1_000 }]) {
@@ -154,14 +154,14 @@ describe("svc_list_events", () => {
     }
   });
 
-  test("of another business are not there", async () => {
+  test("contains no events of other businesses", async () => {
     const other = await createToken("business", world.otherOwnerEmail);
     expect(await dataOf(other.token, "svc_list_events")).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
   });
 });
 
 describe("the text of a result", () => {
-  test("hides nothing that others wrote", () => {
+  test("makes invisible third-party characters visible", () => {
     const hidden = [
       "\u202e",
       "\u2066",
@@ -187,7 +187,7 @@ describe("the text of a result", () => {
     expect(text).toContain("\\udb40\\udc41");
   });
 
-  test("keeps what draws something: letters, accents and pictures of every script", () => {
+  test("keeps visible characters: letters, accents and emoji of every script", () => {
     const value = { name: 'Zoë Łukasz 山田 नमस्ते 👩 ₿ “quoted” "\\/' };
     expect(toVisibleJson(value)).toBe(JSON.stringify(value));
   });

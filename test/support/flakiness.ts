@@ -1,5 +1,5 @@
 // What no test may depend on. The clock can be moved (TEST_CLOCK_OFFSET_MS) and the random values of fast-check set (TEST_SEED), as
-// `npm run stress -- chance` does; and nothing is said to be absent from a text in which it could stand by chance.
+// `npm run stress -- flakiness` does; and nothing is said to be absent from a text in which it could stand by chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 

@@ -1,12 +1,11 @@
-// Limits by address and by client, counted in this isolate. Not exact across the world: the platform's shield and many
-// isolates stand around it. Exact limits (API keys) live in objects. Here a call must cost nothing: a certificate and a
-// public page are answered through it.
+// Rate limits by address and by client, counted in the memory of this isolate. They are not exact across isolates and locations; exact
+// limits, such as those of API keys, use a Durable Object. Counting must be nearly free because every submission and public page needs it.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
-const maxKeys = 20_000; // about 20,000 x 60 timestamps x 8 bytes = 10 MB at the very worst
+const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
 
-/** Sliding windows, one a key; the least recently used key is forgotten first. */
+/** Sliding windows per key. The least recently used key is dropped first. */
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 
@@ -17,7 +16,7 @@ export class AddressWindows {
     while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
     if (expired > 0) recent.splice(0, expired);
     const allowed = recent.length < limit.count;
-    const calls = allowed && recent.length === 0 ? [now] : recent; // a push onto nothing makes room for seventeen, 20,000 times
+    const calls = allowed && recent.length === 0 ? [now] : recent; // pushing onto an empty array would reserve room for 17 numbers, for each of 20,000 keys
     if (allowed && calls === recent) recent.push(now);
     this.#calls.set(key, calls);
     return { isAllowed: allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };

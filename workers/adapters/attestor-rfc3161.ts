@@ -1,4 +1,4 @@
-// A time-stamping authority over HTTP (RFC 3161, 3.4): asks it to stamp a checkpoint and believes no reply that fails a check.
+// Requests a timestamp for a checkpoint from a time-stamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -18,9 +18,8 @@ const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certif
 const nonceBytes = 8;
 
 /**
- * Every reply that fails a check is asked for anew, with another nonce; only a refusal of the request itself is `permanent`.
- * A reply by a key that is not pinned is kept, unverified: the authority may have changed its key, and the time is not to be
- * had again.
+ * A reply that fails a check is retryable, with a new nonce; only a refusal of the request itself is permanent. A reply signed by a key
+ * that is not pinned is stored as unverified: the authority may have changed its key, and this moment cannot be timestamped again.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

@@ -1,5 +1,5 @@
-// A witness over HTTP (c2sp.org/tlog-witness): asks it to cosign a checkpoint of ours. Its cosignature says that it has seen no
-// history of this log that contradicts the checkpoint.
+// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). The cosignature states that the witness has seen no
+// history of the log that contradicts the checkpoint.
 import type { AttestationOutcome, Attestor } from "../../core/ledger/attestor.ts";
 import type { NoteCrypto, VerifierKey } from "../../core/ledger/note.ts";
 import { formatAddCheckpointRequest, parseWitnessedSize, verifyCosignatures } from "../../core/ledger/witness.ts";
@@ -7,24 +7,24 @@ import { toIso, minuteMs, secondMs, type Clock } from "../../core/time.ts";
 import { sendWithLimits, getMediaType, permanentFailure, failureFromResponse, retryableFailure, type SendRequest } from "./exchange.ts";
 
 export interface Witness {
-  /** Of the witness's key; a cosignature by another name is not its. */
+  /** The witness's key. Cosignatures under another name or key are ignored. */
   readonly key: VerifierKey;
-  /** Its submission prefix, without a trailing slash. */
+  /** Submission prefix of the witness, without a trailing slash. */
   readonly baseUrl: string;
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 16 * 1_024; // a line has about 150 bytes; room for a hundred, and some of kinds not read here
+const maxResponseBytes = 16 * 1_024; // a line has about 150 bytes; this is enough for a hundred lines, including unsupported kinds
 const clockSlackMs = 5 * minuteMs;
 
 /**
- * Permanent codes worth a look: `superseded` (it has cosigned a larger checkpoint of ours), `conflict` (of this size it has
- * seen another tree), `http_422` (it does not take our proof). The last two mean two histories: ours, or the witness's view.
+ * Permanent failures: `superseded` (the witness has cosigned a larger checkpoint), `conflict` (it has seen a different tree of this size)
+ * and `http_422` (it rejects the consistency proof). The last two mean that either this log or the witness holds a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;
 
-  const read = async (note: string, answer: string): Promise<AttestationOutcome> => {
+  const parseCosignature = async (note: string, answer: string): Promise<AttestationOutcome> => {
     const verdict = await verifyCosignatures(crypto, note, answer, [witness.key]);
     const [cosignature] = verdict.ok ? verdict.cosignatures : [];
     if (cosignature === undefined) return retryableFailure(verdict.ok ? "no_known_signature" : verdict.fault);
@@ -47,12 +47,12 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         if (!sent.ok) return sent;
         const { answer } = sent;
         const text = new TextDecoder().decode(answer.body);
-        if (answer.status === 200) return read(note, text);
+        if (answer.status === 200) return parseCosignature(note, text);
         if (answer.status !== 409) return failureFromResponse(answer, clock);
-        const theirs = parseWitnessedSize(getMediaType(answer.headers), text);
-        if (theirs === null || theirs === oldSize) return permanentFailure("conflict");
-        if (corrected) return retryableFailure("witness_moved"); // somebody else asks it too
-        oldSize = theirs;
+        const knownSize = parseWitnessedSize(getMediaType(answer.headers), text);
+        if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
+        if (corrected) return retryableFailure("witness_moved"); // another client of the witness submitted a larger checkpoint meanwhile
+        oldSize = knownSize;
       }
       return permanentFailure("superseded");
     },

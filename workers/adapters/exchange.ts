@@ -1,4 +1,4 @@
-// One question to a neighbour and its answer: within a time, of a size, never following a redirect, and never thrown.
+// One HTTP request with a time limit and a size limit. Redirects are not followed, and failures are returned, not thrown.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import type { LedgerFailure, PermanentFailure, RetryableFailure } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
@@ -25,33 +25,33 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** The answer whatever its status, or `retry` with `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,
   init: RequestInit,
   { timeoutMs, maxBytes, signal }: ExchangeLimits,
 ): Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure> => {
-  const limit = new AbortController();
-  const stop = (): void => limit.abort();
-  const timer = setTimeout(stop, timeoutMs);
-  signal?.addEventListener("abort", stop);
-  if (signal?.aborted) stop();
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  signal?.addEventListener("abort", abort);
+  if (signal?.aborted) abort();
   try {
-    const response = await send(new Request(url, { ...init, redirect: "manual", signal: limit.signal }));
+    const response = await send(new Request(url, { ...init, redirect: "manual", signal: controller.signal }));
     const body = await readBytesUpTo(response.body, maxBytes);
     return body === null
       ? retryableFailure("answer_too_large")
       : { ok: true, answer: { status: response.status, headers: response.headers, body } };
   } catch {
-    return retryableFailure(limit.signal.aborted ? "timeout" : "connection"); // however it broke, asking again is all there is to do
+    return retryableFailure(controller.signal.aborted ? "timeout" : "connection");
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
+    signal?.removeEventListener("abort", abort);
   }
 };
 
-/** Retry-After, in seconds or as a date; undefined for anything else, which leaves it to our own schedule. */
+/** The Retry-After header, in seconds or as a date, in milliseconds from now; undefined when missing or malformed. */
 export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined => {
   const text = headers.get("retry-after") ?? "";
   if (/^\d{1,6}$/.test(text)) return Number(text) * secondMs;
@@ -59,13 +59,13 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the neighbour saw us hang up, perhaps too late
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after it had processed the request
 
-/** What a status that is no success says about asking again. */
+/** Whether a status other than success allows a retry. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   status >= 500 || retryableStatuses.has(status)
     ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))
     : permanentFailure(`http_${status}`);
 
-/** `text/plain; charset=utf-8` without what follows the semicolon, in small letters. */
+/** The Content-Type in lower case without parameters; empty when missing. */
 export const getMediaType = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

@@ -1,13 +1,13 @@
-// Workers AI, asked about what a form's own hints do not say. It sees a list of names and labels, never the page, and is answered to
-// only in numbers and words of our lists: the schema is enforced here whether or not the platform did.
+// Workers AI proposes a mapping for form fields that heuristics do not recognize. The model sees only names and labels, never the page.
+// Its answer may contain only numbers and known keys; the schema is checked here even if the platform already enforces it.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/integration/proposal.ts";
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
 import { secondMs } from "../../core/time.ts";
 
-const modelTimeoutMs = 8 * secondMs; // somebody waits; a form is mapped without it too
-const maxOutputTokens = 1_024; // two hundred entries of five
-const seed = 1; // with temperature 0: as much the same answer as the platform gives
+const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and heuristics work without the model
+const maxOutputTokens = 1_024; // 200 entries of about five tokens
+const seed = 1; // together with temperature 0, makes answers as repeatable as the platform allows
 
 const numberSchema = z.int().min(0).max(999);
 const proposalSchema = z.object({
@@ -28,25 +28,25 @@ const parseModelResponse = (answer: unknown): unknown => {
   return typeof response === "string" ? JSON.parse(response) : response;
 };
 
-/** `report` hears that there was no proposal, and why in one word. */
+/** Returns null without a valid proposal and calls `report` with the reason: `shape`, `timeout` or `unreachable`. Never throws. */
 export const createFormModel =
   (ai: TextModelRunner, model: string, report: (fault: string) => void) =>
-  async (question: ProposalRequest): Promise<Proposal | null> => {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error("timeout")), modelTimeoutMs);
+  async (request: ProposalRequest): Promise<Proposal | null> => {
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(() => timeout.reject(new Error("timeout")), modelTimeoutMs);
     try {
-      const asked = ai.run(model, {
+      const response = ai.run(model, {
         messages: [
           { role: "system", content: systemPrompt },
-          { role: "user", content: JSON.stringify(question) },
+          { role: "user", content: JSON.stringify(request) },
         ],
         response_format: { type: "json_schema", json_schema: z.toJSONSchema(proposalSchema) },
         temperature: 0,
         seed,
         max_tokens: maxOutputTokens,
       });
-      const read = proposalSchema.safeParse(parseModelResponse(await Promise.race([asked, late.promise])));
-      if (read.success) return read.data;
+      const proposal = proposalSchema.safeParse(parseModelResponse(await Promise.race([response, timeout.promise])));
+      if (proposal.success) return proposal.data;
       report("shape");
     } catch (error) {
       report(error instanceof SyntaxError ? "shape" : error instanceof Error && error.message === "timeout" ? "timeout" : "unreachable");

@@ -1,4 +1,4 @@
-// The forms of a page, read from its source. No script of the page runs and nothing it names is fetched.
+// Parses the forms of a page from its HTML source. No script runs and no linked resource is fetched.
 import { Parser } from "htmlparser2";
 import type { FormControl, FormPage, FormText, PageForm, ScriptTag } from "../../core/forms/form-page.ts";
 import { buildAttributeSelector, buildIdSelector, buildNthSelector } from "../../core/forms/selectors.ts";
@@ -11,7 +11,7 @@ interface Element {
   readonly parent: Element | null;
   readonly nth: number;
   readonly childCounts: Map<string, number>;
-  /** Where its text begins and ends in the text of the page. */
+  /** Start and end of its text within the text of the page. */
   readonly start: number;
   end: number;
 }
@@ -20,25 +20,25 @@ interface OwnedControl {
   readonly form: Element | null;
 }
 
-// What a page of people never has; a page made to keep us busy is no page with a form.
+// Far above real pages; protects the parser from hostile ones.
 const maxDepth = 1_000;
 const maxElements = 50_000;
-const chunkLength = 16_384; // at most some 5,000 tags until the bounds are looked at again
+const chunkLength = 16_384; // at most about 5,000 tags between two checks of the limits
 const maxForms = 50;
-const maxControls = 200; // of a form; a page of more is an application
-const maxTexts = 400; // of a form
-const maxTextLength = 20_000; // as a disclosure may be long
+const maxControls = 200; // per form
+const maxTexts = 400; // per form
+const maxTextLength = 20_000; // the longest allowed disclosure
 const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 
-/** Their content is no part of the page that a visitor sees, or no label of anything. */
+/** Elements whose text a visitor does not see or that labels nothing. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
 const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
-/** Inside a table browsers add elements that are not in the source, so that a path would lead elsewhere. */
+/** Browsers insert elements into tables that are missing in the source, so a path through a table would select the wrong element. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
   ...["checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "month", "number", "password", "radio"],
@@ -56,7 +56,7 @@ const getControlType = ({ tag, attributes }: Element): string => {
 const isButton = ({ tag, attributes }: Element): boolean =>
   tag === "input" && buttonTypes.has((attributes.type ?? "").trim().toLowerCase());
 
-const counted = (counts: Map<string, number>, key: string): number => {
+const increment = (counts: Map<string, number>, key: string): number => {
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);
   return count;
@@ -69,7 +69,7 @@ interface FormSource {
   readonly text: string;
 }
 
-/** Null past the bounds. */
+/** Null when the page exceeds the limits. */
 const parseFormSource = (html: string): FormSource | null => {
   const elements: Element[] = [];
   const owned: OwnedControl[] = [];
@@ -86,7 +86,7 @@ const parseFormSource = (html: string): FormSource | null => {
   const parser = new Parser({
     onopentag: (tag, attributes) => {
       const parent = open.at(-1) ?? null;
-      const nth = counted(parent?.childCounts ?? topCounts, tag);
+      const nth = increment(parent?.childCounts ?? topCounts, tag);
       const element: Element = { tag, attributes, parent, nth, childCounts: new Map(), start: length, end: length };
       open.push(element);
       if (ignoredElements.has(tag)) unread += 1;
@@ -132,20 +132,20 @@ const normalizeText = (text: string, { start, end }: Element, max: number): stri
     .trim()
     .slice(0, max);
 
-/** Whether anything around it is off. */
+/** Whether the element or a surrounding fieldset is disabled. */
 const isDisabled = (element: Element): boolean => {
   if (element.attributes.disabled !== undefined) return true;
   for (let at = element.parent; at !== null; at = at.parent) if (at.tag === "fieldset" && at.attributes.disabled !== undefined) return true;
   return false;
 };
 
-/** Selectors that are sure to find one element, of this very page. */
+/** Builds selectors that match exactly one element of this page. */
 const buildSelectors = ({ elements }: FormSource) => {
   const ids = new Map<string, number>();
   const names = new Map<string, number>();
   for (const { tag, attributes } of elements) {
-    if (attributes.id !== undefined) counted(ids, attributes.id);
-    if (attributes.name !== undefined) counted(names, `${tag} ${attributes.name}`);
+    if (attributes.id !== undefined) increment(ids, attributes.id);
+    if (attributes.name !== undefined) increment(names, `${tag} ${attributes.name}`);
   }
   const byId = ({ attributes: { id = "" } }: Element): string | null => (ids.get(id) === 1 ? buildIdSelector(id) : null);
   const byName = ({ tag, attributes: { name = "" } }: Element): string | null =>
@@ -163,27 +163,27 @@ const buildSelectors = ({ elements }: FormSource) => {
   return { byId, byName, byPath };
 };
 
-const parseForm = (
+const toPageForm = (
   source: FormSource,
   { byId, byName, byPath }: ReturnType<typeof buildSelectors>,
   form: Element,
   controls: readonly Element[],
-  labelOf: (element: Element) => Element | undefined,
+  findLabel: (element: Element) => Element | undefined,
   isOnlyForm: boolean,
 ): PageForm => {
   const ownNames = new Map<string, number>();
-  for (const { tag, attributes } of controls) counted(ownNames, `${tag} ${attributes.name ?? ""}`);
-  // A control is looked for among those of its form, so its name needs to be single there only.
-  const ownSelector = (element: Element): string | null => {
+  for (const { tag, attributes } of controls) increment(ownNames, `${tag} ${attributes.name ?? ""}`);
+  // Controls are looked up within their form, so a name only has to be unique there.
+  const selectControl = (element: Element): string | null => {
     const { tag, attributes } = element;
-    const ofForm =
+    const byOwnName =
       ownNames.get(`${tag} ${attributes.name ?? ""}`) === 1 ? buildAttributeSelector(tag, "name", attributes.name ?? "") : null;
-    return byId(element) ?? ofForm ?? byPath(element);
+    return byId(element) ?? byOwnName ?? byPath(element);
   };
-  const controlOf = (element: Element): FormControl => {
+  const toControl = (element: Element): FormControl => {
     const { attributes } = element;
     const attribute = (name: string): string => (attributes[name] ?? "").slice(0, maxHintLength);
-    const label = labelOf(element);
+    const label = findLabel(element);
     const labelFor = label?.attributes.for === undefined ? null : buildAttributeSelector("label", "for", label.attributes.for);
     return {
       tag: element.tag as FormControl["tag"],
@@ -199,7 +199,7 @@ const parseForm = (
       isChecked: attributes.checked !== undefined,
       svcField: attributes["data-svc-field"] ?? null,
       entity: attributes["data-sp1-entity"] ?? null,
-      selector: ownSelector(element),
+      selector: selectControl(element),
       labelSelector: label === undefined ? null : (byId(label) ?? labelFor ?? byPath(label)),
     };
   };
@@ -212,14 +212,14 @@ const parseForm = (
     if (texts.length === maxTexts) break;
     const length = element.end - element.start;
     if (!textTags.has(element.tag) || length < minTextLength || length > maxTextLength || !isWithin(element)) continue;
-    const isPart = inlineTags.has(element.tag);
-    texts.push({ selector: byId(element) ?? byPath(element), text: normalizeText(source.text, element, maxTextLength), isInline: isPart });
+    const isInline = inlineTags.has(element.tag);
+    texts.push({ selector: byId(element) ?? byPath(element), text: normalizeText(source.text, element, maxTextLength), isInline });
   }
   const action = form.attributes.action ?? "";
   return {
     selector: byId(form) ?? byName(form) ?? (isOnlyForm ? "form" : byPath(form)),
     isSearch: form.attributes.role === "search" || /(?:^|[/?&])search\b/i.test(action.slice(0, maxHintLength)),
-    controls: controls.slice(0, maxControls).map(controlOf),
+    controls: controls.slice(0, maxControls).map(toControl),
     texts,
   };
 };
@@ -231,7 +231,7 @@ const parseTags = ({ elements }: FormSource): readonly ScriptTag[] =>
       : [],
   );
 
-/** Forms with their controls, in the order of the page, and the scripts that name a client. A page beyond all bounds has none. */
+/** The forms with their controls in page order, and the script tags with a client id. Empty for a page that exceeds the limits. */
 export const parseFormPage = (html: string): FormPage => {
   const source = parseFormSource(html);
   if (source === null) return { forms: [], scriptTags: [] };
@@ -241,11 +241,11 @@ export const parseFormPage = (html: string): FormPage => {
     const { id } = element.attributes;
     if (id !== undefined && !elementById.has(id)) elementById.set(id, element);
   }
-  const ownerOf = ({ element, form }: OwnedControl): Element | null => {
-    const named = element.attributes.form;
-    return named === undefined ? form : (elementById.get(named) ?? null);
+  const findForm = ({ element, form }: OwnedControl): Element | null => {
+    const formId = element.attributes.form;
+    return formId === undefined ? form : (elementById.get(formId) ?? null);
   };
-  const controls = Map.groupBy(source.owned, ownerOf);
+  const controls = Map.groupBy(source.owned, findForm);
   const labels = new Map<Element, Element>();
   for (const { element, first } of source.labels) {
     const target = element.attributes.for === undefined ? first : (elementById.get(element.attributes.for) ?? null);
@@ -255,7 +255,7 @@ export const parseFormPage = (html: string): FormPage => {
   return {
     scriptTags: parseTags(source),
     forms: forms.map((form) =>
-      parseForm(
+      toPageForm(
         source,
         selectors,
         form,

@@ -1,5 +1,5 @@
-// The words and the links of a page, as its markup has them. No guess about what is content and what is decoration: a
-// legal snapshot must not depend on heuristics, and anyone must be able to repeat it (docs/reference/policies.md).
+// Extracts the text and links of a page from its markup. It does not guess which parts are content: a legal snapshot must not depend on
+// heuristics, and anyone must be able to repeat it (docs/reference/policies.md).
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
 import { resolveReference } from "../../core/access/outbound-url.ts";
@@ -7,13 +7,13 @@ import type { PageLink } from "../../core/policies/discovery.ts";
 import { normalizePolicyText } from "../../core/policies/snapshot.ts";
 
 export interface PageContent {
-  /** Normalised. */
+  /** Normalized. */
   readonly text: string;
   readonly links: readonly PageLink[];
 }
 
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
-// Elements that run within a line (HTML, phrasing content that holds text); every other tag ends the line.
+// HTML phrasing content with text; every other tag ends the line.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
   "mark",
@@ -21,13 +21,13 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work on a tag grows with the number of elements open around it. Pages of people stay below a hundred; a
-// mebibyte of open tags would cost it ten seconds.
+// The parser's work per tag grows with the number of open elements. Real pages stay below 100; one mebibyte of open tags would take ten
+// seconds.
 const maxDepth = 1_000;
-const chunkLength = 16_384; // at most some 5,000 tags until the depth is looked at again
-const maxLinkTextLength = 300; // enough to see that it is too long to be a policy's
+const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
+const maxLinkTextLength = 300; // longer than any link text of a policy
 
-/** A link to a place within the page itself leads to no other text. */
+/** The URL of a link; null when it is invalid or points within the page itself. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
   const address = resolveReference(reference, base);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;
@@ -86,7 +86,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   });
   for (let at = 0; at < page.body.length; at += chunkLength) {
     parser.write(page.body.slice(at, at + chunkLength));
-    if (depth > maxDepth) return emptyPageContent; // half a text would be another text
+    if (depth > maxDepth) return emptyPageContent; // a truncated text would be a different text
   }
   parser.end();
   closeLink();
@@ -95,6 +95,6 @@ const parseHtml = (page: FetchedPage): PageContent => {
 
 export type ParsePage = (page: FetchedPage) => PageContent;
 
-/** Plain text has no links. */
+/** Text and links of an HTML page; plain text has no links. */
 export const parsePage: ParsePage = (page) =>
   page.type === "text/html" ? parseHtml(page) : { text: normalizePolicyText(page.body), links: [] };

@@ -1,6 +1,6 @@
-// Sigstore's Rekor v2 as a ledger: a private one as the primary, the public one only as a mirror of checkpoints. Nothing it
-// answers is believed: an outcome is `ok` only when our signature of the statement is proved to be in a tree that a pinned key
-// signed and that goes on from the last tree we saw.
+// Ledger adapter for Sigstore's Rekor v2: a private instance as the primary ledger, the public instance only as a mirror of checkpoints.
+// Responses are not trusted: an outcome is `ok` only when the statement's signature is proven to be in a tree that is signed by a pinned
+// key and consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -37,14 +37,14 @@ import { sendWithLimits, permanentFailure, failureFromResponse, retryableFailure
 export interface AnchorKey {
   /** SPKI, base64. */
   readonly publicKey: string;
-  /** DER of the ECDSA signature; another one every time. */
+  /** Returns an ECDSA signature in DER, different for each call. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
 }
 
-/** Opens a P-256 key from PKCS #8 in base64 or a private JWK. Throws for anything else. */
+/** Opens a P-256 private key from base64 PKCS #8 or a JWK. Throws for anything else. */
 export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
   const parsed = parseAnchorPrivateKey(secret);
-  if (parsed === null) throw new Error("anchor key: neither PKCS #8 nor a JWK of a P-256 key");
+  if (parsed === null) throw new Error("anchor key: must be a P-256 private key as PKCS #8 or JWK");
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
   const key =
     parsed.format === "pkcs8"
@@ -52,7 +52,7 @@ export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
       : await crypto.subtle.importKey("jwk", parsed.jwk, algorithm, true, ["sign"]);
   const { x, y } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string; y?: string };
   const [pointX, pointY] = [x ?? "", y ?? ""].map(fromBase64Url);
-  if (pointX?.length !== 32 || pointY?.length !== 32) throw new Error("anchor key: the runtime gave no public key");
+  if (pointX?.length !== 32 || pointY?.length !== 32) throw new Error("anchor key: the runtime returned no public key");
   return {
     publicKey: toBase64(encodeP256Spki(pointX, pointY)),
     sign: async (message) =>
@@ -60,25 +60,25 @@ export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
   };
 };
 
-/** What Rekor's receipts need beside the Ed25519 of notes. */
+/** Adds ECDSA verification for Rekor receipts to the Ed25519 functions for notes. */
 export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
   ...noteCrypto,
   verifyEcdsa: (spki, message, signature) => isSignedBy(crypto.subtle, spki, { hash: "SHA-256", signature, data: message }),
 });
 
-/** A shard is a ledger of its own; its origin is its host. */
+/** Each Rekor shard is a separate ledger; its origin is its host. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** Public parts of earlier anchor keys: what they prepared may still be on its way. */
+  /** Public parts of earlier anchor keys; submissions prepared with them may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
-const postTimeoutMs = 30 * secondMs; // Rekor answers when its next checkpoint is out; Sigstore asks for 20 s at least
+const postTimeoutMs = 30 * secondMs; // Rekor responds after its next checkpoint; Sigstore recommends at least 20 s
 const readTimeoutMs = 10 * secondMs;
 const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
-const maxPerBatch = 5; // one round of posts: 30 s at the worst and the checks, within the minute that a claim lasts
+const maxPerBatch = 5; // one round of requests: at most 30 s plus verification, within the one-minute claim
 
-type FiledEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
+type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
 export const createRekorAdapter = (
   ledger: RekorLedger,
@@ -95,8 +95,8 @@ export const createRekorAdapter = (
   const read: ReadPath = (path, maxBytes, signal) =>
     sendWithLimits(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { timeoutMs: readTimeoutMs, maxBytes, signal });
 
-  /** The newest checkpoint, signed by a key pinned for now. */
-  const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
+  /** The newest checkpoint, verified with the keys that are valid now. */
+  const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
     if (sent.answer.status !== 200) return failureFromResponse(sent.answer, clock);
@@ -108,9 +108,9 @@ export const createRekorAdapter = (
       : retryableFailure("origin_mismatch");
   };
 
-  /** For an entry that Rekor has already: it says where and proves nothing, so the proof is built from its tiles. */
-  const findFiled = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
-    const covering = await newest(signal);
+  /** For an entry that Rekor already has: its response contains only the index, so the proof is built from tiles. */
+  const findLoggedEntry = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
+    const covering = await getNewestCheckpoint(signal);
     if (!covering.ok) return covering;
     const { note, checkpoint } = covering;
     const { size } = checkpoint;
@@ -120,34 +120,34 @@ export const createRekorAdapter = (
     return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(sha256, index, size, tiles.read), note };
   };
 
-  /** Sends what was prepared, as it is. Throws when nothing was: what is not kept before it is sent cannot be sent again. */
-  const file = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<FiledEntry | LedgerFailure> => {
+  /** Sends the prepared request unchanged. Throws when it was not prepared: only a stored request can be sent again after a failure. */
+  const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
-    if (prepared === null || entry === null) throw new Error("rekor: a submission was not prepared");
+    if (prepared === null || entry === null) throw new Error("rekor: the submission is not prepared");
     const leaf = encodeUtf8(formatRekorLeaf(entry));
     const submittedAt = clock();
     const headers = { "content-type": "application/json", accept: "application/json" };
     const limits = { timeoutMs: postTimeoutMs, maxBytes: maxResponseBytes, signal };
     const sent = await sendWithLimits(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
     if (!sent.ok) return sent;
-    const { status, body, headers: answered } = sent.answer;
+    const { status, body, headers: responseHeaders } = sent.answer;
     if (status === 409) {
-      const index = parseCount(answered.get("x-log-index") ?? "");
-      const found = index === null ? retryableFailure("answer_malformed") : await findFiled(index, leaf, signal);
+      const index = parseCount(responseHeaders.get("x-log-index") ?? "");
+      const found = index === null ? retryableFailure("answer_malformed") : await findLoggedEntry(index, leaf, signal);
       return "ok" in found ? found : { ok: true, answer: found, submittedAt };
     }
-    if (status === 405) return permanentFailure("frozen"); // this shard takes nothing any more: its successor is another ledger
+    if (status === 405) return permanentFailure("frozen"); // this shard is closed; its successor is a separate ledger
     if (status !== 201) return failureFromResponse(sent.answer, clock);
     const answer = parseRekorResponse(body);
     if (answer === null) return retryableFailure("answer_malformed");
-    // The leaf is rebuilt from what was sent: what Rekor says it logged is not looked at but for being the same.
+    // The leaf is rebuilt from the request; Rekor's copy only has to be equal.
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
-  /** Every check of the receipt, then that its tree and the last one seen are one history, whichever is the larger. */
-  const judge = async (
+  /** Verifies the receipt, then that its tree and the last tree seen are consistent, whichever is larger. */
+  const verifyEntry = async (
     { statement }: LedgerSubmission,
-    { answer, submittedAt }: FiledEntry,
+    { answer, submittedAt }: LoggedEntry,
     lastSeen: VerifiedTree | null,
     signal: AbortSignal,
   ): Promise<SubmissionOutcome> => {
@@ -176,18 +176,18 @@ export const createRekorAdapter = (
       });
     },
     submit: async (batch, lastSeen, signal) => {
-      const filed = await mapConcurrently(batch, maxConcurrentPosts, (submission) => file(submission, signal));
+      const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // One after the other, each against the largest tree so far: two forks in one batch would not see each other otherwise.
+      // Sequentially, each against the largest tree so far; otherwise two forks within one batch would go unnoticed.
       for (const [at, submission] of batch.entries()) {
-        const one = filed[at] as FiledEntry | LedgerFailure;
-        const outcome = one.ok ? await judge(submission, one, seen, signal) : one;
+        const entry = entries[at] as LoggedEntry | LedgerFailure;
+        const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;
         if (outcome.ok && (parseCount(outcome.seen.size) ?? 0n) > (parseCount(seen?.size ?? "0") ?? 0n)) seen = outcome.seen;
         outcomes.push(outcome);
       }
       return outcomes;
     },
-    ...createLogReader(sha256, read, newest),
+    ...createLogReader(sha256, read, getNewestCheckpoint),
   };
 };

@@ -1,6 +1,5 @@
-// A tile log as a ledger: ours, or any other that takes entries over POST /add and publishes C2SP tiles. Nothing it answers
-// is believed: an outcome is `ok` only when the entry is proved to be in a tree that the pinned key signed and that begins
-// with the last tree we saw.
+// Ledger adapter for a tile log: the embedded ledger or any log with POST /add and C2SP tiles. Responses are not trusted: an outcome is
+// `ok` only when the entry is proven to be in a tree that is signed by a pinned key and extends the last tree seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -18,17 +17,17 @@ export interface TlogLedger extends LedgerEndpoint {
 }
 
 const requestTimeoutMs = 10 * secondMs;
-const maxPerBundle = 256; // one tile; also what /add-batch takes
-const maxPerBatch = 1_000; // 4 bundles and one checkpoint: the checkpoint, signed once a second, is what takes the time
+const maxPerBundle = 256; // one tile, and the maximum of /add-batch
+const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time is spent waiting for the checkpoint, signed once a second
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
 const maxResponseBytes = 65_536;
 
 type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
-const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // of the statement or our token; any other status may pass
+const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // caused by the statement or the token; other statuses are temporary
 
-/** What a status that is no success means for the statement that was sent. */
+/** The failure for a statement, from a status other than success. */
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));
 
@@ -38,19 +37,22 @@ const parseIndex = (text: unknown): AddResult => {
 };
 
 const findHighestIndex = (added: readonly AddResult[]): bigint | null =>
-  added.reduce<bigint | null>((highest, one) => (one.ok && (highest === null || one.index > highest) ? one.index : highest), null);
+  added.reduce<bigint | null>(
+    (highest, result) => (result.ok && (highest === null || result.index > highest) ? result.index : highest),
+    null,
+  );
 
 export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto: NoteCrypto, clock: Clock): LedgerAdapter => {
   const id = `tlog:${ledger.origin}`;
 
-  const ask = (path: string, init: RequestInit, signal: AbortSignal, maxBytes = maxResponseBytes) =>
+  const request = (path: string, init: RequestInit, signal: AbortSignal, maxBytes = maxResponseBytes) =>
     sendWithLimits(send, `${ledger.baseUrl}/${path}`, init, { timeoutMs: requestTimeoutMs, maxBytes, signal });
 
-  const read = (path: string, maxBytes: number, signal: AbortSignal) => ask(path, {}, signal, maxBytes);
+  const read = (path: string, maxBytes: number, signal: AbortSignal) => request(path, {}, signal, maxBytes);
 
   const post = (path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal) => {
     const headers = { authorization: `Bearer ${ledger.writeToken}`, "content-type": "application/octet-stream" };
-    return ask(path, { method: "POST", headers, body }, signal);
+    return request(path, { method: "POST", headers, body }, signal);
   };
 
   const addOne = async (submission: LedgerSubmission, signal: AbortSignal): Promise<AddResult> => {
@@ -67,7 +69,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return added;
   };
 
-  /** A whole bundle at once; one by one where the log does not know bundles, or refuses this one because of one of them. */
+  /** Adds a bundle in one request; one by one when the log has no /add-batch or refuses the bundle because of one entry. */
   const addChunk = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
     const sent = await post("add-batch", encodeEntryBundle(chunk.map(({ statement }) => encodeUtf8(statement))), signal);
     if (!sent.ok) return chunk.map(() => sent);
@@ -80,9 +82,9 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return indices.map(parseIndex);
   };
 
-  /** The newest checkpoint, signed by a key pinned for now. */
-  const newest = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
-    const sent = await ask("checkpoint", {}, signal);
+  /** The newest checkpoint, verified with the keys that are valid now. */
+  const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
+    const sent = await request("checkpoint", {}, signal);
     if (!sent.ok) return sent;
     if (sent.answer.status !== 200) return failureFromStatus(sent.answer, clock);
     const note = new TextDecoder().decode(sent.answer.body);
@@ -93,14 +95,14 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return verdict.ok ? { ok: true, note, checkpoint: verdict.checkpoint } : retryableFailure(verdict.fault);
   };
 
-  /** A checkpoint that covers `index`: a log signs at most so often. */
-  const checkpointCovering = async (
+  /** Waits for a checkpoint that covers `index`; a log signs at most one per second. */
+  const waitForCheckpoint = async (
     index: bigint,
     signal: AbortSignal,
   ): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     for (let tries = 1; ; tries += 1) {
-      const answer = await newest(signal);
-      if (!answer.ok || answer.checkpoint.size > index) return answer;
+      const newest = await getNewestCheckpoint(signal);
+      if (!newest.ok || newest.checkpoint.size > index) return newest;
       if (tries === maxCheckpointAttempts) return retryableFailure("not_in_checkpoint");
       await new Promise((resolve) => setTimeout(resolve, checkpointPauseMs));
     }
@@ -110,39 +112,39 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const submittedAt = clock();
     const added: AddResult[] = [];
     for (let at = 0; at < batch.length; at += maxPerBundle) added.push(...(await addChunk(batch.slice(at, at + maxPerBundle), signal)));
-    const all = (outcome: SubmissionOutcome): SubmissionOutcome[] => added.map((one) => (one.ok ? outcome : one));
+    const forAllAdded = (outcome: SubmissionOutcome): SubmissionOutcome[] => added.map((result) => (result.ok ? outcome : result));
     const highest = findHighestIndex(added);
     if (highest === null) return added as LedgerFailure[];
 
-    const covering = await checkpointCovering(highest, signal);
-    if (!covering.ok) return all(covering);
+    const covering = await waitForCheckpoint(highest, signal);
+    if (!covering.ok) return forAllAdded(covering);
     const { size } = covering.checkpoint;
     const tiles = createTileStore(read, signal);
-    // Entries of one tile have the same tiles on their ways to the root, so one of each tile tells them all.
-    const ofEachTile = new Map(added.flatMap((one) => (one.ok ? [[one.index / BigInt(tileWidth), one.index] as const] : [])));
-    const places = listTilesRead((hash, from) => {
+    // Entries in the same tile need the same tiles for their proofs, so one entry per tile is enough.
+    const indexByTile = new Map(added.flatMap((result) => (result.ok ? [[result.index / BigInt(tileWidth), result.index] as const] : [])));
+    const locations = listTilesRead((hash, from) => {
       const nodes = createTileNodeReader(hash, size, from);
-      for (const index of ofEachTile.values()) buildInclusionProof(hash, index, size, nodes);
+      for (const index of indexByTile.values()) buildInclusionProof(hash, index, size, nodes);
     });
-    const refused = (await tiles.load(places)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
-    if (refused !== null) return all(refused);
+    const refused = (await tiles.load(locations)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
+    if (refused !== null) return forAllAdded(refused);
 
-    // One reader, one set of hashed nodes and one verdict on the checkpoint for the whole batch: all its proofs end in the same tree.
-    const ofBatch = memoizeNoteCrypto(crypto);
-    const nodes = createTileNodeReader(ofBatch.sha256, size, tiles.read);
-    const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(ofBatch) };
+    // All proofs end in the same tree, so the batch shares one reader, its node hashes and one verification of the checkpoint.
+    const batchCrypto = memoizeNoteCrypto(crypto);
+    const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
+    const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };
     const outcomes: SubmissionOutcome[] = [];
     for (const [at, submission] of batch.entries()) {
-      const one = added[at] as AddResult;
-      if (!one.ok) {
-        outcomes.push(one);
+      const result = added[at] as AddResult;
+      if (!result.ok) {
+        outcomes.push(result);
         continue;
       }
-      const hashes = buildInclusionProof(ofBatch.sha256, one.index, size, nodes);
+      const hashes = buildInclusionProof(batchCrypto.sha256, result.index, size, nodes);
       const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
-      const place = { kind: "tlog", origin: ledger.origin, index: one.index, hashes } as const;
-      const receipt = buildReceipt(crypto.sha256, submission.statement, { ...covering, ...place, ...times });
-      const verdict = await verifyReceipt(ofBatch, receipt, encodeUtf8(submission.statement), context);
+      const entry = { kind: "tlog", origin: ledger.origin, index: result.index, hashes } as const;
+      const receipt = buildReceipt(crypto.sha256, submission.statement, { ...covering, ...entry, ...times });
+      const verdict = await verifyReceipt(batchCrypto, receipt, encodeUtf8(submission.statement), context);
       outcomes.push(verdict.ok ? { ok: true, receipt, seen: toSeenTree(covering) } : retryableFailure(`receipt_${verdict.fault}`));
     }
     return outcomes;
@@ -154,6 +156,6 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     maxPerBatch,
     prepare: async ({ statement }) => statement,
     submit,
-    ...createLogReader(crypto.sha256, read, newest),
+    ...createLogReader(crypto.sha256, read, getNewestCheckpoint),
   };
 };

@@ -1,6 +1,5 @@
-// Reading a log of C2SP tiles that may be anybody's: tiles each once and a few at a time, proofs made of them, and whether one
-// tree goes on from another. Nothing is believed: proofs are for the caller to check, and a log is accused of two histories only
-// by tiles that prove themselves to be of a tree it signed.
+// Reads a log of C2SP tiles that need not be trusted: fetches tiles, builds proofs from them, and checks whether two trees are consistent.
+// The caller verifies the proofs. A fork is reported only with tiles that are proven to belong to a tree the log signed.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
@@ -22,13 +21,13 @@ export interface LedgerEndpoint {
   /** Name of the log in its checkpoints. */
   readonly origin: string;
   readonly role: "primary" | "mirror";
-  /** Address of the log, without a trailing slash; paths of the interface follow it. */
+  /** URL of the log without a trailing slash. */
   readonly baseUrl: string;
-  /** Pinned, never fetched from the log. */
+  /** Pinned keys, never fetched from the log. */
   readonly trust: readonly TrustedLogKey[];
 }
 
-/** One GET below the address of the log. */
+/** A GET below the URL of the log. */
 export type ReadPath = (
   path: string,
   maxBytes: number,
@@ -36,49 +35,50 @@ export type ReadPath = (
 ) => Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure>;
 
 const maxTileBytes = tileWidth * hashLength;
-const maxConcurrentTiles = 4; // of the six connections an invocation may hold open
+const maxConcurrentTiles = 4; // an invocation may hold six connections open
 
-/** Runs `work` on every item, `lanes` at a time; results in the order of the items. */
-export const mapConcurrently = async <T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> => {
+/** Runs `work` on every item with at most `concurrency` at a time. Results are in the order of the items. */
+export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const runWorker = async (): Promise<void> => {
     for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: concurrency }, runWorker));
   return results;
 };
 
 export interface TileStore {
-  /** Fetches what is not here yet; null when all of it is. */
-  readonly load: (places: readonly TileLocation[]) => Promise<RetryableFailure | null>;
+  /** Fetches missing tiles. Null when all are loaded. */
+  readonly load: (locations: readonly TileLocation[]) => Promise<RetryableFailure | null>;
   readonly read: TileReader;
 }
 
-/** The tiles of one piece of work: fetched once each, exactly as long as their width says. */
+/** Fetches each tile once and refuses tiles whose length does not match their width. */
 export const createTileStore = (readPath: ReadPath, signal: AbortSignal): TileStore => {
   const tiles = new Map<string, Uint8Array>();
 
-  /** The hashes of one tile. A log may drop a partial tile once the full one is there. */
+  /** The hashes of one tile. Falls back to the full tile, because a log may delete a partial tile once the full one exists. */
   const fetchTile = async ({ level, n, width }: TileLocation): Promise<Uint8Array | RetryableFailure> => {
-    for (const asked of width === tileWidth ? [width] : [width, tileWidth]) {
-      const sent = await readPath(formatTilePath({ level, n, width: asked }), maxTileBytes, signal);
+    for (const requestedWidth of width === tileWidth ? [width] : [width, tileWidth]) {
+      const sent = await readPath(formatTilePath({ level, n, width: requestedWidth }), maxTileBytes, signal);
       if (!sent.ok) return sent;
       const { status, body } = sent.answer;
       if (status === 200)
-        return body.length === asked * hashLength ? body.subarray(0, width * hashLength) : retryableFailure("tile_malformed");
+        return body.length === requestedWidth * hashLength ? body.subarray(0, width * hashLength) : retryableFailure("tile_malformed");
       if (status !== 404) return retryableFailure(`tile_http_${status}`);
     }
     return retryableFailure("tile_missing");
   };
 
   return {
-    load: async (places) => {
-      const wanted = [...new Map(places.map((place) => [formatTilePath(place), place])).entries()].filter(([path]) => !tiles.has(path));
+    load: async (locations) => {
+      const byPath = new Map(locations.map((location) => [formatTilePath(location), location]));
+      const missing = [...byPath.entries()].filter(([path]) => !tiles.has(path));
       let refused: RetryableFailure | null = null;
-      await mapConcurrently(wanted, maxConcurrentTiles, async ([path, place]) => {
+      await mapConcurrently(missing, maxConcurrentTiles, async ([path, location]) => {
         if (refused !== null) return;
-        const tile = await fetchTile(place);
+        const tile = await fetchTile(location);
         if ("ok" in tile) refused = tile;
         else tiles.set(path, tile);
       });
@@ -106,9 +106,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 });
 
 /**
- * Null when the tree just read and the last one seen are one history, whichever is the larger. A checkpoint smaller than one
- * seen before may come out of a cache; a log that cannot show the larger tree any more is asked again, because without its
- * tiles nothing proves that it changed anything but its mind: once it has grown past the old size, they do.
+ * Null when the current tree and the last tree seen are consistent, whichever is larger. A smaller checkpoint may come from a cache, so
+ * missing tiles of the larger tree are a retryable failure (`checkpoint_behind`): only tiles can prove a fork, and they will once the log
+ * has grown past the old size.
  */
 export const checkHistory = async (
   hash: HashFunction,
@@ -121,16 +121,16 @@ export const checkHistory = async (
   const [older, newer] = seen.size <= now.checkpoint.size ? [seen, now.checkpoint] : [now.checkpoint, seen];
   const refused = await tiles.load(listConsistencyTiles(older.size, newer.size));
   if (refused !== null) return newer === seen && refused.code === "tile_missing" ? retryableFailure("checkpoint_behind") : refused;
-  const shown = checkTreeConsistency(hash, older, newer, tiles.read);
-  if (shown === "unproven") return retryableFailure("tiles_mismatch");
-  return shown === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
+  const consistency = checkTreeConsistency(hash, older, newer, tiles.read);
+  if (consistency === "unproven") return retryableFailure("tiles_mismatch");
+  return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** The reading half of a ledger's adapter, whatever its addresses and however it signs. */
+/** The read methods of a ledger adapter, independent of its paths and signature scheme. */
 export const createLogReader = (
   hash: HashFunction,
   readPath: ReadPath,
-  newest: (signal: AbortSignal) => Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure>,
+  getNewestCheckpoint: (signal: AbortSignal) => Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure>,
 ): Pick<LedgerAdapter, "getHead" | "getInclusionProof" | "getConsistencyProof"> => {
   const proof = async (build: (hash: HashFunction, read: TileReader) => Uint8Array[], signal: AbortSignal) => {
     const tiles = createTileStore(readPath, signal);
@@ -139,10 +139,10 @@ export const createLogReader = (
   };
   return {
     getHead: async (lastSeen, signal) => {
-      const read = await newest(signal);
-      if (!read.ok) return read;
-      const fault = await checkHistory(hash, createTileStore(readPath, signal), lastSeen, read);
-      return fault ?? { ok: true, seen: toSeenTree(read) };
+      const current = await getNewestCheckpoint(signal);
+      if (!current.ok) return current;
+      const fault = await checkHistory(hash, createTileStore(readPath, signal), lastSeen, current);
+      return fault ?? { ok: true, seen: toSeenTree(current) };
     },
     getInclusionProof: (index, size, signal) => proof((by, read) => buildInclusionProofFromTiles(by, index, size, read), signal),
     getConsistencyProof: (from, to, signal) => proof((by, read) => buildConsistencyProofFromTiles(by, from, to, read), signal),

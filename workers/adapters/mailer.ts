@@ -1,17 +1,17 @@
-// The two ways a mail leaves: Cloudflare's Email Service through its binding, or any provider that takes JSON over HTTPS.
-// What a provider says in its answer is not kept: it can repeat the address.
+// Sends email through Cloudflare's Email Service or through any provider that accepts JSON over HTTPS. Provider responses are not stored
+// or logged, because they can repeat the address.
 import type { OutgoingMail, MailOutcome, Mailer } from "../../core/mail/message.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits, failureFromResponse, type SendRequest } from "./exchange.ts";
 
 const sendTimeoutMs = 10 * secondMs;
 
-/** As much of the binding as is used here. */
+/** The part of Cloudflare's email binding that is used. */
 export interface EmailBinding {
   send(mail: Omit<OutgoingMail, "id">): Promise<unknown>;
 }
 
-/** Sending these again changes nothing: the address refuses mail, or the mail itself is refused. */
+/** Errors that a retry cannot fix: the address refuses email, or the message is invalid. */
 const permanentErrorCodes: ReadonlySet<unknown> = new Set(["E_RECIPIENT_SUPPRESSED", "E_RECIPIENT_NOT_ALLOWED", "E_VALIDATION_ERROR"]);
 
 const outcomeFromError = (error: unknown): MailOutcome =>
@@ -20,13 +20,13 @@ const outcomeFromError = (error: unknown): MailOutcome =>
 export const createBindingMailer = (binding: EmailBinding): Mailer => ({
   send: async ({ from, to, subject, text, html }) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tooLong = new Promise<MailOutcome>((resolve) => {
+    const timeout = new Promise<MailOutcome>((resolve) => {
       timer = setTimeout(() => resolve("later"), sendTimeoutMs);
     });
     try {
       return await Promise.race([
         binding.send({ from, to, subject, text, html }).then((): MailOutcome => "accepted", outcomeFromError),
-        tooLong,
+        timeout,
       ]);
     } finally {
       clearTimeout(timer);
@@ -34,14 +34,14 @@ export const createBindingMailer = (binding: EmailBinding): Mailer => ({
   },
 });
 
-const maxResponseBytes = 65_536; // it is dropped unread, but has to be received
+const maxResponseBytes = 65_536; // received but not read
 
 export const createHttpMailer = (
   provider: { readonly url: string; readonly token: string },
   send: SendRequest = (request) => fetch(request),
 ): Mailer => ({
   send: async ({ id, from, to, subject, text, html }: OutgoingMail) => {
-    const asked = await sendWithLimits(
+    const sent = await sendWithLimits(
       send,
       provider.url,
       {
@@ -51,10 +51,10 @@ export const createHttpMailer = (
       },
       { timeoutMs: sendTimeoutMs, maxBytes: maxResponseBytes },
     );
-    if (!asked.ok) return "later";
-    const { status } = asked.answer;
+    if (!sent.ok) return "later";
+    const { status } = sent.answer;
     if (status >= 200 && status < 300) return "accepted";
-    if (status < 400 || status === 401 || status === 403) return "later"; // our address or token is wrong: a person has to look, the mail waits
-    return failureFromResponse(asked.answer, () => 0).kind === "permanent" ? "refused" : "later";
+    if (status < 400 || status === 401 || status === 403) return "later"; // a redirect, or a wrong token or sender: an operator has to fix the settings, and the email stays queued
+    return failureFromResponse(sent.answer, () => 0).kind === "permanent" ? "refused" : "later";
   },
 });

@@ -1,4 +1,4 @@
-// The tags in a page's head, for the proof of a domain. Only the head: what visitors write into a page stands in its body.
+// Reads meta tags for domain verification, only from the head of a page: the body can contain text written by visitors.
 import { Parser } from "htmlparser2";
 
 const headElements: ReadonlySet<string> = new Set([
@@ -6,10 +6,10 @@ const headElements: ReadonlySet<string> = new Set([
 ]);
 const maxHeadLength = 262_144;
 const chunkLength = 16_384;
-const maxDepth = 100; // the parser's work on a tag grows with the number of elements open around it
+const maxDepth = 100; // the parser's work per tag grows with the number of open elements
 const maxContents = 100;
 
-/** The contents of `<meta name="…">`, or of `<meta http-equiv="…">`, before anything that shows, trimmed. */
+/** The trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` before the first visible element. */
 export const listMetaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;

@@ -1,5 +1,5 @@
-// A guarded GET of a stranger's page: every address and every redirect is judged before it is called, nothing of ours
-// goes along (no cookies, no credentials, no referrer), and what comes back is capped while it streams.
+// Fetches a third-party page: checks the URL and every redirect before the request, sends no cookies, credentials or referrer, and
+// limits the response size while it streams.
 import type { FetchPage, FetchedPage, PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { checkOutboundUrl, resolveReference } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -16,16 +16,16 @@ const unreachedPage = (reason: Extract<PageFetchResult, { outcome: "unreached" }
   reason,
 });
 
-const parsePageType = (header: string | null, wants: PageRequest["accept"]): FetchedPage["type"] | null => {
+const parsePageType = (header: string | null, accept: PageRequest["accept"]): FetchedPage["type"] | null => {
   const type = header?.split(";")[0]?.trim().toLowerCase();
-  if (wants === "json") return /^application\/(?:[a-z0-9.-]+\+)?json$/.test(type ?? "") ? "application/json" : null;
+  if (accept === "json") return /^application\/(?:[a-z0-9.-]+\+)?json$/.test(type ?? "") ? "application/json" : null;
   return type === "text/html" || type === "text/plain" ? type : null;
 };
 
-const prescanBytes = 1_024; // as browsers do: a declaration further down does not count
+const prescanBytes = 1_024; // like browsers, which ignore later declarations
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 
-/** What the text was written in: byte order mark, header, the document's own declaration, else UTF-8. */
+/** The charset: byte order mark, then header, then the document's declaration, else UTF-8. */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
@@ -39,7 +39,7 @@ const decodeBody = (bytes: Uint8Array, charset: string): string => {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // a charset nobody knows: what is left is the default
+    return new TextDecoder().decode(bytes); // unknown charset: fall back to UTF-8
   }
 };
 

@@ -1,13 +1,13 @@
-// Stripe's pages for paying, through its own library: it knows the version of the interface, how requests are repeated and how they
-// are told apart. Nothing about a person goes along; who pays gives name and address on Stripe's pages.
+// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No personal data
+// is sent; customers enter their name and address on Stripe's pages.
 import Stripe from "stripe";
 import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
 import type { BillingSettings } from "../env.ts";
 
-const requestTimeoutMs = 8 * secondMs; // somebody waits for the page
+const requestTimeoutMs = 8 * secondMs; // a customer is waiting for the page
 
-/** Only Stripe's own hosts are sent to; the stand-in of a development machine is one host more. */
+/** The only hosts that customers are redirected to, besides the mock in development. */
 const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);
 
 const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
@@ -16,10 +16,10 @@ const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
   return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
 };
 
-/** In one word: the provider's message can quote what was sent. */
+/** The error type only, because the provider's message can quote the request. */
 const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
-/** `report` hears that there was no page, and why in one word. */
+/** Calls `report` with the error type whenever a method returns `unavailable`. Methods never throw. */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
   const stripe = new Stripe(settings.secretKey, {
@@ -29,7 +29,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
     telemetry: false,
     ...(apiUrl !== null && { host: apiUrl.hostname, port: apiUrl.port, protocol: apiUrl.protocol === "http:" ? "http" : "https" }),
   });
-  const pageOf = async (session: Promise<{ readonly url: string | null }>): Promise<PaymentProviderResult> => {
+  const toPageUrl = async (session: Promise<{ readonly url: string | null }>): Promise<PaymentProviderResult> => {
     try {
       const { url } = await session;
       if (url !== null && isAllowedPageUrl(url, apiUrl)) return { outcome: "url", url };
@@ -41,7 +41,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
   };
   return {
     createCheckout: ({ accountId, plan, customerId, returnUrl, onceKey }) =>
-      pageOf(
+      toPageUrl(
         stripe.checkout.sessions.create(
           {
             mode: "subscription",
@@ -57,10 +57,10 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
         ),
       ),
     createBillingPortal: ({ customerId, returnUrl }) =>
-      pageOf(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
+      toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // under no key: the provider would repeat a failure that it has kept with one
+        // Without an idempotency key, because the provider would replay a saved failure.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

@@ -1,5 +1,5 @@
-// A text as a PDF file. The same text gives the same bytes: the dates are the text's, nothing is random, and the fonts are
-// those that every reader has.
+// Writes a text as a PDF file. The same text always gives the same bytes: dates come from the text, nothing is random, and only the
+// standard fonts are used.
 import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
 export type WritePdf = (text: DocumentContent) => Promise<Uint8Array<ArrayBuffer>>;
@@ -8,11 +8,11 @@ const pageLayout = { width: 595, height: 842, margin: 64 }; // A4 in points
 const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
-/** The fonts know Latin letters; an address can hold others, which are told by their number. */
-const toPrintable = (text: string): string =>
+/** The standard fonts have only Latin letters. Other characters, for example in an address, become `\u{…}` escapes. */
+const escapeNonLatin = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
-/** Broken at spaces; a word that is longer than a line is cut. */
+/** Breaks lines at spaces; words longer than a line are split. */
 const wrapLines = (text: string, fits: (line: string) => boolean): readonly string[] => {
   const lines: string[] = [];
   let line = "";
@@ -34,11 +34,12 @@ const wrapLines = (text: string, fits: (line: string) => boolean): readonly stri
   return [...lines, line];
 };
 
+/** Returns the bytes of an A4 document with a title and paragraphs. */
 export const writePdf: WritePdf = async (text) => {
-  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // half a megabyte that few isolates ever need
+  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that few isolates need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
-  document.setTitle(toPrintable(text.title));
+  document.setTitle(escapeNonLatin(text.title));
   document.setCreationDate(new Date(text.issuedAt));
   document.setModificationDate(new Date(text.issuedAt));
   let sheet = document.addPage([pageLayout.width, pageLayout.height]);
@@ -51,11 +52,11 @@ export const writePdf: WritePdf = async (text) => {
     y -= height;
     sheet.drawText(line, { x: pageLayout.margin, y, size, font });
   };
-  put(toPrintable(text.title), bold, titleStyle);
+  put(escapeNonLatin(text.title), bold, titleStyle);
   const fits = (line: string): boolean => regular.widthOfTextAtSize(line, bodyStyle.size) <= pageLayout.width - 2 * pageLayout.margin;
   for (const paragraph of text.paragraphs) {
     y -= bodyStyle.gap;
-    for (const line of wrapLines(toPrintable(paragraph), fits)) put(line, regular, bodyStyle);
+    for (const line of wrapLines(escapeNonLatin(paragraph), fits)) put(line, regular, bodyStyle);
   }
   return Uint8Array.from(await document.save({ useObjectStreams: false, addDefaultPage: false }));
 };

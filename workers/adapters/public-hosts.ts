@@ -1,6 +1,6 @@
-// Whether a host name leads to public addresses, asked of independent resolvers over HTTPS. On this platform the address
-// that is dialled afterwards cannot be pinned, so this is one layer of three: names (core/access/outbound-url.ts),
-// addresses (here), and an egress that has no private network behind it.
+// Checks through independent DNS-over-HTTPS resolvers that a host name resolves to public addresses only. Workers cannot pin the address
+// of the following request, so this is one of three layers: host names (core/access/outbound-url.ts), addresses (here), and an egress
+// without a private network behind it.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -15,24 +15,24 @@ import {
   type HostVerdict,
 } from "../../core/access/dns-answer.ts";
 
-/** Never throws; once `signal` is aborted the host is unanswered. */
+/** Never throws. Returns `unanswered` once `signal` is aborted. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
-/** What judges an address that a stranger gave. */
+/** Rules for requests to URLs chosen by customers. */
 export interface OutboundRules {
   readonly ownHosts: readonly string[];
-  /** DEV_FETCH_ALLOW. */
+  /** `host:port` entries of DEV_FETCH_ALLOW. */
   readonly developmentHosts: readonly string[];
   readonly checkHost: CheckHost;
 }
 
 const resolverTimeoutMs = 2_000;
-/** How long to wait for the verdict on a host: the resolvers' own time and a margin. */
+/** Time limit for a host check: the resolvers' time limit plus one second. */
 export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
-/** IPv4 outside every special range; IPv6 only inside 2000::/3 and outside the special ranges there. */
+/** True for IPv4 outside all special ranges, and for IPv6 inside 2000::/3 and outside its special ranges. */
 export const isPublicAddress = (address: string): boolean => {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address).range() === "unicast";
   if (!ipaddr.IPv6.isValid(address) || address.includes("%")) return false;
@@ -40,7 +40,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed.match(globalUnicast, 3) && parsed.range() === "unicast";
 };
 
-const queryResolver = async (
+const queryAddressRecords = async (
   resolver: string,
   hostname: string,
   type: DnsType,
@@ -64,20 +64,20 @@ const queryResolver = async (
       });
 };
 
-/** A resolver that is silent, slow or talks nonsense has not answered; it never makes a host public. */
+/** A silent, slow or malformed answer counts as `unanswered` and never makes a host public. */
 const getResolverVerdict = async (
   resolver: string,
   hostname: string,
   ownHosts: readonly string[],
-  caller: AbortSignal,
+  callerSignal: AbortSignal,
 ): Promise<HostVerdict> => {
   try {
     return await withTimeout(resolverTimeoutMs, async (limit) => {
-      const signal = AbortSignal.any([limit, caller]);
+      const signal = AbortSignal.any([limit, callerSignal]);
       return toHostVerdict(
         await Promise.all([
-          queryResolver(resolver, hostname, "A", ownHosts, signal),
-          queryResolver(resolver, hostname, "AAAA", ownHosts, signal),
+          queryAddressRecords(resolver, hostname, "A", ownHosts, signal),
+          queryAddressRecords(resolver, hostname, "AAAA", ownHosts, signal),
         ]),
       );
     });
@@ -86,6 +86,7 @@ const getResolverVerdict = async (
   }
 };
 
+/** Combines the verdicts of all resolvers: a host is public only if they agree. */
 export const createHostCheck =
   (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
   async (hostname, signal) =>

@@ -1,9 +1,9 @@
-// Which hosts belong together: a registrable domain and everything below it. Only the Public Suffix List knows that
-// `a.co.uk` and `b.co.uk` are strangers, and that so are two blogs of one hosting company.
+// Groups hosts into sites by the Public Suffix List, which is needed to tell that `a.co.uk` and `b.co.uk`, or two blogs of one hosting
+// company, are different sites.
 import { getDomain } from "tldts";
 
-/** The domain that somebody registered, of a host in it; null for an address, a name of one label and a public suffix. */
+/** The registrable domain of a host; null for an IP address, a single label and a public suffix. */
 export const getRegistrableDomain = (hostname: string): string | null => getDomain(hostname, { allowPrivateDomains: true });
 
-/** The registrable domain of a host; a host without one (an address, `localhost`, a public suffix) is a site of its own. */
+/** The registrable domain of a host. A host without one (IP address, `localhost`, public suffix) is its own site. */
 export const getSite = (hostname: string): string => getRegistrableDomain(hostname) ?? hostname;

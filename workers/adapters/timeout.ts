@@ -1,4 +1,7 @@
-/** Runs with a signal that is aborted after `ms`, and at the end; the timer does not outlive it, or an object would be kept awake by it. */
+// A time limit for work with an AbortSignal. AbortSignal.timeout is not used because its timer outlives the work, and a pending timer keeps
+// a Durable Object awake.
+
+/** Runs `work` with a signal that is aborted after `ms` and when `work` ends. */
 export const withTimeout = async <T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
@@ -6,6 +9,6 @@ export const withTimeout = async <T>(ms: number, work: (signal: AbortSignal) => 
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
-    controller.abort(); // whatever is still open is of no use to anyone
+    controller.abort(); // closes requests that are still open
   }
 };

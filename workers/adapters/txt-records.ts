@@ -1,29 +1,29 @@
-// What resolvers say is published at a name, asked of each of them over HTTPS.
+// Looks up TXT records through DNS-over-HTTPS resolvers.
 import { parseTxtAnswer } from "../../core/access/dns-answer.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits } from "./exchange.ts";
 
-/** One list for each resolver; null for one that did not answer. Never throws. */
+/** One list per resolver, null for a resolver that did not answer. Never throws. */
 export type LookupTxt = (name: string) => Promise<readonly (readonly string[] | null)[]>;
 
 const resolverTimeoutMs = 3 * secondMs;
 const maxResponseBytes = 64 * 1_024;
 
-const queryResolver = async (resolver: string, name: string): Promise<readonly string[] | null> => {
+const queryTxtRecords = async (resolver: string, name: string): Promise<readonly string[] | null> => {
   const url = new URL(resolver);
   url.searchParams.set("name", name);
   url.searchParams.set("type", "TXT");
   const limits = { timeoutMs: resolverTimeoutMs, maxBytes: maxResponseBytes };
-  const asked = await sendWithLimits(fetch, url.href, { headers: { accept: "application/dns-json" } }, limits);
-  if (!asked.ok || asked.answer.status !== 200) return null;
+  const sent = await sendWithLimits(fetch, url.href, { headers: { accept: "application/dns-json" } }, limits);
+  if (!sent.ok || sent.answer.status !== 200) return null;
   try {
-    return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(asked.answer.body)));
+    return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(sent.answer.body)));
   } catch {
-    return null; // no JSON is no answer
+    return null; // invalid JSON counts as no answer
   }
 };
 
 export const createTxtLookup =
   (dohUrls: readonly string[]): LookupTxt =>
   (name) =>
-    Promise.all(dohUrls.map((resolver) => queryResolver(resolver, name)));
+    Promise.all(dohUrls.map((resolver) => queryTxtRecords(resolver, name)));

@@ -1,5 +1,5 @@
-// The ceremonies of passkeys, by @simplewebauthn/server. It throws for everything it does not accept, in words that repeat what was
-// sent; here that is null.
+// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input; here every
+// rejected credential becomes null.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -9,7 +9,7 @@ import {
 import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
 import { challengeLifetimeMs, type RegistrationResponse, type WebAuthn } from "../../core/access/passkey.ts";
 
-/** ES256, EdDSA and RS256: one of them is spoken by every authenticator. */
+/** ES256, EdDSA and RS256; every authenticator supports at least one of them. */
 const algorithms = [-7, -8, -257];
 
 const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
@@ -21,8 +21,8 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * We ask for no attestation, so a browser sends none, or one that the new key signed itself. Certificates of makers are not looked at:
- * reading them is the larger part of the library, and it would fetch the lists they name.
+ * Accepts only missing attestation or self attestation, which is what browsers send when none is requested. Verifying vendor
+ * certificates would need most of the library's code and would fetch the revocation lists they name.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -1,5 +1,5 @@
-// One POST to a receiver that nobody knows: its address judged again each time, ten seconds and not one more, no redirect
-// followed, and nothing read of what it answers but the status.
+// Sends one webhook request to a customer's endpoint: the host is checked again for each attempt, the attempt ends after ten seconds,
+// redirects are not followed, and only the status of the response is read.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
@@ -9,7 +9,7 @@ import { secondMs, type Clock } from "../../core/time.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** Which ports a receiver may listen on. */
+/** Ports allowed for webhook endpoints. */
 export const webhookPorts = [443, 8_443] as const;
 
 export interface WebhookSenderSettings extends OutboundRules {
@@ -22,14 +22,14 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `deferred`: no resolver told where the host is, so nothing was sent. */
+/** `deferred`: no resolver answered, so nothing was sent. */
 export type WebhookResult = AttemptOutcome | { readonly kind: "deferred"; readonly error: "dns" };
 
-/** Never throws. */
+/** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 
-// A verdict serves what starts within the next seconds: a busy endpoint is not asked about a thousand times a second. The
-// address that is dialled cannot be pinned here anyway, so a younger verdict would prove no more.
+// A verdict is reused for a few seconds so that a busy endpoint does not cause a DNS lookup per delivery. A fresher verdict would not be
+// safer, because Workers cannot pin the address of the following request.
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
@@ -44,11 +44,11 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
   const publicUntil = new BoundedMap<string, number>(maxVerdicts);
 
   const isKnownPublic = (hostname: string): boolean => {
-    const left = (publicUntil.get(hostname) ?? 0) - clock();
-    return left > 0 && left <= verdictTtlMs;
+    const remainingMs = (publicUntil.get(hostname) ?? 0) - clock();
+    return remainingMs > 0 && remainingMs <= verdictTtlMs;
   };
 
-  const judge = async (hostname: string): Promise<HostVerdict> => {
+  const checkHost = async (hostname: string): Promise<HostVerdict> => {
     if (isKnownPublic(hostname)) return "public";
     const verdict = await withTimeout(hostVerdictTimeoutMs, (signal) => settings.checkHost(hostname, signal));
     if (verdict === "public") publicUntil.set(hostname, clock() + verdictTtlMs);
@@ -56,13 +56,13 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
   };
 
   const post = async ({ url, body, headers }: WebhookPost): Promise<AttemptOutcome> => {
-    const began = clock();
-    const durationMs = (): number => Math.max(0, clock() - began);
+    const startedAt = clock();
+    const durationMs = (): number => Math.max(0, clock() - startedAt);
     return withTimeout(attemptTimeoutMs, async (signal) => {
       try {
         const response = await fetch(url, { method: "POST", body, headers, redirect: "manual", cache: "no-store", signal });
         const outcome: AttemptOutcome = { kind: "answered", status: response.status, durationMs: durationMs() };
-        // Unread: the connection ends here, whatever the receiver still wants to say, and how it ends is nobody's concern.
+        // The body is not read; an error while closing the connection does not matter.
         response.body?.cancel().catch(() => undefined);
         return outcome;
       } catch (error) {
@@ -71,13 +71,13 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
     });
   };
 
-  return async (asked) => {
-    const checked = checkOutboundUrl(asked.url, { ...settings, ports: webhookPorts });
+  return async (request) => {
+    const checked = checkOutboundUrl(request.url, { ...settings, ports: webhookPorts });
     if (!checked.ok) return { kind: "unanswered", error: "connection", durationMs: 0 };
     const { href, hostname, isDevelopmentHost } = checked.url;
-    const verdict = isDevelopmentHost ? "public" : await judge(hostname);
+    const verdict = isDevelopmentHost ? "public" : await checkHost(hostname);
     if (verdict === "unanswered") return { kind: "deferred", error: "dns" };
     if (verdict !== "public") return { kind: "unanswered", error: "dns", durationMs: 0 };
-    return post({ ...asked, url: href });
+    return post({ ...request, url: href });
   };
 };

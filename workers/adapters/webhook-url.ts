@@ -1,6 +1,5 @@
-// Whether an address may be registered as a receiver: the spelling and name rules that every attempt is judged by, and what
-// resolvers say of the host. A host that has no address yet, or of which no resolver tells just now, may be registered: there is
-// nothing behind it, and each attempt asks again.
+// Checks whether a URL may be registered as a webhook endpoint, by the same URL rules as each delivery and by DNS. A host that does not
+// resolve yet, or for which no resolver answers, is allowed, because each delivery checks it again.
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";

@@ -1,45 +1,45 @@
-// A request body, read off the wire once: counted while it arrives, decoded strictly, parsed as I-JSON (CONTRACT 18). hono's own
-// bodyLimit answers while the body is still arriving, which resets the connection, and its JSON is the lenient one.
+// Reads JSON request bodies: limited in size, strictly decoded and parsed as I-JSON. Hono's bodyLimit is not used because it answers
+// while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
 import { concatBytes } from "../../core/bytes.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
 
-export const maxBodyBytes = 256 * 1_024; // CONTRACT 0: a disclosure of 20,000 characters and 1,000 recipients fit many times over
+export const maxBodyBytes = 256 * 1_024; // many times a disclosure of 20,000 characters with 1,000 recipients
 
-/** The bytes, or null past the cap. The rest is read and dropped, so that the caller gets an answer and not a reset. */
-export const readBodyUpTo = async (request: Request, cap: number): Promise<Uint8Array<ArrayBuffer> | null> => {
+/** The body, or null when it is longer than `maxBytes`. The rest is read and dropped so that the caller gets a response, not a reset. */
+export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size <= cap) chunks.push(chunk);
+    if (size <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
-  return size > cap ? null : concatBytes(...chunks);
+  return size > maxBytes ? null : concatBytes(...chunks);
 };
 
 export const requestMediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** What is wrong with how a body is sent, or null. */
+/** The error message for unacceptable Content-Type or Content-Encoding headers; null when both are acceptable. */
 const findEncodingError = ({ headers }: Request, accepted: readonly string[]): string | null => {
   if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
   const rule = `must be ${accepted.join(" or ")}`;
   const type = headers.get("content-type");
-  if (type === null) return `Content-Type: is missing, ${rule}.`;
+  if (type === null) return `Content-Type: is missing; it ${rule}.`;
   const [name, ...parameters] = type
     .toLowerCase()
     .split(";")
     .map((part) => part.trim());
   if (name === undefined || !accepted.includes(name)) return `Content-Type: ${rule}.`;
-  const isOther = parameters.some((parameter) => parameter.startsWith("charset=") && !/^charset=("?)utf-?8\1$/.test(parameter));
-  return isOther ? "Content-Type: the charset must be UTF-8." : null;
+  const hasOtherCharset = parameters.some((parameter) => parameter.startsWith("charset=") && !/^charset=("?)utf-?8\1$/.test(parameter));
+  return hasOtherCharset ? "Content-Type: the charset must be UTF-8." : null;
 };
 
-/** Hands the body on as `application/json`, whatever it was called: from here on hono and zod read it as they always do. */
+/** Passes the checked body on as `application/json`, so that Hono and zod read it in the usual way. */
 const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
   const headers = new Headers(request.headers);
   headers.set("content-type", "application/json");
@@ -47,35 +47,38 @@ const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request 
   return new Request(request, { headers, body });
 };
 
-const requireJson = (accepted: readonly string[], mayBeAbsent: boolean, invalid: string) =>
-  defineGuard<AppEnv>({ refuses: ["payload_too_large", "unsupported_media_type"], when: { invalid_request: invalid } }, async (c, next) => {
-    const { raw } = c.req;
-    const isAbsent = raw.body === null || raw.headers.get("content-length") === "0";
-    if (mayBeAbsent && isAbsent) {
-      c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
+const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRequestMeaning: string) =>
+  defineGuard<AppEnv>(
+    { refuses: ["payload_too_large", "unsupported_media_type"], when: { invalid_request: invalidRequestMeaning } },
+    async (c, next) => {
+      const { raw } = c.req;
+      const isAbsent = raw.body === null || raw.headers.get("content-length") === "0";
+      if (isOptional && isAbsent) {
+        c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
+        return next();
+      }
+      const bytes = await readBodyUpTo(raw, maxBodyBytes); // read even when the headers are refused, to avoid a reset
+      const encodingError = findEncodingError(raw, accepted);
+      if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
+      if (bytes === null) return failure(c, "payload_too_large");
+      const parsed = parseIJson(bytes);
+      if (!parsed.ok) return refusal(c, parsed);
+      c.set("sent", parsed.value);
+      c.req.raw = withJsonBody(raw, bytes);
       return next();
-    }
-    const bytes = await readBodyUpTo(raw, maxBodyBytes); // read even when its type is refused: see above
-    const fault = findEncodingError(raw, accepted);
-    if (fault !== null) return failure(c, "unsupported_media_type", fault);
-    if (bytes === null) return failure(c, "payload_too_large");
-    const parsed = parseIJson(bytes);
-    if (!parsed.ok) return refusal(c, parsed);
-    c.set("sent", parsed.value);
-    c.req.raw = withJsonBody(raw, bytes);
-    return next();
-  });
+    },
+  );
 
 const invalidInputMessage = "The message names the input and the rule.";
 
-/** JSON and nothing else: whatever a form on another site can send is refused. */
+/** Accepts only `application/json`, which no form on another site can send. */
 export const jsonBody = requireJson(["application/json"], false, invalidInputMessage);
 
-/** The page script sends JSON as text/plain: a simple request, so no preflight delays a first submission. */
+/** Also accepts JSON as `text/plain`: the page script sends it so that no CORS preflight delays a submission. */
 export const jsonOrTextBody = requireJson(["application/json", "text/plain"], false, invalidInputMessage);
 
-/** For routes that can do without input: no body at all is an empty object; a form or a text is refused all the same. */
+/** For routes with optional input: a missing body is an empty object. Other media types are refused. */
 export const optionalJsonBody = requireJson(["application/json"], true, invalidInputMessage);
 
-/** The same where a body says nothing: it is passed over. */
-export const noBody = requireJson(["application/json"], true, "There is a body, and it is not JSON: none is needed.");
+/** For routes without input: a JSON body is accepted and ignored. */
+export const noBody = requireJson(["application/json"], true, "There is a body and it is not valid JSON; this route needs none.");

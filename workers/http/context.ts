@@ -1,5 +1,4 @@
-// What travels with a request through middlewares and handlers. A guard adds what it found out to the type of its route's
-// context, so a handler behind it has it without asking.
+// The Hono context variables. Each guard adds its findings to the context type, so handlers behind it can read them directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
@@ -9,7 +8,7 @@ import type { ClaimedRequest } from "../operations/access/idempotency.ts";
 import type { Services } from "../services.ts";
 
 export interface RequestCaller {
-  /** Of the key, the person or the agent's token. */
+  /** Id of the API key, the user or the agent token. */
   readonly id: string;
   /** Null for a consumer. */
   readonly businessId: string | null;
@@ -20,17 +19,17 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     services: Services;
-    /** The caller's network address; see `callerAddress`. */
+    /** The caller's network address, from Cloudflare's header (see workers/app.ts). */
     ip: string;
-    /** Of mails to whoever asks: what their browser wants. */
+    /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** The code of the refusal that was answered, for the log. */
+    /** Code of the refusal in the response, for the log. */
     refused?: RefusalCode;
-    /** The body, once it was read within its limit and is JSON: what a refusal may be looked up by. */
+    /** The parsed body, once it was read and is valid JSON; used to record refused requests. */
     sent?: unknown;
-    /** Who called, where a guard found out: for the log, and for idempotency keys. */
+    /** The authenticated caller, for the log and for idempotency keys. */
     caller?: RequestCaller;
-    /** Set while a request with an idempotency key is done for the first time. */
+    /** Set while a request with an idempotency key runs for the first time. */
     work?: ClaimedRequest;
   };
 }
@@ -45,17 +44,17 @@ export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** Behind the portal guard: a member whose business may be asked. */
+/** Behind the portal guard: a member of a business that may read. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** Behind the consumer guard: a person with an account, who acts for themselves. */
+/** Behind the consumer guard: a person signed in to their own account. */
 export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
-/** What an answer needs of a request, whoever its route lets in: hono's contexts of different guards are no kinds of each other. */
+/** The parts of the context that every guard shares; Hono's context types of different guards are not assignable to each other. */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

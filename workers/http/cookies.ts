@@ -1,11 +1,11 @@
-// How every cookie is set but the one that holds a language: for the whole host, never read by a script, and sent along by a link
-// from elsewhere but by no form.
+// Attributes of every cookie except the language cookie: whole host, not readable by scripts, and SameSite=Lax, so links from other
+// sites send it but forms do not.
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { AppEnv, RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
-/** No browser keeps a `__Host-` cookie over plain http. */
+/** Browsers refuse `__Host-` cookies over plain http, so development over http does without the prefix. */
 export const cookieOptions = (c: RequestContext) =>
   isPlainHttp(c)
     ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)

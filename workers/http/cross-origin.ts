@@ -1,5 +1,5 @@
-// Which pages may read which answers, errors included, so that a script can tell what went wrong. What is not named here is for
-// programs, and no page reads it.
+// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. Paths without a rule
+// are not readable by web pages of other origins.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -17,14 +17,14 @@ const corsOptions = {
     "ETag",
   ],
   allowHeaders: ["Content-Type", "Idempotency-Key"],
-  maxAge: 7_200, // the longest any browser keeps an answer
+  maxAge: 7_200, // 2 hours, the longest that browsers cache a preflight
 };
 
-/** Readable from any page, never with credentials. */
+/** Any page may read the response; no credentials. */
 const allowAnyOrigin = (allowMethods: string[], allowHeaders: string[]) =>
   cors({ ...corsOptions, origin: "*", allowMethods, allowHeaders });
 
-/** Readable from the page that asked, named by its Origin, never with credentials. */
+/** The calling page may read the response (its Origin is echoed); no credentials. */
 const allowCallerOrigin = cors({ ...corsOptions, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
 
 const appCors = cors({
@@ -35,13 +35,13 @@ const appCors = cors({
 });
 const deniedCors = cors({ ...corsOptions, origin: () => null });
 
-/** Readable by the app's own pages, with the cookie, wherever the API is; by nobody else's. */
+/** Only pages of the app may read the response, with the session cookie. */
 const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
   isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
 );
 
-/** By path, for workers/app.ts. */
-export const corsRules: readonly (readonly [mayRead: MiddlewareHandler<AppEnv>, paths: readonly string[]])[] = [
+/** Each middleware with the paths it applies to. */
+export const corsRules: readonly (readonly [corsRule: MiddlewareHandler<AppEnv>, paths: readonly string[]])[] = [
   [allowAnyOrigin(["POST"], corsOptions.allowHeaders), ["/v1/consent"]],
   [allowAnyOrigin(["GET"], ["If-None-Match"]), ["/v1/certs/:cert_id/verify"]],
   [

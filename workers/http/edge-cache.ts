@@ -1,12 +1,12 @@
-// The platform's cache in front of what never changes under its address: tiles and entries of the logs. A tile that was asked for
-// once costs its object nothing more. What may be kept is what its answer calls public and immutable, so nothing else ever is.
+// Cloudflare's cache in front of log tiles and entries, which never change under their URL: repeated requests do not reach the Durable
+// Object. Only responses marked public and immutable are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // true for good, but soon nobody asks for it: the next entry makes a wider one
+const partialTileMaxAgeSeconds = 60; // never changes either, but the next entry replaces it with a wider tile
 
-/** Null where the runtime has no such cache. In development there is no edge, and one address serves many logs. */
+/** Null where the runtime has no cache, and in development, where one URL serves the logs of many test services. */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);
 
@@ -15,13 +15,13 @@ export const edgeCached = createMiddleware<AppEnv>(async (c, next) => {
   const cache = c.req.method === "GET" ? getEdgeCache(config.environment === "development") : null;
   if (cache === null) return next();
   const { origin, pathname } = new URL(c.req.url);
-  const address = origin + pathname; // a query changes nothing of a tile, so it must not get round the cache
-  const kept = await cache.match(address);
-  if (kept !== undefined) return new Response(kept.body, kept);
+  const url = origin + pathname; // without the query, which must not bypass the cache
+  const cached = await cache.match(url);
+  if (cached !== undefined) return new Response(cached.body, cached);
   await next();
-  const held = c.res.headers.get("Cache-Control") ?? "";
-  if (c.res.status !== 200 || !held.startsWith("public") || !held.includes("immutable")) return;
+  const cacheControl = c.res.headers.get("Cache-Control") ?? "";
+  if (c.res.status !== 200 || !cacheControl.startsWith("public") || !cacheControl.includes("immutable")) return;
   const copy = new Response(c.res.clone().body, { headers: c.res.headers });
   if (partialTilePattern.test(pathname)) copy.headers.set("Cache-Control", `public, max-age=${partialTileMaxAgeSeconds}`);
-  waitUntil(() => cache.put(address, copy));
+  waitUntil(() => cache.put(url, copy));
 });

@@ -1,4 +1,4 @@
-// The two shapes of every JSON answer (SPEC, Response envelope).
+// Builds the two JSON response bodies, success and failure (SPEC Response envelope).
 import type { TypedResponse } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
@@ -6,20 +6,20 @@ import type { Refusal, Result } from "../../core/result.ts";
 import type { RequestContext } from "./context.ts";
 import { statusByCode } from "./statuses.ts";
 
-/** The type holds the data to the schema of the route, key by key. */
+/** A success. The type parameter checks `data` against the response schema of the route. */
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** Any route may refuse: its failures are described from the catalogue, and their body is always this one. */
+/** A failure response is allowed on every route; the OpenAPI document describes it from the list of refusals. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
-/** Seconds until the same request may be sent again, where nobody who refused it has said how many. */
-const retryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
+/** Default Retry-After in seconds, for refusals that do not set their own. */
+const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
-/** `detail` names an input and a rule in constant words; it never repeats what was sent. */
+/** A failure. `detail` replaces the default message; it is constant text that names an input and a rule and never echoes a value. */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);
-  const seconds = retryAfterSeconds[code];
+  const seconds = defaultRetryAfterSeconds[code];
   if (seconds !== undefined && !c.res.headers.has("Retry-After")) c.header("Retry-After", seconds);
   const error = { code, message: detail ?? refusals[code] };
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
@@ -27,7 +27,7 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => failure(c, refused.code, refused.detail);
 
-/** What an operation came to: its value, as it is written on the wire, or its refusal. */
+/** Responds with the result of an operation: its value in wire format, or its refusal. */
 export const respond = <T, D extends object, S extends ContentfulStatusCode>(
   c: RequestContext,
   status: S,

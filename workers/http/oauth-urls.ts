@@ -1,15 +1,15 @@
-// The names that programs know the agent server by, where they sign in. On a developer's machine they follow the name that was asked,
-// since a person types localhost or 127.0.0.1 and programs compare.
+// The URLs of the OAuth authorization server for the agent server. In development they follow the requested host, because clients
+// compare URLs exactly and developers use both localhost and 127.0.0.1.
 import { mcpPath } from "../env.ts";
 import type { RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
 export interface OAuthUrls {
-  /** Who issues tokens: the agent server's origin. */
+  /** Issuer of tokens: the origin of the agent server. */
   readonly issuer: string;
-  /** What tokens open: the agent server's address. */
+  /** Resource that tokens are valid for: the URL of the agent server. */
   readonly resource: string;
-  /** Where the person is asked: there is their session. */
+  /** Authorization page, on the app's host because the session cookie is there. */
   readonly authorize: string;
 }
 
@@ -17,8 +17,8 @@ const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[
 
 export const getOAuthUrls = (c: RequestContext): OAuthUrls => {
   const { mcpUrl, appUrl } = c.var.services.config;
-  const asked = new URL(c.req.url);
-  const isLocal = isPlainHttp(c) && loopbackHosts.has(asked.hostname);
-  const issuer = isLocal ? asked.origin : new URL(mcpUrl).origin;
-  return { issuer, resource: `${issuer}${mcpPath}`, authorize: `${isLocal ? asked.origin : appUrl}/oauth/authorize` };
+  const url = new URL(c.req.url);
+  const isLocal = isPlainHttp(c) && loopbackHosts.has(url.hostname);
+  const issuer = isLocal ? url.origin : new URL(mcpUrl).origin;
+  return { issuer, resource: `${issuer}${mcpPath}`, authorize: `${isLocal ? url.origin : appUrl}/oauth/authorize` };
 };

@@ -1,4 +1,4 @@
-// What an authenticator answered, as browsers write it down by themselves (WebAuthn, `toJSON()`): in a JSON body or in a form's field.
+// Schemas of WebAuthn credentials as browsers serialize them with `toJSON()`, in a JSON body or in a form field.
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
 
@@ -9,9 +9,9 @@ const base64UrlSchema = (max: number) =>
     .max(max)
     .regex(/^[A-Za-z0-9_-]+$/, "must be base64url");
 
-/** 1,023 bytes, the most that a credential may be called. */
+/** Base64url of 1,023 bytes, the longest credential id that WebAuthn allows. */
 const credentialIdSchema = base64UrlSchema(1_364);
-/** Some hundred bytes in practice; a kilobyte or two with a key that is not elliptic. */
+/** A few hundred bytes in practice; one or two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);
 
 const credentialShape = {
@@ -27,13 +27,13 @@ export const createdCredentialSchema = z
       clientDataJSON: credentialPartSchema,
       attestationObject: credentialPartSchema,
       transports: z
-        .array(z.string().regex(/^[a-z-]{1,32}$/, "must be a name of the standard"))
+        .array(z.string().regex(/^[a-z-]{1,32}$/, "must be a WebAuthn transport name"))
         .max(10)
         .optional(),
     }),
   })
   .openapi({
-    description: "`credential.toJSON()` of what `navigator.credentials.create()` answers (`RegistrationResponseJSON`).",
+    description: "`credential.toJSON()` of the result of `navigator.credentials.create()` (`RegistrationResponseJSON`).",
   });
 
 export const signedCredentialSchema = z
@@ -47,7 +47,7 @@ export const signedCredentialSchema = z
     }),
   })
   .openapi({
-    description: "`credential.toJSON()` of what `navigator.credentials.get()` answers (`AuthenticationResponseJSON`).",
+    description: "`credential.toJSON()` of the result of `navigator.credentials.get()` (`AuthenticationResponseJSON`).",
   });
 
 const parseJsonOrNull = (text: string): unknown => {
@@ -58,8 +58,9 @@ const parseJsonOrNull = (text: string): unknown => {
   }
 };
 
-/** Of a form's field; null for whatever is none. */
+/** Parses the text of a form field; null when it is not a valid credential. */
 export const parseCreatedCredential = (text: string): RegistrationResponse | null =>
   createdCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;
+/** Parses the text of a form field; null when it is not a valid credential. */
 export const parseSignedCredential = (text: string): AuthenticationResponse | null =>
   signedCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;

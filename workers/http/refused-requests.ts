@@ -1,5 +1,5 @@
-// Keeps what was refused for the business it concerns, after the answer: codes, hosts and ids, so that a developer who is told a request
-// id can see why. Nothing that was sent is kept but the hosts of two addresses.
+// Records refused requests for the business they concern, after the response, so that a developer with a request id can see the reason.
+// Only codes, ids and the hosts of two URLs are stored, nothing else of the input.
 import type { Context } from "hono";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
@@ -7,12 +7,12 @@ import { recordRefusedRequest } from "../operations/portal/record-refused-reques
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 
-/** A flood is refused for being one: what it says is known, and keeping it would be work for each of its requests. */
+/** Not recorded: the reason is obvious, and recording would add work to every request of a flood. */
 const unrecordedCodes: ReadonlySet<RefusalCode> = new Set(["rate_limited"]);
 
-const getHost = (address: unknown): string | null => {
-  if (typeof address !== "string" || !URL.canParse(address)) return null;
-  return new URL(address).host || null;
+const getHost = (url: unknown): string | null => {
+  if (typeof url !== "string" || !URL.canParse(url)) return null;
+  return new URL(url).host || null;
 };
 
 interface RefusedRequestInput {
@@ -21,7 +21,7 @@ interface RefusedRequestInput {
   readonly origin?: unknown;
 }
 
-/** What the request says of itself. A body that nobody has read yet stays unread: it may be longer than any that is taken. */
+/** The query of a GET or the parsed body of a POST. An unread body stays unread, because it may exceed the size limit. */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
   const { sent } = c.var;
@@ -31,28 +31,28 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
-/** `route` is the template. Asks for the work; nothing of it comes before the answer, and none of it can fail the request. */
+/** Schedules the recording after the response; errors are only logged. `route` is the route template. */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId } = c.var;
   const { status } = c.res;
   if (code === undefined || status >= 500 || unrecordedCodes.has(code) || !route.startsWith("/v1/")) return;
-  const known = (caller?.businessId ?? null) as BusinessId | null;
+  const businessId = (caller?.businessId ?? null) as BusinessId | null;
   const at = services.clock();
   const origin = c.req.header("origin");
   const { method } = c.req;
-  const named = getRequestInput(c);
+  const input = getRequestInput(c);
   services.waitUntil(async () => {
     try {
-      const clientId = findRequestClientId(named);
-      if (known === null && clientId === null) return;
-      await recordRefusedRequest(services, requestId, known, {
+      const clientId = findRequestClientId(input);
+      if (businessId === null && clientId === null) return;
+      await recordRefusedRequest(services, requestId, businessId, {
         at,
         method,
         route,
         status,
         code,
-        originHost: getHost(origin) ?? getHost(named.origin),
-        pageHost: getHost(named.page_url),
+        originHost: getHost(origin) ?? getHost(input.origin),
+        pageHost: getHost(input.page_url),
         clientId,
         keyId: caller?.kind === "api_key" ? caller.id : null,
       });

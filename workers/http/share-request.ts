@@ -1,4 +1,4 @@
-// The query of a request to share, as the API and the consent sheet take it (CONTRACT 5).
+// The query of a share request, as accepted by the API and the consent sheet (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
@@ -11,8 +11,8 @@ export const challengeSchema = z
   .string()
   .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
   .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
-export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only method there is.", example: "S256" });
-export const stateSchema = z.string().max(512).openapi({ description: "Comes back as it was sent." });
+export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only supported method.", example: "S256" });
+export const stateSchema = z.string().max(512).openapi({ description: "Returned unchanged." });
 export const clientIdSchema = z
   .string()
   .max(64)
@@ -20,7 +20,7 @@ export const clientIdSchema = z
 export const originSchema = z
   .string()
   .max(300)
-  .openapi({ description: "Scheme, host and port of the page that asks.", example: "https://acme-solar.example" });
+  .openapi({ description: "Scheme, host and port of the requesting page.", example: "https://acme-solar.example" });
 export const purposeSchema = z
   .string()
   .min(1)
@@ -29,7 +29,7 @@ export const purposeSchema = z
 export const disclosureSchema = z
   .string()
   .max(20_000)
-  .openapi({ description: "The business's own words, shown to the person whole and bound into the fingerprint." });
+  .openapi({ description: "The business's disclosure, shown to the person in full and included in the fingerprint." });
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 
@@ -41,7 +41,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. One followed by \`?\` is optional to the person.`,
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. A key followed by \`?\` is optional for the person.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -63,23 +63,21 @@ export const authorizeQuerySchema = z.object({
     }),
   disclosure_text: disclosureSchema.optional(),
   locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
-  return_url: z
-    .string()
-    .max(2_048)
-    .optional()
-    .openapi({ description: "Of the page, for the consent sheet: where the answer goes when the window that asked cannot be reached." }),
-  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the sheet was opened. The API passes over it." }),
+  return_url: z.string().max(2_048).optional().openapi({
+    description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
+  }),
+  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
 
 export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 
 export const parseScope = (text: string): Result<RequestedScope, "invalid_request"> =>
-  parseRequestedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
+  parseRequestedScope(text.split(/[\s,]+/).filter((key) => key !== ""));
 
-export const toShareRequest = (query: AuthorizeQuery, asked: RequestedScope): ShareRequest => ({
+export const toShareRequest = (query: AuthorizeQuery, scope: RequestedScope): ShareRequest => ({
   clientId: parseClientId(query.client_id),
   origin: query.origin,
-  asked,
+  asked: scope,
   purpose: query.purpose,
   disclosureText: query.disclosure_text ?? null,
   durationDays: query.duration_days ?? defaultDurationDays,

@@ -1,4 +1,4 @@
-// Refusal code to HTTP status: exhaustive, so a new refusal does not compile until it has one (CONTRACT 1).
+// The HTTP status of each refusal code (SPEC Errors). The type requires every code, so a new refusal does not compile without one.
 import type { RefusalCode } from "../../core/refusals.ts";
 
 export const statusByCode = {

@@ -21,7 +21,7 @@ export const idempotencyKeySchema = (
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });
 
 export const timeSchema = z.string().openapi({ format: "date-time" });
-export const describedTime = (what: string) => timeSchema.openapi({ description: `${what}.` });
+export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
 
 /** An instant in a request: a date, or a date and time with an offset. */
 export const instantSchema = z

@@ -1,5 +1,5 @@
-// The ledger alone, as an operator other than the service's runs it: the same object that the service embeds, in another
-// account, under that operator's key. wrangler.toml beside this file deploys it.
+// A standalone ledger: the same Durable Object that the service embeds, deployed by another operator in another account under that
+// operator's key. The wrangler.toml in this folder deploys it.
 import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
 import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 

@@ -1,5 +1,5 @@
-// POST /mcp: the agent server (SPEC, Agent server). What stands before a message is asked in this order: where it comes from, the
-// method, the token, the body, the shape, the limit. Every answer with a body is JSON-RPC, never a stream; there is no session.
+// POST /mcp, the agent server (SPEC Agent server). Checks run in this order: origin, method, token, body, message format, rate limit.
+// Every response body is JSON-RPC; there are no streams and no sessions.
 import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -33,39 +33,37 @@ import { isAllowedOrigin } from "./origin.ts";
 import { handleClassicMessage } from "./protocol-2025-03-26.ts";
 import { isStorageUnavailable } from "./tool.ts";
 
-const maxBatchSize = 20; // CONTRACT 12
-const maxJsonDepth = 32; // capabilities that clients send nest deeper than a body of the API
+const maxBatchSize = 20;
+const maxJsonDepth = 32; // deeper than for the API, because client capabilities nest deeper
 
-/** `refused` is for the log. */
-const respondWithError = (
-  c: Context<AppEnv>,
-  refused: RefusalCode,
-  error: RpcError,
-  id: string | number | null = null,
-  status?: number,
-) => {
+/** A JSON-RPC error. `refused` is the code for the log and determines the status unless `status` is given. */
+const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
 };
 
 const respondStorageUnavailable = (c: Context<AppEnv>, id: string | number | null) => {
   c.header("Retry-After", "1");
-  return respondWithError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // SPEC gives the status
+  return sendRpcError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // the status that SPEC Agent server requires
 };
 
 const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
-  if (!isAllowedOrigin(c)) return respondWithError(c, "forbidden", { ...rpcErrors.invalidRequest, message: "this origin may not call" });
+  if (!isAllowedOrigin(c))
+    return sendRpcError(c, "forbidden", {
+      ...rpcErrors.invalidRequest,
+      message: "This origin is not allowed to call the agent server.",
+    });
   await next();
 });
 
-/** Neither a stream nor a session is offered, so there is nothing to GET and nothing to DELETE. */
+/** GET and DELETE exist only for streams and sessions, which this server does not offer. */
 const requirePost = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST") return next();
   c.header("Allow", "POST");
-  return respondWithError(c, "method_not_allowed", { ...rpcErrors.invalidRequest, message: "only POST is possible here" });
+  return sendRpcError(c, "method_not_allowed", { ...rpcErrors.invalidRequest, message: "Only POST is supported." });
 });
 
-/** What was sent, or which refusal its form gets. */
+/** The parsed body, or the refusal code for its size or format. */
 type ParsedBody =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly refused: "payload_too_large" | "invalid_request" };
@@ -77,18 +75,18 @@ const parseBody = async (request: Request): Promise<ParsedBody> => {
   return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
 };
 
-/** One space, the scheme in any case. Two headers arrive joined, which is no token. */
+/** The scheme is case-insensitive and followed by one space. Two headers arrive joined and therefore never match. */
 const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
-  const wasTried = c.req.header("authorization") !== undefined;
-  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // from here a program finds the way to sign in
+  const hasCredentials = c.req.header("authorization") !== undefined;
+  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // where a client finds the authorization server
   const challenge = `Bearer resource_metadata="${metadata}", scope="${oauthScope}"`;
-  c.header("WWW-Authenticate", wasTried ? `${challenge}, error="invalid_token"` : challenge);
-  return respondWithError(c, "unauthorized", rpcErrors.unauthorized, id);
+  c.header("WWW-Authenticate", hasCredentials ? `${challenge}, error="invalid_token"` : challenge);
+  return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
-/** Null for whatever is no token; the refusal where its caller tries out too many. Nothing is asked about a token that none can be. */
+/** The agent, or the 401 or 429 response. Malformed tokens are refused without a lookup; lookups of unknown tokens are limited by address. */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
   const { services, ip } = c.var;
   const token = parseBearerToken(c);
@@ -96,7 +94,7 @@ const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null)
   if (!isKnownAgentToken(services, token)) {
     const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
     if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
-      return respondWithError(c, "rate_limited", rpcErrors.rateLimited, id);
+      return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
   }
   return (await authenticateAgentToken(services, token)) ?? respondUnauthorized(c, id);
 };
@@ -106,32 +104,30 @@ interface AgentRequest {
   readonly agent: Agent;
 }
 
-/** All calls of a request count, or none. The later revision has no code of its own for it, and lends none of its range. */
+/**
+ * Counts all calls of a request or none; returns the 429 response or null. Revision 2026-07-28 defines no error code for rate limits and
+ * reserves the range that earlier revisions used, so `isModern` responses use the code 429.
+ */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
   calls: number,
   id: string | number | null,
-  modern = false,
+  isModern = false,
 ): Promise<Response | null> => {
   const state = await c.var.services.takeExactly("AGENT_TOKEN", agent.tokenHash, calls);
   if (applyRateLimit(c, "AGENT_TOKEN", state) === null) return null;
   const retryAfter = Math.max(1, Math.ceil(state.resetMs / secondMs));
   const { message } = rpcErrors.rateLimited;
-  return respondWithError(
-    c,
-    "rate_limited",
-    modern ? { code: 429, message, data: { retry_after: retryAfter } } : rpcErrors.rateLimited,
-    id,
-  );
+  return sendRpcError(c, "rate_limited", isModern ? { code: 429, message, data: { retry_after: retryAfter } } : rpcErrors.rateLimited, id);
 };
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
 
-/** Null for a notification: nothing is run for it. */
+/** Null for a notification, which runs nothing. */
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Whether a message is of the later revision. The body alone says so, and only where that revision is spoken. */
+/** Whether the message uses revision 2026-07-28. Only the body decides, and only when that revision is enabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -143,8 +139,8 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
   return c.json(reply, status);
 };
 
-/** A method of the later revision alone, asked in its name and without its claim: the only place where a header counts. */
-const isMissingVersionClaim = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
+/** Whether `server/discover` comes with the version header of revision 2026-07-28 but without the version in the body. */
+const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
   method === "server/discover" &&
   c.req.header("mcp-protocol-version") === modernProtocolVersion;
@@ -152,36 +148,35 @@ const isMissingVersionClaim = ({ c }: AgentRequest, { method }: RpcMessage): boo
 const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> => {
   const { c } = call;
   const message = parseRpcMessage(value);
-  if (message === null) return respondWithError(c, "invalid_request", rpcErrors.invalidRequest, getRpcMessageId(value));
-  const isLater = isModernMessage(call, message);
-  const refused = await checkCallLimit(call, 1, getRpcMessageId(value), isLater);
+  if (message === null) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest, getRpcMessageId(value));
+  const isModern = isModernMessage(call, message);
+  const refused = await checkCallLimit(call, 1, getRpcMessageId(value), isModern);
   if (refused !== null) return refused;
-  if (isLater) return handleModernRequest(call, message);
-  if (message.id !== undefined && isMissingVersionClaim(call, message))
-    return respondWithError(c, "invalid_request", missingVersionError, message.id);
+  if (isModern) return handleModernRequest(call, message);
+  if (message.id !== undefined && lacksBodyVersion(call, message))
+    return sendRpcError(c, "invalid_request", missingVersionError, message.id);
   const reply = await handleMessage(call, message);
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
 
-/** The answer to one message among several. Only one that begins a session has to be alone. */
-const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "away" | null> => {
+/** The response to one message of a batch. `initialize` is refused because it must not be in a batch. */
+const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "storage_unavailable" | null> => {
   const message = parseRpcMessage(value);
   if (message === null || message.method === "initialize") return toRpcError(getRpcMessageId(value), rpcErrors.invalidRequest);
   try {
     return await handleMessage(call, message);
   } catch (error) {
     if (!isStorageUnavailable(error)) throw error;
-    return "away";
+    return "storage_unavailable";
   }
 };
 
-/** In their order, one after the other, so that a batch reads as it was written. */
+/** Runs the messages sequentially, so that later ones see the effects of earlier ones. */
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);
-  const hasLater = messages.some((message) => message !== null && isModernMessage(call, message)); // it knows no batches
-  if (values.length === 0 || values.length > maxBatchSize || hasLater)
-    return respondWithError(c, "invalid_request", rpcErrors.invalidRequest);
+  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // revision 2026-07-28 has no batches
+  if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");
     return c.json(
@@ -192,14 +187,15 @@ const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise
   const refused = await checkCallLimit(call, values.length, null);
   if (refused !== null) return refused;
   const replies: RpcResponse[] = [];
-  let isWhole = true;
+  let isComplete = true;
   for (const value of values) {
     const reply = await handleBatchItem(call, value);
-    if (reply === "away") isWhole = false;
-    if (reply !== null) replies.push(reply === "away" ? toRpcError(getRpcMessageId(value), rpcErrors.storageUnavailable) : reply);
+    if (reply === "storage_unavailable") isComplete = false;
+    if (reply !== null)
+      replies.push(reply === "storage_unavailable" ? toRpcError(getRpcMessageId(value), rpcErrors.storageUnavailable) : reply);
   }
-  if (!isWhole) c.set("refused", "storage_unavailable");
-  return replies.length === 0 ? c.body(null, 202) : c.json(replies, isWhole ? 200 : 500);
+  if (!isComplete) c.set("refused", "storage_unavailable");
+  return replies.length === 0 ? c.body(null, 202) : c.json(replies, isComplete ? 200 : 500);
 };
 
 const handleRequest = async (c: Context<AppEnv>): Promise<Response> => {
@@ -209,14 +205,12 @@ const handleRequest = async (c: Context<AppEnv>): Promise<Response> => {
     const agent = await authenticateAgent(c, id);
     if (agent instanceof Response) return agent;
     c.set("caller", { kind: "agent_token", id: agent.tokenId, businessId: agent.realm === "business" ? agent.business.id : null });
-    if (!body.ok) return respondWithError(c, body.refused, rpcErrors.invalidRequest);
+    if (!body.ok) return sendRpcError(c, body.refused, rpcErrors.invalidRequest);
     const { value } = body;
     return await (Array.isArray(value) ? handleBatch({ c, agent }, value) : handleSingle({ c, agent }, value));
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "mcp", error: getErrorKind(error) });
-    return isStorageUnavailable(error)
-      ? respondStorageUnavailable(c, id)
-      : respondWithError(c, "internal_error", rpcErrors.internalError, id);
+    return isStorageUnavailable(error) ? respondStorageUnavailable(c, id) : sendRpcError(c, "internal_error", rpcErrors.internalError, id);
   }
 };
 

@@ -1,4 +1,4 @@
-// tools/call: the realm before the arguments, the arguments before the tool, and the audit entry before the answer.
+// Runs tools/call: checks the realm, then the arguments, runs the tool, and records the audit entry before the response.
 import type { Realm } from "../../core/access/session.ts";
 import { toVisibleJson, toVisibleValue } from "../../core/agents/visible-json.ts";
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
@@ -14,22 +14,22 @@ interface WireToolResult {
   readonly isError: boolean;
 }
 
-/** A tool that was called, in whichever revision. */
+/** The result of a tool call, independent of the protocol revision. */
 export interface CompletedToolCall {
   readonly answer: ToolResult;
-  /** Names of its members that hold what others wrote. */
+  /** Keys of the result whose text was written by third parties. */
   readonly foreign: readonly string[];
-  /** The page that the person is to be brought to; null where that was not asked for, and of a failure. */
+  /** URL that the person should open; null if the call did not request it or failed. */
   readonly handOverUrl: string | null;
 }
 
-/** `requestId` is also for the log, where a tool fails unexpectedly. */
+/** The context of a tool of any realm. */
 export type AnyToolContext = ToolContext<Realm>;
 
 export interface ToolCall {
   readonly name: string;
   readonly rawArguments: Json | undefined;
-  /** In revision 2026-07-28. */
+  /** Whether the call uses revision 2026-07-28. */
   readonly isLater: boolean;
 }
 
@@ -38,14 +38,14 @@ interface RecordedOutcome extends CompletedToolCall {
 }
 
 const unknownToolMessage = ({ services, agent }: AnyToolContext): string =>
-  `no such tool; this token has: ${listToolsForRealm(agent.realm)
+  `Unknown tool. This token can use: ${listToolsForRealm(agent.realm)
     .map(({ name }) => name)
-    .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares`;
+    .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares.`;
 
-/** What the tool answers; a fault that is no outage is told of in our log only. */
-const runTool = async (context: AnyToolContext, called: Tool, given: never): Promise<ToolResult | "failed"> => {
+/** Runs the tool. Storage outages are thrown; any other error is only logged and becomes `failed`. */
+const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never): Promise<ToolResult | "failed"> => {
   try {
-    return await called.run(context, given);
+    return await tool.run(context, toolArguments);
   } catch (error) {
     if (isStorageUnavailable(error)) throw error;
     context.services.log.error({ request_id: context.requestId, at: "tool", error: getErrorKind(error) });
@@ -54,37 +54,38 @@ const runTool = async (context: AnyToolContext, called: Tool, given: never): Pro
 };
 
 const executeToolCall = async (context: AnyToolContext, { name, rawArguments, isLater }: ToolCall): Promise<RecordedOutcome> => {
-  const called = findTool(name);
+  const tool = findTool(name);
   const refused = (text: string, record: Partial<ToolCallRecord> = {}): RecordedOutcome => ({
     answer: { ok: false, text },
     foreign: [],
     handOverUrl: null,
-    record: { tool: called?.name ?? "unknown", outcome: "refused", argumentNames: [], ...record },
+    record: { tool: tool?.name ?? "unknown", outcome: "refused", argumentNames: [], ...record },
   });
-  if (called === undefined) return refused(unknownToolMessage(context));
-  const [realm] = getToolRealms(called);
-  if (!getToolRealms(called).includes(context.agent.realm)) return refused(`tool ${called.name} requires a ${realm} token`);
-  const takes = getInputSchema(called, { realm: context.agent.realm, isLater });
-  const argumentNames = isJsonObject(rawArguments) ? Object.keys(takes.shape).filter((known) => Object.hasOwn(rawArguments, known)) : [];
-  const given = takes.safeParse(rawArguments === undefined ? {} : rawArguments);
-  if (!given.success) return refused(describeArgumentError(takes, given.error), { argumentNames });
-  const answer = await runTool(context, called, given.data as never);
-  if (answer === "failed") return refused("the tool failed; look at the record before you try again", { argumentNames, outcome: "failed" });
-  const path = answer.ok ? (called.handOver?.getPath(given.data) ?? null) : null;
+  if (tool === undefined) return refused(unknownToolMessage(context));
+  const [realm] = getToolRealms(tool);
+  if (!getToolRealms(tool).includes(context.agent.realm)) return refused(`tool ${tool.name} requires a ${realm} token`);
+  const inputSchema = getInputSchema(tool, { realm: context.agent.realm, isLater });
+  const argumentNames = isJsonObject(rawArguments) ? Object.keys(inputSchema.shape).filter((key) => Object.hasOwn(rawArguments, key)) : [];
+  const parsed = inputSchema.safeParse(rawArguments === undefined ? {} : rawArguments);
+  if (!parsed.success) return refused(describeArgumentError(inputSchema, parsed.error), { argumentNames });
+  const answer = await runTool(context, tool, parsed.data as never);
+  if (answer === "failed")
+    return refused("The tool failed. Check whether anything changed before you try again.", { argumentNames, outcome: "failed" });
+  const path = answer.ok ? (tool.handOver?.getPath(parsed.data) ?? null) : null;
   return {
     answer,
-    foreign: called.untrustedFields,
+    foreign: tool.untrustedFields,
     handOverUrl: path === null ? null : `${context.services.config.appUrl}${path}`,
-    record: { tool: called.name, outcome: answer.ok ? "done" : "refused", argumentNames },
+    record: { tool: tool.name, outcome: answer.ok ? "done" : "refused", argumentNames },
   };
 };
 
-/** Throws when storage could not be asked: nothing is answered of a call that could not be entered. */
+/** Runs a call and records it in the audit log. Throws on a storage outage: a call that cannot be recorded returns no result. */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
-  const { record, ...called } = await executeToolCall(context, call);
-  if (called.answer.ok && called.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);
+  const { record, ...completed } = await executeToolCall(context, call);
+  if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);
   else await recordToolCall(context.services, context.agent, record);
-  return called;
+  return completed;
 };
 
 export const toolResultToWire = ({ answer }: Pick<CompletedToolCall, "answer">): WireToolResult => ({
@@ -92,6 +93,6 @@ export const toolResultToWire = ({ answer }: Pick<CompletedToolCall, "answer">):
   isError: !answer.ok,
 });
 
-/** The same for programs; null of a failure. */
+/** The result as structured content; null after a failure. */
 export const structuredContentFrom = ({ answer, foreign }: Pick<CompletedToolCall, "answer" | "foreign">): object | null =>
   answer.ok ? toVisibleValue(answer.data, new Set(foreign)) : null;

@@ -1,5 +1,5 @@
-// Which pages may call. A browser names the page it runs for, so a page of somebody else's cannot use a token that it has got hold
-// of, nor reach a server on this machine under a name of its own (DNS rebinding). Other clients send no Origin.
+// Checks the Origin header: browsers send it, so a third-party page can neither use a stolen token nor reach a local server through DNS
+// rebinding. Other clients send no Origin and are allowed.
 import type { RequestContext } from "../http/context.ts";
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -9,6 +9,7 @@ const isLoopbackOrigin = (origin: string): boolean => {
   return url !== null && url.origin === origin && loopbackHosts.has(url.hostname);
 };
 
+/** In production only our own origins, or none. In development also loopback origins, but only for loopback hosts and the agent server's. */
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;
   const origin = c.req.header("origin");

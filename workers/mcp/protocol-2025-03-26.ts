@@ -1,4 +1,4 @@
-// The methods of protocol 2025-03-26 that this server has (SPEC, Agent server; CONTRACT 12).
+// The methods of protocol revision 2025-03-26 (SPEC Agent server).
 import { isJsonObject } from "../../core/canonical-json.ts";
 import { toRpcError, toRpcResult, rpcErrors, type RpcMessage, type RpcResponse } from "../../core/agents/json-rpc.ts";
 import { callTool, toolResultToWire, type AnyToolContext } from "./call-tool.ts";
@@ -16,7 +16,7 @@ export const toolListingFrom = ({ services, agent }: AnyToolContext, isLater: bo
   appUrl: services.config.appUrl,
 });
 
-/** The answer to a message with an id. Throws when storage could not be asked. */
+/** The response to a message with an id. Throws on a storage outage. */
 export const handleClassicMessage = async (
   context: AnyToolContext,
   message: RpcMessage & { readonly id: string | number },
@@ -34,7 +34,7 @@ export const handleClassicMessage = async (
       return toRpcResult(id, {});
     case "tools/list":
       return toRpcResult(id, {
-        tools: listToolsForRealm(context.agent.realm).map((one) => toolToWire(one, toolListingFrom(context, false))),
+        tools: listToolsForRealm(context.agent.realm).map((tool) => toolToWire(tool, toolListingFrom(context, false))),
       });
     case "tools/call":
       if (!isJsonObject(params) || typeof params.name !== "string") return toRpcError(id, rpcErrors.invalidParams);

@@ -1,4 +1,4 @@
-// Revision 2026-07-28: every request says who asks and in which revision, and nothing is begun or kept between two of them.
+// The methods of protocol revision 2026-07-28: every request names its client and revision, and there is no state between requests.
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
 import { rpcErrors, type RpcMessage, type RpcResponse, type RpcError } from "../../core/agents/json-rpc.ts";
 import {
@@ -25,28 +25,28 @@ const respondWithResult = ({ id }: MessageWithId, result: object): ModernRespons
   reply: { jsonrpc: "2.0", id, result: { ...result, _meta: { [serverInfoKey]: serverInfo } } },
 });
 
-const respondComplete = (asked: MessageWithId, result: object): ModernResponse =>
-  respondWithResult(asked, { resultType: "complete", ...result });
+const respondComplete = (message: MessageWithId, result: object): ModernResponse =>
+  respondWithResult(message, { resultType: "complete", ...result });
 
-/** The person is asked to open their own page. The address authorizes nothing: the page wants their session. */
-const respondInputRequired = (asked: MessageWithId, url: string): ModernResponse =>
-  respondWithResult(asked, {
+/** Asks the client to open the person's page. The URL authorizes nothing; the page requires the person's session. */
+const respondInputRequired = (message: MessageWithId, url: string): ModernResponse =>
+  respondWithResult(message, {
     resultType: "input_required",
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/** Whatever the person answered, asked again a tool tells how things stand: a page that was opened is not yet a decision. */
-const callModernTool = async (context: AnyToolContext, asked: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
-  const called = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
-  const { answer, handOverUrl } = called;
+/** A retry with `inputResponses` returns the current state whatever the person answered: opening a page is not a decision. */
+const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
+  const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
+  const { answer, handOverUrl } = completed;
   const isRetry = params.inputResponses !== undefined;
-  if (handOverUrl !== null && !isRetry && supportsUrlElicitation(asked)) return respondInputRequired(asked, handOverUrl);
-  const told =
+  if (handOverUrl !== null && !isRetry && supportsUrlElicitation(message)) return respondInputRequired(message, handOverUrl);
+  const result =
     answer.ok && handOverUrl !== null && !isRetry
-      ? { ...called, answer: { ...answer, data: { ...answer.data, open_at: handOverUrl } } }
-      : called;
-  const structured = structuredContentFrom(told);
-  return respondComplete(asked, { ...toolResultToWire(told), ...(structured !== null && { structuredContent: structured }) });
+      ? { ...completed, answer: { ...answer, data: { ...answer.data, open_at: handOverUrl } } }
+      : completed;
+  const structured = structuredContentFrom(result);
+  return respondComplete(message, { ...toolResultToWire(result), ...(structured !== null && { structuredContent: structured }) });
 };
 
 const respondWithRpcError = ({ id }: MessageWithId, status: ModernResponse["status"], error: RpcError): ModernResponse => ({
@@ -54,15 +54,19 @@ const respondWithRpcError = ({ id }: MessageWithId, status: ModernResponse["stat
   reply: { jsonrpc: "2.0", id, error },
 });
 
-/** The answer to a message that carries the claim. Throws when storage could not be asked. */
-export const handleModernMessage = async (context: AnyToolContext, asked: MessageWithId, header: HeaderLookup): Promise<ModernResponse> => {
-  const fault = findModernRequestError(asked, header);
-  if (fault !== null) return respondWithRpcError(asked, 400, fault);
+/** The response to a message that declares revision 2026-07-28. Throws on a storage outage. */
+export const handleModernMessage = async (
+  context: AnyToolContext,
+  message: MessageWithId,
+  header: HeaderLookup,
+): Promise<ModernResponse> => {
+  const fault = findModernRequestError(message, header);
+  if (fault !== null) return respondWithRpcError(message, 400, fault);
   const { services, agent } = context;
-  const params = isJsonObject(asked.params) ? asked.params : {};
-  switch (asked.method) {
+  const params = isJsonObject(message.params) ? message.params : {};
+  switch (message.method) {
     case "server/discover":
-      return respondComplete(asked, {
+      return respondComplete(message, {
         supportedVersions: [modernProtocolVersion],
         capabilities: { tools: {} },
         instructions: serverInstructions(services.config.appUrl),
@@ -71,18 +75,21 @@ export const handleModernMessage = async (context: AnyToolContext, asked: Messag
       });
     case "tools/list":
       if (params.cursor !== undefined)
-        return respondWithRpcError(asked, 200, { ...rpcErrors.invalidParams, message: "there is one page, and no cursor" });
-      return respondComplete(asked, {
-        tools: listToolsForRealm(agent.realm).map((one) => modernToolToWire(one, toolListingFrom(context, true))),
+        return respondWithRpcError(message, 200, {
+          ...rpcErrors.invalidParams,
+          message: "cursor is not supported; tools/list has one page.",
+        });
+      return respondComplete(message, {
+        tools: listToolsForRealm(agent.realm).map((tool) => modernToolToWire(tool, toolListingFrom(context, true))),
         ttlMs: 5 * minuteMs,
-        cacheScope: "private", // of a realm
+        cacheScope: "private", // depends on the realm of the token
       });
     case "tools/call":
-      if (typeof params.name !== "string") return respondWithRpcError(asked, 200, rpcErrors.invalidParams);
+      if (typeof params.name !== "string") return respondWithRpcError(message, 200, rpcErrors.invalidParams);
       if (params.inputResponses !== undefined && !isJsonObject(params.inputResponses))
-        return respondWithRpcError(asked, 200, { ...rpcErrors.invalidParams, message: "inputResponses must be an object" });
-      return callModernTool(context, asked, params.name, params);
+        return respondWithRpcError(message, 200, { ...rpcErrors.invalidParams, message: "inputResponses must be an object." });
+      return callModernTool(context, message, params.name, params);
     default:
-      return respondWithRpcError(asked, 404, rpcErrors.methodNotFound);
+      return respondWithRpcError(message, 404, rpcErrors.methodNotFound);
   }
 };

@@ -1,4 +1,4 @@
-// Arguments of tools: their schemas, and what is said of those that break one. The words are constant; what was sent is never repeated.
+// Schemas of tool arguments and their error messages, which are constant and never echo a value.
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../core/refusals.ts";
 import type { Refusal } from "../../core/result.ts";
@@ -9,31 +9,31 @@ export const integerArgument = (min: number, max: number) => {
   return z.int(rule).min(min, rule).max(max, rule);
 };
 
-export const enumArgument = <const T extends string>(words: readonly T[]) =>
-  z.enum(words as readonly [T, ...T[]], {
-    error: ({ input }) => (input === undefined ? `is missing; it is one of: ${words.join(", ")}` : `must be one of: ${words.join(", ")}`),
+export const enumArgument = <const T extends string>(values: readonly T[]) =>
+  z.enum(values as readonly [T, ...T[]], {
+    error: ({ input }) =>
+      input === undefined ? `is missing; it must be one of: ${values.join(", ")}` : `must be one of: ${values.join(", ")}`,
   });
 
-/** What an operation says of an argument: the same sentence as in the API, which never repeats a value. */
+/** The refusal of an operation as a tool result, with the same message as in the API. */
 export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
 
-/** The first broken rule, by the name of the argument. */
-export const describeArgumentError = (takes: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
+/** The first broken rule with the name of the argument, or the list of valid arguments. */
+export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
-  const known = `arguments this tool takes: ${Object.keys(takes.shape).join(", ")}`;
-  if (typeof name === "string" && Object.hasOwn(takes.shape, name)) return `argument ${name} ${issue?.message}`;
-  return known;
+  if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;
+  return `This tool takes only these arguments: ${Object.keys(inputSchema.shape).join(", ")}.`;
 };
 
-const shareIdSourceHint = "svc_list_shares shows the ids";
+const shareIdHint = "call svc_list_shares for the ids";
 
 export const shareIdArgument = z
-  .string({ error: ({ input }) => (input === undefined ? `is missing; ${shareIdSourceHint}` : `must be a text; ${shareIdSourceHint}`) })
-  .max(64, `must be the id of a share; ${shareIdSourceHint}`)
-  .describe(`shr_…; ${shareIdSourceHint}.`);
+  .string({ error: ({ input }) => (input === undefined ? `is missing; ${shareIdHint}` : `must be a string; ${shareIdHint}`) })
+  .max(64, `must be a share id; ${shareIdHint}`)
+  .describe(`shr_…; ${shareIdHint}.`);
 
-/** The same for an id that nobody has, for another's share, and for what is no id of a share. */
-export const shareNotFoundResult: ToolResult = { ok: false, text: `no such share for this token; ${shareIdSourceHint}` };
+/** The same for an unknown id, another person's share and a malformed id. */
+export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
-/** Members of a share's answer that hold what others wrote. */
+/** Keys of a share whose text was written by third parties. */
 export const untrustedShareFields = ["name", "purpose", "origin", "disclosure_text", "reason"] as const;

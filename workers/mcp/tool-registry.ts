@@ -1,4 +1,4 @@
-// Every tool, in the order in which they are listed. No tool creates, widens or renews a share, and none issues a certificate.
+// All tools in the order of tools/list. No tool creates, widens or renews a share or issues a certificate.
 import { z } from "@hono/zod-openapi";
 import { realms, type Realm } from "../../core/access/session.ts";
 import type { Tool } from "./tool.ts";
@@ -11,13 +11,13 @@ import { updateField } from "./tools/update-field.ts";
 
 export const tools: readonly Tool[] = [listShares, getShare, revokeShare, updateField, getAudit, listEvents];
 
-export const findTool = (name: string): Tool | undefined => tools.find((one) => one.name === name);
+export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
-export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((one) => getToolRealms(one).includes(realm));
+export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** In which revision a tool is listed and called; `appUrl` is where the person decides. */
+/** For whom and in which revision a tool is listed. The person decides about shares at `appUrl`. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;
@@ -27,9 +27,9 @@ export interface ToolListing {
 const getHandOver = ({ handOver }: Tool, { realm, isLater }: Omit<ToolListing, "appUrl">) =>
   isLater && realm === "consumer" ? handOver : undefined;
 
-/** The arguments of a tool. */
-export const getInputSchema = (of: Tool, listed: Omit<ToolListing, "appUrl">): z.ZodObject =>
-  getHandOver(of, listed)?.inputSchema ?? of.inputSchema;
+/** The arguments of a tool, which depend on realm and revision. */
+export const getInputSchema = (tool: Tool, listing: Omit<ToolListing, "appUrl">): z.ZodObject =>
+  getHandOver(tool, listing)?.inputSchema ?? tool.inputSchema;
 
 interface ToolDefinition {
   readonly name: string;
@@ -38,27 +38,27 @@ interface ToolDefinition {
   readonly annotations: { readonly title: string } & Tool["hints"];
 }
 
-/** Said of every tool, so that no model looks for one that grants. */
+/** Part of every description, so that models do not look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
   `An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at ${appUrl}/app/shares/<share_id>.`;
 
-/** As protocol 2025-03-26 knows it. */
-export const toolToWire = (of: Tool, listed: ToolListing): ToolDefinition => {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(getInputSchema(of, listed), { io: "input" });
-  const { name, title, descriptions, hints } = of;
-  const description = `${descriptions[listed.realm]} ${cannotGrantNote(listed.appUrl)}`;
+/** A tool in revision 2025-03-26. */
+export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(getInputSchema(tool, listing), { io: "input" });
+  const { name, title, descriptions, hints } = tool;
+  const description = `${descriptions[listing.realm]} ${cannotGrantNote(listing.appUrl)}`;
   return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
 const openAtSchema = { type: "string", description: "Where the person finds this share; only they can open it." };
 
-/** As revision 2026-07-28 knows it. A member that comes later must break no client, so none is ruled out. */
+/** A tool in revision 2026-07-28. The output schema allows additional keys, so that new ones break no client. */
 export const modernToolToWire = (
-  of: Tool,
-  listed: ToolListing,
+  tool: Tool,
+  listing: ToolListing,
 ): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
-  const { $schema: _, ...gives } = z.toJSONSchema(of.outputSchema, { io: "input" });
+  const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input" });
   const outputSchema =
-    getHandOver(of, listed) === undefined ? gives : { ...gives, properties: { ...gives.properties, open_at: openAtSchema } };
-  return { ...toolToWire(of, listed), title: of.title, outputSchema };
+    getHandOver(tool, listing) === undefined ? schema : { ...schema, properties: { ...schema.properties, open_at: openAtSchema } };
+  return { ...toolToWire(tool, listing), title: tool.title, outputSchema };
 };

@@ -1,5 +1,5 @@
-// What a tool is: its words for each realm it is for, the arguments it takes, and what it does for whoever the token is of. A tool says
-// nothing of who may call it beyond its realms: the principal comes from the token alone.
+// The interface of tools: descriptions per realm, arguments, and the function that runs with the token's principal. Beyond its realms a
+// tool does not decide who may call it; the principal always comes from the token.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -7,12 +7,12 @@ import { isOutage } from "../http/error-handler.ts";
 import type { Services } from "../services.ts";
 
 export type ToolResult =
-  /** `isEntered`: what it did stands in the audit chain already, under this token. */
+  /** `isAudited`: the operation has already recorded the change in the audit log under this token. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
-  /** Constant words but for numbers and our own names: never what was sent, never what others wrote. */
+  /** Constant text except for numbers and names defined here; never input or third-party text. */
   | { readonly ok: false; readonly text: string };
 
-/** What every tool is given beside its arguments. */
+/** Passed to every tool along with its arguments. */
 export interface ToolContext<R extends Realm> {
   readonly services: Services;
   readonly agent: Extract<Agent, { readonly realm: R }>;
@@ -22,7 +22,7 @@ export interface ToolContext<R extends Realm> {
 export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
-  /** By realm; a realm without one cannot call it. */
+  /** By realm. A realm without a description cannot call the tool. */
   readonly descriptions: Readonly<Record<R, string>>;
   readonly hints: {
     readonly readOnlyHint: boolean;
@@ -31,33 +31,33 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
     readonly openWorldHint: boolean;
   };
   readonly inputSchema: S;
-  /** Its answer, as the same question has it in the API. */
+  /** Schema of the result, the same as for the corresponding API route. */
   readonly outputSchema: z.ZodType;
-  /** Names of the answer's members that hold what others wrote. */
+  /** Keys of the result whose text was written by third parties. */
   readonly untrustedFields: readonly string[];
-  readonly run: (called: ToolContext<R>, given: z.output<S>) => Promise<ToolResult>;
-  /** In revision 2026-07-28, for a person's token: the page of the app that the person can be brought to. */
+  readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
+  /** For consumer tokens in revision 2026-07-28: the page of the app that the client can open for the person. */
   readonly handOver?: HandOver;
 }
 
 export interface HandOver {
-  /** The arguments of the tool with the one that asks for it. */
+  /** The arguments of the tool, including the one that requests the page. */
   readonly inputSchema: z.ZodObject;
-  /** Null where it was not asked for. The path holds an id of ours and nothing else. */
-  readonly getPath: (given: Readonly<Record<string, unknown>>) => string | null;
+  /** Null if the page was not requested. The path contains only a record id. */
+  readonly getPath: (toolArguments: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** Nothing is changed by it, however often it is called. */
+/** For tools that change nothing. */
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-/** For the table, where tools of all realms stand side by side; `run` is called only for a realm that has a description. */
-export const defineTool = <R extends Realm, S extends z.ZodObject>(of: Tool<R, S>): Tool => of as unknown as Tool;
+/** Erases the realm type for the registry; `run` is only called for a realm with a description. */
+export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
-/** Storage could not be asked, where an operation says so as a refusal: the whole request is answered -32000. */
+/** Thrown when an operation refuses with `storage_unavailable`; the whole request gets the error -32000. */
 export class StorageUnavailableError extends Error {
   constructor() {
-    super("storage could not be asked");
-    this.name = "StorageAway";
+    super("storage unavailable");
+    this.name = "StorageUnavailableError";
   }
 }
 

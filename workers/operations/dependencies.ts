@@ -16,7 +16,7 @@ import type { LookupTxt } from "../adapters/txt-records.ts";
 import type { Config } from "../env.ts";
 import type { LimitName } from "../limits.ts";
 import type { Log } from "../log.ts";
-import type { ProofServices } from "../proof-services.ts";
+import type { ProofServices } from "../platform/create-proof-services.ts";
 
 /** Configuration, clock, randomness and log, and the means to run work after the response. */
 export interface Runtime {

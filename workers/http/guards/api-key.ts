@@ -1,3 +1,4 @@
+// Guards that authenticate requests with an API key (SPEC Authentication).
 import type { Context } from "hono";
 import { bearerAuth } from "hono/bearer-auth";
 import { except } from "hono/combine";
@@ -14,7 +15,7 @@ import { applySecondaryRateLimit, countExactly } from "./rate-limits.ts";
 
 const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
-/** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same answer. */
+/** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same response. */
 const requireApiKey = defineGuard<ApiKeyEnv>(
   { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
   bearerAuth<ApiKeyEnv>({
@@ -28,10 +29,10 @@ const requireApiKey = defineGuard<ApiKeyEnv>(
         );
         if (refused !== null) throw new HTTPException(429, { res: refused });
       }
-      const found = await authenticateApiKey(services, token);
-      if (!found.ok) return false;
-      c.set("principal", found.value);
-      c.set("caller", { kind: "api_key", id: found.value.keyId, businessId: found.value.business.id });
+      const principal = await authenticateApiKey(services, token);
+      if (!principal.ok) return false;
+      c.set("principal", principal.value);
+      c.set("caller", { kind: "api_key", id: principal.value.keyId, businessId: principal.value.business.id });
       return true;
     },
     noAuthenticationHeader: unauthorizedOptions,
@@ -49,11 +50,11 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
   return readable.ok ? next() : refusal(c, readable);
 });
 
-/** Finds the key, counts it, and lets only businesses that may read pass; then whatever else stands before the handler. */
+/** 401 without a valid key, 429 above its rate limit, 402 when the business may not read. `more` guards run after these. */
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
 
-/** Of routes that a visitor's browser and the business's own server both call: a key that is sent must be right. */
+/** For routes called by browsers and by business servers: the key is optional, but a key that is sent must be valid. */
 export const optionalApiKeyGuard = defineGuard<{ Variables: AppEnv["Variables"] & { principal?: Principal } }>(
   { ...requireApiKey.terms, security: [{}, { apiKey: [] }] },
   except((c) => c.req.header("authorization") === undefined, requireApiKey),

@@ -1,17 +1,18 @@
+// Which origin the app runs on, for cookies, CORS, CSRF checks and passkeys.
 import type { RelyingParty } from "../../../core/access/passkey.ts";
 import type { RequestContext } from "../context.ts";
 
-/** Only development speaks plain http, where one machine has several names. */
+/** Whether this is development over plain http, where one machine has several host names. */
 export const isPlainHttp = (c: RequestContext): boolean =>
   c.var.services.config.environment === "development" && new URL(c.req.url).protocol === "http:";
 
-/** The app's own origin; in development also the one that was asked. */
+/** Whether `origin` is the app's own origin; in development over http also the requested origin. */
 export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
-/** To whom passkeys speak: the app; in development also `localhost` where that was asked, since a passkey is of one name. */
+/** The WebAuthn relying party: the app. In development, `localhost` when that was requested, because a passkey belongs to one host. */
 export const getRelyingParty = (c: RequestContext): RelyingParty => {
-  const asked = new URL(c.req.url);
-  const { hostname: id, origin } = isPlainHttp(c) && asked.hostname === "localhost" ? asked : new URL(c.var.services.config.appUrl);
+  const url = new URL(c.req.url);
+  const { hostname: id, origin } = isPlainHttp(c) && url.hostname === "localhost" ? url : new URL(c.var.services.config.appUrl);
   return { id, origin };
 };

@@ -1,3 +1,4 @@
+// Guard for routes of the consumer app.
 import { personFromSession } from "../../../core/access/session.ts";
 import type { ConsumerEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
@@ -5,7 +6,7 @@ import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
 import { signedInGuard } from "./session.ts";
 
 const requireConsumer = defineGuard<ConsumerEnv>(
-  { when: { forbidden: "A member of a business is signed in, not a consumer." } },
+  { when: { forbidden: "The session belongs to a member of a business, not to a consumer." } },
   async (c, next) => {
     const { session } = c.var;
     if (session.realm !== "consumer") return failure(c, "forbidden");
@@ -15,5 +16,5 @@ const requireConsumer = defineGuard<ConsumerEnv>(
   },
 );
 
-/** A consumer. Members of a business are signed in, but not to the consumer app. */
+/** 401 without a session, 403 when a member of a business is signed in. */
 export const consumerGuard = (...more: readonly Guard[]) => combineGuards<ConsumerEnv>(signedInGuard, requireConsumer, ...more);

@@ -1,22 +1,22 @@
-// A guard is a middleware that also says what it means for the description of every route behind it: what it refuses, which headers
-// it reads and sets, which credential it asks for. `createRoute` (openapi.ts) puts that together with what a route says of itself.
+// Guards: middleware that also contributes its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in
+// openapi.ts merges them with the terms of the route.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** What is refused: in the catalogue's own sentence, or in one that says when. */
+/** Refusals with their default message (`refuses`) or with a description of the case (`when`). */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;
 }
 
 export interface GuardTerms extends RefusalTerms {
-  /** Only of methods that change something. */
+  /** Refusals of all methods except GET. */
   readonly refusesOnChange?: readonly RefusalCode[];
-  /** Headers of the request. */
+  /** Request headers. */
   readonly requestHeaders?: z.ZodObject;
-  /** Headers of an answer that succeeds. */
+  /** Headers of 2xx responses. */
   readonly responseHeaders?: Readonly<Record<string, object>>;
   readonly security?: NonNullable<RouteConfig["security"]>;
 }
@@ -25,7 +25,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Everything that is refused and set; where two say the same, the words of the later. */
+/** Merges terms. For the same code or header the later term wins. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),
@@ -34,6 +34,6 @@ export const mergeTerms = (all: readonly GuardTerms[]) => ({
   responseHeaders: Object.assign({}, ...all.map(({ responseHeaders }) => responseHeaders)) as NonNullable<GuardTerms["responseHeaders"]>,
 });
 
-/** One guard of several, in their order. `E` is the context that they make together. */
+/** Combines guards into one that runs them in order. `E` is the context type that they produce together. */
 export const combineGuards = <E extends Env>(...guards: readonly Guard[]) =>
   defineGuard<E>(mergeTerms(guards.map(({ terms = {} }) => terms)), every(...guards));

@@ -1,3 +1,4 @@
+// Guards for routes of the business portal.
 import { authorizeRead, authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberEnv } from "../context.ts";
 import { failure, refusal } from "../envelope.ts";
@@ -8,7 +9,7 @@ import { signedInGuard } from "./session.ts";
 const requireBusinessMember = defineGuard<MemberEnv>(
   {
     refuses: ["business_suspended", "business_inactive"],
-    when: { forbidden: "A consumer is signed in, not a member of a business." },
+    when: { forbidden: "The session belongs to a consumer, not to a member of a business." },
   },
   async (c, next) => {
     const { session } = c.var;
@@ -26,16 +27,16 @@ const requireWritableBusiness = defineGuard<MemberEnv>({ refusesOnChange: ["subs
 });
 
 /**
- * A member or owner of a business whose account allows it: reading while a payment is past due, writing only when none is.
- * Consumers are signed in, but not to a portal.
+ * 401 without a session, 403 for a consumer, 402 when the billing status of the business does not allow the request: while a payment is
+ * past due, members can read but not write.
  */
 export const portalGuard = (...more: readonly Guard[]) =>
   combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, requireWritableBusiness, ...more);
 
-/** Likewise of a POST that only reads: it is no GET because what it shows is entered in the audit chain. */
+/** For a POST that only reads; it is not a GET because each call is recorded in the audit log. */
 export const portalReadGuard = (...more: readonly Guard[]) => combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, ...more);
 
-/** Behind the portal: what only an owner may do. */
+/** Behind `portalGuard`: 403 unless the member is an owner. */
 export const requireOwner = defineGuard<MemberEnv>({ refuses: ["owner_required"] }, async (c, next) => {
   return c.var.member.role === "owner" ? next() : failure(c, "owner_required");
 });

@@ -1,7 +1,8 @@
+// Guard for routes without a credential.
 import type { AppEnv } from "../context.ts";
 import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
 
 const declareStorage = defineGuard<AppEnv>({ refuses: ["storage_unavailable"] }, (_c, next) => next());
 
-/** What stands before a route that asks for no credential. What it answers is stored, and storage may be away. */
+/** Declares that the route can answer `storage_unavailable`, then runs the given guards. */
 export const publicGuard = (...guards: readonly Guard[]) => combineGuards<AppEnv>(declareStorage, ...guards);

@@ -1,3 +1,4 @@
+// Rate limits as guards and as helpers for handlers, with the RateLimit response headers (SPEC Limits).
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { RateLimitState } from "../../../core/access/rate-limit.ts";
 import { defaultLimits, type LimitName } from "../../limits.ts";
@@ -6,7 +7,7 @@ import { failure, type FailureResponse } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Sets the rate headers of a counted route; the answer is 429 when the window was full. */
+/** Sets the RateLimit headers. Returns the 429 response when the limit is exceeded, else null. */
 export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null => {
   const limit = c.var.services.config.limits[name];
   const seconds = String(Math.max(1, Math.ceil(state.resetMs / 1_000)));
@@ -18,34 +19,35 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
   return failure(c, "rate_limited");
 };
 
-/** The same of a second limit: the headers of an answer tell of the first, and of this one only where it refuses. */
+/** Applies a second limit: the headers describe the first limit unless this one refuses. */
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
-/** Counts by the caller's address (IPv6 by its /64). */
+/** Counts by network address, IPv6 by its /64. Returns the 429 response or null. */
 export const countByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeByAddress(name, getIpRateLimitKey(c.var.ip)));
 
+/** Counts by `key` in a Durable Object, exactly. Returns the 429 response or null. */
 export const countExactly = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 
-const periodNames: Readonly<Record<number, string>> = { 60: "a minute", 3600: "an hour" };
+const periodNames: Readonly<Record<number, string>> = { 60: "per minute", 3600: "per hour" };
 
 export const limitByAddress = (name: LimitName) => {
   const { count, seconds } = defaultLimits[name];
-  const crowded = `More than ${count} ${periodNames[seconds] ?? `in ${seconds} seconds`} from one address of the network.`;
+  const rateLimited = `More than ${count} requests ${periodNames[seconds] ?? `in ${seconds} seconds`} from one network address.`;
   return defineGuard<AppEnv>(
-    { when: { rate_limited: crowded }, responseHeaders: rateHeaders },
+    { when: { rate_limited: rateLimited }, responseHeaders: rateHeaders },
     async (c, next) => (await countByAddress(c, name)) ?? next(),
   );
 };
 
-/** Counts by whose account it is, behind the guard that found out: the caller's business, or the person. */
-export const limitByAccount = (name: LimitName, crowded: string) =>
-  defineGuard<AppEnv>({ when: { rate_limited: crowded } }, async (c, next) => {
+/** Counts by account: the caller's business, or the person. Must run behind a guard that sets `caller`. */
+export const limitByAccount = (name: LimitName, rateLimited: string) =>
+  defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;
     return (await countExactly(c, name, businessId ?? id)) ?? next();
   });
 
-/** Of what anyone may read and nobody's record is. */
+/** For public routes that return no one's records: health, keys, documents and logs. */
 export const limitPublicReads = limitByAddress("PUBLIC_READ_PER_IP");

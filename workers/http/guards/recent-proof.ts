@@ -1,14 +1,15 @@
+// Guard for sensitive actions that need a recent sign-in, not just a session.
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Behind a session: what a session alone is not enough for. 403 unless the person proved who they are in these last minutes. */
+/** Behind a session guard: 403 unless the person verified a code or passkey within the last `minutes`. */
 export const requireRecentProof = (minutes: number) => {
-  const stale = `A member of a business is signed in, not a consumer; or the person's last proof, by code or passkey, is older than ${minutes} minutes.`;
-  return defineGuard<SessionEnv>({ when: { forbidden: stale } }, async (c, next) => {
+  const notRecent = `The session belongs to a member of a business, or the person last verified a code or passkey more than ${minutes} minutes ago.`;
+  return defineGuard<SessionEnv>({ when: { forbidden: notRecent } }, async (c, next) => {
     if (!isRecentlyVerified(c.var.session, c.var.services.clock(), minutes))
-      return failure(c, "forbidden", `This needs a proof of the last ${minutes} minutes that it is you: sign in again first.`);
+      return failure(c, "forbidden", `This action requires a sign-in within the last ${minutes} minutes. Sign in again first.`);
     return next();
   });
 };

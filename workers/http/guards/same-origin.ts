@@ -1,3 +1,4 @@
+// CSRF protection for routes with a session cookie.
 import type { AppEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { isAppOrigin } from "./app-origin.ts";
@@ -6,15 +7,15 @@ import { defineGuard } from "./define-guard.ts";
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Refuses an unsafe request that a browser says comes from elsewhere: any Origin but the app's, also `null` and the API's own
- * siblings. A client without an Origin is no browser, and the Lax cookie keeps browsers' cross-site posts anonymous anyway.
- * hono/csrf looks at forms only and is content with one of the two headers; here both have to be right (CONTRACT 0).
+ * Refuses unsafe requests whose Origin is not the app's, including `null` and the service's other hosts, and those that Sec-Fetch-Site
+ * marks as cross-site. Requests without an Origin do not come from a current browser, and SameSite=Lax keeps cross-site posts without the
+ * cookie anyway. hono/csrf is not used because it checks only form media types and accepts either header.
  */
 export const sameOriginGuard = defineGuard<AppEnv>({ refusesOnChange: ["csrf_failed"] }, async (c, next) => {
   if (!safeMethods.has(c.req.method)) {
     const origin = c.req.header("origin");
-    const isForeign = origin !== undefined && !isAppOrigin(c, origin);
-    if (isForeign || c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return failure(c, "csrf_failed");
+    const isOtherOrigin = origin !== undefined && !isAppOrigin(c, origin);
+    if (isOtherOrigin || c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return failure(c, "csrf_failed");
   }
   return next();
 });

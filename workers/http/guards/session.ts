@@ -1,3 +1,4 @@
+// Guard for routes that need a session of either realm.
 import type { Session } from "../../../core/access/session.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import type { RequestCaller, SessionEnv } from "../context.ts";
@@ -8,7 +9,7 @@ import { countExactly } from "./rate-limits.ts";
 import { sameOriginGuard } from "./same-origin.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
-/** Who is signed in, for the log and for idempotency keys. */
+/** The caller of a session, for the log and for idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: Session): RequestCaller => ({
   kind: "session",
   id: userId,
@@ -18,7 +19,7 @@ export const callerFromSession = ({ userId, ...session }: Session): RequestCalle
 const requireSession = defineGuard<SessionEnv>(
   {
     refuses: ["storage_unavailable"],
-    when: { unauthorized: "No session, or it has ended.", rate_limited: "More than 120 a minute by one person." },
+    when: { unauthorized: "There is no session, or it has ended.", rate_limited: "More than 120 requests per minute by one person." },
     responseHeaders: rateHeaders,
     security: [{ session: [] }],
   },
@@ -31,5 +32,5 @@ const requireSession = defineGuard<SessionEnv>(
   },
 );
 
-/** 401 without a session that holds; 429 past the person's limit. */
+/** 403 across sites, 401 without a valid session, 429 above the person's limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, requireSession);

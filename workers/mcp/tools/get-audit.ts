@@ -1,4 +1,4 @@
-// svc_get_audit: the history of the person, or of the business, newest first.
+// svc_get_audit: the audit history of the person or business, newest first.
 import { z } from "@hono/zod-openapi";
 import { auditTrailToWire, auditTrailSchema } from "../../api/audit/schema.ts";
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
@@ -14,13 +14,13 @@ export const getAudit = defineTool({
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
-    limit: integerArgument(1, 100).default(20).describe("How many entries at most."),
+    limit: integerArgument(1, 100).default(20).describe("Maximum number of entries."),
     before_seq: integerArgument(1, Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe("Entries before this one: next_before_seq of the page before."),
+      .describe("Return entries before this one: next_before_seq of the previous page."),
   }),
   outputSchema: auditTrailSchema,
-  untrustedFields: [], // hashes, words and ids of ours
+  untrustedFields: [], // contains no text written by third parties
   run: async ({ services, agent }, { limit, before_seq: beforeSeq = null }) => {
     const trail = await getAuditTrail(services, { id: agent.ownerId, chain: agent.chain }, { limit, beforeSeq });
     if (!trail.ok) throw new StorageUnavailableError();

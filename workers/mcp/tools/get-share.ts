@@ -1,5 +1,5 @@
-// svc_get_share: one share of the person, or one that was given to the business. It can also bring the person to their own page of the
-// share, which is the only place where somebody agrees to something.
+// svc_get_share: one share of the person, or one given to the business. It can also open the person's own page of the share, the only place
+// where consent is given.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";
@@ -20,7 +20,7 @@ export const getShare = defineTool({
   },
   hints: readOnlyHints,
   inputSchema,
-  outputSchema: shareSchema, // a business is told more of it
+  outputSchema: shareSchema, // businesses get additional keys
   untrustedFields: untrustedShareFields,
   run: async ({ services, agent }, { share_id: text }) => {
     const id = parseShareId(text);
@@ -36,7 +36,7 @@ export const getShare = defineTool({
     inputSchema: inputSchema.extend({
       hand_over: enumArgument(["review", "renew"])
         .optional()
-        .describe("Brings the person to their own page of this share, to look at it (and stop it) or to renew it. Nothing is done by it."),
+        .describe("Opens the person's own page of this share, to review it (and stop sharing) or to renew it. Changes nothing by itself."),
     }),
     getPath: ({ share_id: text, hand_over: page }) => {
       if (page === undefined) return null;

@@ -1,4 +1,4 @@
-// svc_list_events: what the business is told of, in order; live records only.
+// svc_list_events: the events of the business in order; live records only.
 import { z } from "@hono/zod-openapi";
 import { eventFeedPageSchema, eventFeedPageToWire } from "../../api/events/schema.ts";
 import { getEventFeed } from "../../operations/events/get-event-feed.ts";
@@ -11,8 +11,8 @@ export const listEvents = defineTool({
   descriptions: { business: "Events of this business after a cursor; personal data only while the share is active." },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
-    cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the page before; 0 to begin."),
-    limit: integerArgument(1, 500).default(50).describe("How many events at most."),
+    cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the previous page; 0 to start."),
+    limit: integerArgument(1, 500).default(50).describe("Maximum number of events."),
   }),
   outputSchema: eventFeedPageSchema,
   untrustedFields: ["data"],

@@ -1,4 +1,4 @@
-// svc_list_shares: the person's shares, or those that people gave to the business; live ones only.
+// svc_list_shares: the person's shares, or those given to the business; live records only.
 import { z } from "@hono/zod-openapi";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
@@ -18,13 +18,13 @@ interface ListSharesQuery {
 
 const listConsumerShares = async (services: Services, agent: Agent, { status, limit }: ListSharesQuery): Promise<SharePage> => {
   const { shares, hasMore } = await listOwnShares(services, personFromAgent(agent));
-  const wanted = status === null ? shares : shares.filter((share) => share.status === status);
-  return { shares: wanted.slice(0, limit), hasMore: hasMore || wanted.length > limit };
+  const matching = status === null ? shares : shares.filter((share) => share.status === status);
+  return { shares: matching.slice(0, limit), hasMore: hasMore || matching.length > limit };
 };
 
-const listBusinessShares = async (services: Services, business: MemberSession["business"], asked: ListSharesQuery): Promise<SharePage> => {
-  const page = await listSharesOfBusiness(services, { business, environment: "live" }, { ...asked, startingAfter: null });
-  if (!page.ok) throw new Error(`agents: ${page.code}`); // it is refused for a place to start, and none was given
+const listBusinessShares = async (services: Services, business: MemberSession["business"], query: ListSharesQuery): Promise<SharePage> => {
+  const page = await listSharesOfBusiness(services, { business, environment: "live" }, { ...query, startingAfter: null });
+  if (!page.ok) throw new Error(`agents: ${page.code}`); // only an invalid `startingAfter` is refused
   return page.value;
 };
 
@@ -33,22 +33,23 @@ export const listShares = defineTool({
   title: "List shares",
   descriptions: {
     consumer:
-      "Shares you gave to businesses, those that are active first, then newest first. With status, fields in scope, purpose, expiry and duty to stop contact.",
-    business: "Shares people gave to this business, newest first. With status, fields in scope, purpose, expiry and duty to stop contact.",
+      "Shares you gave to businesses, active ones first, then newest first. Includes status, fields in scope, purpose, expiry and duty to stop contact.",
+    business:
+      "Shares people gave to this business, newest first. Includes status, fields in scope, purpose, expiry and duty to stop contact.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
-    status: enumArgument(shareStatuses).optional().describe("Only those in this state."),
-    limit: integerArgument(1, 200).default(50).describe("How many shares at most."),
+    status: enumArgument(shareStatuses).optional().describe("Only shares with this status."),
+    limit: integerArgument(1, 200).default(50).describe("Maximum number of shares."),
   }),
   outputSchema: shareListSchema,
   untrustedFields: untrustedShareFields,
   run: async ({ services, agent }, { status = null, limit }) => {
-    const asked = { status, limit };
+    const query = { status, limit };
     const page =
       agent.realm === "consumer"
-        ? await listConsumerShares(services, agent, asked)
-        : await listBusinessShares(services, agent.business, asked);
+        ? await listConsumerShares(services, agent, query)
+        : await listBusinessShares(services, agent.business, query);
     return { ok: true, data: shareListToWire(page, services.clock()) };
   },
 });

@@ -1,4 +1,4 @@
-// svc_revoke_share: the person ends a share, at once and for good.
+// svc_revoke_share: revokes a share of the person immediately and permanently.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";
@@ -12,13 +12,14 @@ export const revokeShare = defineTool({
   name: "svc_revoke_share",
   title: "Revoke a share",
   descriptions: {
-    consumer: "Ends a share at once and for good; the business must stop contact within 10 business days. Cannot be undone by an agent.",
+    consumer:
+      "Ends a share immediately and permanently; the business must stop contact within 10 business days. An agent cannot undo this.",
   },
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   inputSchema: z.strictObject({
     share_id: shareIdArgument,
     reason: z
-      .string("must be a text")
+      .string("must be a string")
       .max(200, "must be at most 200 characters")
       .optional()
       .describe("Why, in the person's words. The business can read it."),
@@ -36,6 +37,6 @@ export const revokeShare = defineTool({
     if (revoked.code === "storage_unavailable") throw new StorageUnavailableError();
     if (revoked.code === "invalid_request") return toolResultFromRefusal(revoked);
     const share = await getOwnShare(services, person, id);
-    return share.ok ? { ok: false, text: `this share is ${share.value.share.status}; nothing was changed` } : shareNotFoundResult;
+    return share.ok ? { ok: false, text: `This share is ${share.value.share.status}. Nothing was changed.` } : shareNotFoundResult;
   },
 });

@@ -1,4 +1,4 @@
-// svc_update_field: the person changes a contact field, and every business whose active share covers it is told.
+// svc_update_field: changes a contact field of the person and notifies every business whose active share covers it.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
@@ -11,22 +11,22 @@ import { StorageUnavailableError, defineTool } from "../tool.ts";
 export const updateField = defineTool({
   name: "svc_update_field",
   title: "Update a contact field",
-  descriptions: { consumer: "Changes one of your contact fields and tells every business whose active share covers it." },
+  descriptions: { consumer: "Changes one of your contact fields and notifies every business whose active share covers it." },
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   inputSchema: z.strictObject({
-    field: enumArgument(contactKeys).describe("Which field."),
+    field: enumArgument(contactKeys).describe("The field to change."),
     value: z
-      .string({ error: ({ input }) => (input === undefined ? "is missing" : "must be a text") })
+      .string({ error: ({ input }) => (input === undefined ? "is missing" : "must be a string") })
       .max(254, "must be at most 254 characters")
-      .refine(hasVisibleCharacter, "must hold something visible; the person clears a field in the app")
-      .describe("The new value. country: two letters of ISO 3166-1."),
+      .refine(hasVisibleCharacter, "must contain a visible character; the person can clear a field in the app")
+      .describe("The new value. For country, a two-letter ISO 3166-1 code."),
   }),
   outputSchema: fieldUpdateResultSchema,
-  untrustedFields: [], // the person's own
+  untrustedFields: [], // the person's own data
   run: async ({ services, agent }, { field, value }) => {
     const person = personFromAgent(agent);
-    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // with those of the person's own hand
-    if (!isAllowed) return { ok: false, text: "too many changes in a minute; nothing was changed" };
+    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // shared with changes that the person makes in the app
+    if (!isAllowed) return { ok: false, text: "Too many changes within a minute. Nothing was changed." };
     const changed = await updateContactFields(services, person, new Map([[field, value]]));
     if (changed.ok) {
       const data = fieldUpdateResultToWire(changed.value);

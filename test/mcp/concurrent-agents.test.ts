@@ -1,6 +1,6 @@
-// A storm: many assistants at once, everything they can call, and in the middle of it tokens that end. From the moment an end is answered
-// nothing is opened by that token, whatever is under way; every call that was answered stands in its person's history once; nobody sees
-// anything of somebody else's; and afterwards shares are the same rows but for what was revoked.
+// Stress test: many agents call every tool concurrently while some of their tokens are revoked. From the response of a revocation on, its
+// token gives no access; every answered call is in the person's history exactly once; no one sees another person's data; and afterwards
+// the share rows are unchanged except for revocations.
 //   STORM_AGENTS=60 npm run stress -- agents
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -17,12 +17,12 @@ interface Someone {
   readonly signed: SignedPerson;
   readonly tokens: readonly { readonly id: string; readonly token: string }[];
   readonly shares: readonly string[];
-  /** Token ids whose end was answered. */
+  /** Ids of tokens whose revocation was answered. */
   readonly ended: Set<string>;
-  /** Calls that were answered, by token. */
+  /** Number of answered calls by token. */
   readonly answered: Map<string, number>;
   readonly seen: Set<string>;
-  /** Calls with a token that had ended before they were made. */
+  /** Calls made with an already revoked token. */
   late: number;
 }
 
@@ -34,7 +34,7 @@ const arrived = async (): Promise<Someone> => {
   return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
 };
 
-/** What is called at a turn; everything that reads and writes comes again and again. */
+/** The call of a turn, cycling through all tools. */
 const turns: readonly ((someone: Someone, others: Someone, turn: number) => readonly [name: string, args: object])[] = [
   () => ["svc_list_shares", {}],
   ({ shares }) => ["svc_get_share", { share_id: shares[0] }],
@@ -80,10 +80,10 @@ const shareRows = async (): Promise<unknown[]> =>
   (await env.DB.prepare("SELECT id, business_id, consumer_id, scope, origin, purpose, duration_days FROM shares ORDER BY id").all())
     .results;
 
-const patienceMs = 30_000 + persons * 10_000; // a minute and a half for six on a busy machine
+const patienceMs = 30_000 + persons * 10_000; // 90 s for six people on a busy machine
 
 test(
-  "many assistants at once, with ends in the middle: nothing after an end, every answer entered, nothing of others, nothing granted",
+  "many concurrent agents keep to their own data, lose access with their token and grant nothing, and every call is recorded once",
   async () => {
     await issueCertificate();
     const people: Someone[] = [];
@@ -100,7 +100,7 @@ test(
         const others = people[(at + 1) % people.length] as Someone;
         const under = Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn));
         await Promise.all([...under, end(someone, at % 3), callTool(business.token, "svc_list_shares", {}, service)]);
-        // The token that ended and those that did not, side by side.
+        // Calls with the revoked token and with valid ones.
         await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn + callsEach / 2)));
       }),
     );
@@ -111,7 +111,7 @@ test(
       expect([...someone.seen].filter((id) => !someone.shares.includes(id))).toEqual([]);
       for (const { id } of someone.tokens) expect(await entriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
       const { shares } = (await someone.signed.get("/v1/me/shares")).body.data as { shares: { id: string; status: string }[] };
-      expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // the neighbour tried to revoke it
+      expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // another person tried to revoke it
       expect(shares.find(({ id }) => id === someone.shares[1])?.status).toBe("revoked");
     }
     expect({

@@ -1,0 +1,26 @@
+// The DeliveryQueue class that Cloudflare runs: durable-objects/delivery-queue/object.ts, connected to this deployment's vault, clock
+// and outbound requests.
+import { DeliveryQueue as DeliveryQueueObject } from "../../durable-objects/delivery-queue/object.ts";
+import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
+import { firstShard, generateId } from "../../core/ids.ts";
+import { minuteMs } from "../../core/time.ts";
+import type { Env } from "../env.ts";
+import { getErrorKind } from "../log.ts";
+import { alertEndpointOwners } from "../operations/webhooks/alert-endpoint-owners.ts";
+import { sendEvent } from "../operations/webhooks/send-event.ts";
+import { getPlatform } from "../services.ts";
+
+export class DeliveryQueue extends DeliveryQueueObject<Env> {
+  protected override async openPorts(): Promise<DeliveryPorts> {
+    const platform = await getPlatform(this.env);
+    return {
+      clock: platform.clock,
+      // A development clock can jump forward at a restart. Deliveries that become due must not wait for an alarm set before the jump.
+      maxAlarmDelayMs: platform.config.environment === "development" ? minuteMs : Number.POSITIVE_INFINITY,
+      newDeliveryId: () => generateId("dlv_", firstShard, platform.random),
+      send: (sending) => sendEvent(platform, sending),
+      alert: (settings, health) => alertEndpointOwners(platform, settings, health),
+      logError: (error) => platform.log.error({ at: "delivery-queue", error: getErrorKind(error) }),
+    };
+  }
+}
