@@ -47,7 +47,8 @@ import { acceptsHtml, renderNotFound } from "./pages/home/routes.ts";
 import { agentServer } from "./mcp/agent-server.ts";
 import { registerPageRoutes } from "./pages/routes.ts";
 import { selectLanguage } from "./pages/shared/language.ts";
-import { randomBytes, type Services } from "./services.ts";
+import { randomBytes } from "./platform/create-platform.ts";
+import type { Services } from "./platform/platform.ts";
 
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },

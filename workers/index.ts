@@ -8,7 +8,8 @@ import { runScheduledJobs } from "./background/schedule.ts";
 import { submitAnchors } from "./background/anchoring.ts";
 import { withBudget, type WorkBudget } from "./operations/work-budget.ts";
 import { consoleLog } from "./log.ts";
-import { getPlatform, type Services } from "./services.ts";
+import { getPlatform } from "./platform/create-platform.ts";
+import type { Services } from "./platform/platform.ts";
 
 export { AuditLog } from "../durable-objects/audit-log/object.ts";
 export { EventSequence } from "../durable-objects/event-sequence/object.ts";

@@ -7,7 +7,7 @@ import { openDatabase, type Database } from "../../storage/database.ts";
 import { maxSweptInRequest, listOverdueShares } from "../../storage/share-sweep.ts";
 import type { Vault } from "../../storage/vault.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { copyRow } from "../support/copied-rows.ts";
 import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";

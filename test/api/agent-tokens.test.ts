@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Env } from "../../workers/env.ts";
 import { callTool, createToken, createTokenWith, callMethod } from "../support/agents.ts";
 import { signIn } from "../support/people.ts";

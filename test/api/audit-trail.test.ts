@@ -12,7 +12,7 @@ import { noteCrypto } from "../../storage/note-keys.ts";
 import type { Env } from "../../workers/env.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
 

@@ -6,7 +6,7 @@ import type { ConsumerId } from "../../core/ids.ts";
 import { findPersonRecord } from "../../storage/people.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Env } from "../../workers/env.ts";
 import {
   createCustomer,

@@ -8,7 +8,7 @@ import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pa
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { requestErasure, eraseCertificate } from "../support/erasure.ts";
 import { signIn, buildJsonRequest } from "../support/people.ts";
 import {

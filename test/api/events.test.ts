@@ -5,7 +5,7 @@ import type { BusinessId } from "../../core/ids.ts";
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { commitEvents, eventSequences, createBusiness, createApiKey } from "../support/events.ts";
 import { call, submitConsent, getWithKey, buildSubmission, world, createServiceCall, type TestResponse } from "../support/world.ts";
 

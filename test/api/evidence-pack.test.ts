@@ -13,7 +13,7 @@ import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pa
 import type { Env } from "../../workers/env.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { requestWithdrawalCode, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";

@@ -9,7 +9,8 @@ import { openWebhookSecret } from "../../storage/webhook-secrets.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
-import { createPlatform, type Platform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import {
   commitEvents,
   farAhead,

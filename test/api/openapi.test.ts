@@ -8,7 +8,7 @@ import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import committed from "../../docs/reference/openapi.json";
 import { buildApp } from "../../workers/app.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { attestationCredentialExample, assertionCredentialExample } from "../../workers/api/passkeys/schema.ts";
 import { Authenticator } from "../support/authenticator.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
 import { listAllEvents, describeOutcome, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";

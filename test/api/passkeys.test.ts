@@ -6,7 +6,7 @@ import { minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
 import { Authenticator, type AuthenticatorOverrides } from "../support/authenticator.ts";
 import {

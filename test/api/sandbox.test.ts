@@ -6,7 +6,7 @@ import type { EventSequence } from "../../durable-objects/event-sequence/object.
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { buildJsonRequest, signIn } from "../support/people.ts";
 import {
   listAllEvents,

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, signInByEmail } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";

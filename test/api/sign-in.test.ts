@@ -7,7 +7,7 @@ import { generateEmailCode } from "../../core/access/email-code.ts";
 import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { getExampleOwnerEmail, openVaultFromVars } from "../../scripts/demo-world.ts";
 import {
   requestEmailCode,

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { endSubscriptions } from "../../workers/background/subscription-ends.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Env } from "../../workers/env.ts";
 import { createCustomer, mockProvider, sendProviderEvent, type ProviderCall } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";

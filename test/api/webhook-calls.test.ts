@@ -10,7 +10,8 @@ import { recoverEndpoint } from "../../workers/operations/webhooks/recover-endpo
 import { replayDelivery } from "../../workers/operations/webhooks/replay-delivery.ts";
 import { testEndpoint } from "../../workers/operations/webhooks/test-endpoint.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform, type Services } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+import type { Services } from "../../workers/platform/platform.ts";
 import {
   commitEvents,
   farAhead,

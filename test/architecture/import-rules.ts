@@ -12,15 +12,7 @@ export interface ImportRule {
 }
 
 /** Shared by the API, the pages and the agent server, which call operations and never storage. */
-const surface = [
-  "core",
-  "workers/http",
-  "workers/operations",
-  "workers/services.ts",
-  "workers/limits.ts",
-  "workers/log.ts",
-  "workers/env.ts",
-];
+const surface = ["core", "workers/http", "workers/operations", "workers/limits.ts", "workers/log.ts", "workers/env.ts"];
 
 /** For the composition root. A folder of workers/ without a rule below may import nothing. */
 const everything = ["core", "storage", "durable-objects", "workers"];
@@ -36,27 +28,36 @@ export const importRules: readonly ImportRule[] = [
     types: ["durable-objects", "workers/adapters", "workers/env.ts", "workers/platform"],
     packages: [],
   },
-  { from: "workers/http", allowed: [...surface, "storage/faults.ts"], packages: ["hono", "zod", "@hono/zod-openapi"] },
+  {
+    from: "workers/http",
+    allowed: [...surface, "storage/faults.ts"],
+    types: ["workers/platform"],
+    packages: ["hono", "zod", "@hono/zod-openapi"],
+  },
   {
     from: "workers/api",
     allowed: [...surface, "workers/api", "workers/pages"],
-    types: ["storage"],
+    types: ["storage", "workers/platform"],
     packages: ["hono", "zod", "@hono/zod-openapi"],
   },
-  { from: "workers/mcp", allowed: [...surface, "workers/api"], types: ["storage"], packages: ["hono", "zod", "@hono/zod-openapi"] },
-  { from: "workers/pages", allowed: [...surface, "workers/pages"], types: ["storage"], packages: ["hono", "qr"] },
+  {
+    from: "workers/mcp",
+    allowed: [...surface, "workers/api"],
+    types: ["storage", "workers/platform"],
+    packages: ["hono", "zod", "@hono/zod-openapi"],
+  },
+  { from: "workers/pages", allowed: [...surface, "workers/pages"], types: ["storage", "workers/platform"], packages: ["hono", "qr"] },
   { from: "workers/pages/client", allowed: ["core", "verifier"], packages: [] },
   {
     from: "workers/background",
     allowed: ["core", "storage", "workers/operations", "workers/log.ts"],
-    types: ["workers/services.ts"],
+    types: ["workers/platform"],
     packages: [],
   },
   { from: "workers/limits.ts", allowed: ["core"], packages: [] },
   { from: "workers/log.ts", allowed: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", allowed: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
-  { from: "workers/services.ts", allowed: everything, packages: ["cloudflare:workers"] },
-  { from: "workers/platform", allowed: everything, packages: [] },
+  { from: "workers/platform", allowed: everything, packages: ["cloudflare:workers"] },
   { from: "workers/app.ts", allowed: everything, packages: ["hono"] },
   { from: "workers/index.ts", allowed: everything, packages: [] },
   { from: "workers/ledger", allowed: everything, packages: [] },

@@ -27,47 +27,7 @@ const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => 
 const nameImport = (edge: Import): string => `${edge.file} imports ${edge.specifier}${edge.isTypeOnly ? " (types)" : ""}`;
 
 /** Cycles that still exist. Remove an entry with its cycle; add none. */
-const knownCycles: readonly (readonly string[])[] = [
-  [
-    "core/certificates/attested-statement.ts",
-    "core/certificates/evidence-parts.ts",
-    "core/certificates/published-certificate.ts",
-    "core/withdrawals/cease-acknowledgment.ts",
-    "core/withdrawals/entity-withdrawal.ts",
-    "core/withdrawals/receipt.ts",
-    "core/withdrawals/withdrawal.ts",
-  ],
-  [
-    "core/mail/formatting.ts",
-    "core/mail/i18n/en.ts",
-    "core/mail/i18n/es.ts",
-    "core/mail/i18n/fr-CA.ts",
-    "core/mail/templates.ts",
-    "core/shares/labels.ts",
-  ],
-  ["widget/share/offers.ts", "widget/share/pending-requests.ts"],
-  ["workers/api/certificates/examples.ts", "workers/api/certificates/schema.ts", "workers/api/certificates/wire.ts"],
-  [
-    "workers/background/audit-drain-requests.ts",
-    "workers/background/each-shard.ts",
-    "workers/background/event-sweep.ts",
-    "workers/background/mail-relay.ts",
-    "workers/background/outbox-relay.ts",
-    "workers/background/policy-capture.ts",
-    "workers/background/policy-fetch.ts",
-    "workers/background/schedulers.ts",
-    "workers/operations/withdrawals/commit-withdrawals.ts",
-    "workers/operations/withdrawals/continue-withdrawals.ts",
-    "workers/operations/work-budget.ts",
-    "workers/services.ts",
-  ],
-  ["workers/operations/certificates/capture-consent.ts", "workers/operations/certificates/commit-issuance.ts"],
-  ["workers/operations/consumers/withdraw-all-certificates.ts", "workers/operations/consumers/withdraw-own-certificate.ts"],
-  ["workers/operations/integration/map-page.ts", "workers/operations/integration/plan-integration.ts"],
-  ["workers/operations/shares/earlier-decision.ts", "workers/operations/shares/grant-share.ts"],
-  ["workers/operations/withdrawals/confirmation-mail.ts", "workers/operations/withdrawals/withdraw-certificate.ts"],
-  ["workers/pages/portal/components.tsx", "workers/pages/portal/page.tsx", "workers/pages/portal/portal-request.ts"],
-];
+const knownCycles: readonly (readonly string[])[] = [];
 
 describe("import cycles", () => {
   const edges = (file: string, ...targets: readonly string[]) => targets.map((target) => ({ file, target }));

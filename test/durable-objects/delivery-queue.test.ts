@@ -20,7 +20,7 @@ import { secretLength, formatWebhookSecret } from "../../core/webhooks/signature
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import {
   getAlarm,
   commitEvents,

@@ -9,7 +9,7 @@ import { appendEvents } from "../../durable-objects/event-sequence/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import {
   getAlarm,
   commitEvents,

@@ -22,7 +22,8 @@ import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.
 import { checkpointLedger } from "../../workers/background/ledger-checkpoint.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createProofServices, type CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { buildAuditRow, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";

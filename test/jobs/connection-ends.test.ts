@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
 import { sendConnectionExpiryNotices } from "../../workers/background/connection-expiry-notices.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { callTool, createToken } from "../support/agents.ts";
 import { getAuthorizationCode, exchangeCode, buildForm, registerClient } from "../support/oauth-connection.ts";
 import { listMailTo, signIn } from "../support/people.ts";

@@ -6,7 +6,8 @@ import { openShards } from "../../storage/shards.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 
 const base = await getPlatform(env as unknown as Env);
 const now = Date.now();

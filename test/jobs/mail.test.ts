@@ -12,7 +12,8 @@ import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
-import { createPlatform, type Platform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { call, readDatabaseContents } from "../support/world.ts";
 
 const minute = 60_000;

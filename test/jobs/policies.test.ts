@@ -7,7 +7,7 @@ import type { BusinessId } from "../../core/ids.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { claimPolicyLease, endPolicyTurn } from "../../storage/outboxes/policies.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { Log } from "../../workers/log.ts";

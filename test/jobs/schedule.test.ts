@@ -6,7 +6,8 @@ import { openShards } from "../../storage/shards.ts";
 import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 
 const base = await getPlatform(env as unknown as Env);
 const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;

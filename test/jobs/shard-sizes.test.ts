@@ -5,7 +5,7 @@ import { openShards } from "../../storage/shards.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import type { ErrorLine, MetricLine } from "../../workers/log.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 
 const base = await getPlatform(env as unknown as Env);
 

@@ -11,7 +11,7 @@ import { dayMs, minuteMs } from "../../core/time.ts";
 import { sweepEvents } from "../../workers/background/event-sweep.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { createKillableIsolate } from "../support/killable-isolate.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import {

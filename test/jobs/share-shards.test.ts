@@ -7,7 +7,8 @@ import { openShards } from "../../storage/shards.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { callWith } from "../support/scenarios.ts";
 import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
 import {

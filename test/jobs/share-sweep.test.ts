@@ -9,7 +9,8 @@ import { listDueShares, maxSweptShares, sweepShares } from "../../storage/share-
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { copyRow } from "../support/copied-rows.ts";
 import { listMailTo } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";

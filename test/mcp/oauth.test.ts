@@ -6,7 +6,7 @@ import type { PageFetchResult, PageRequest } from "../../core/access/outbound-pa
 import { buildApp } from "../../workers/app.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { callTool, createToken, createTokenWith, postToAgentServer, callMethod } from "../support/agents.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import {

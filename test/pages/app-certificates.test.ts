@@ -1,7 +1,7 @@
 // The app's pages about consents given on forms: listed for the signed-in address, shown and withdrawn.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { createBrowserSession, parseFormFields, describeRedirect, getPageText, type BrowserSession } from "../support/browser-session.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
 import { grantShare, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";

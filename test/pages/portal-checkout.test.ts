@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
 import type { Env } from "../../workers/env.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, mockProvider, sendProviderEvent } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { clearCodes, signIn } from "../support/people.ts";

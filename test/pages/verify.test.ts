@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import { publicMessages } from "../../workers/pages/i18n/public.ts";
 import { languages } from "../../workers/pages/shared/language.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import {
   call,

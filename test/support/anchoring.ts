@@ -6,7 +6,8 @@ import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import { createTlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform, type Platform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 
 export const basePlatform = await getPlatform(env as unknown as Env);
 const { ledger } = basePlatform.config;

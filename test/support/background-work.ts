@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
 import worker from "../../workers/index.ts";
-import { getPlatform, type Services } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Services } from "../../workers/platform/platform.ts";
 
 const pendingWork = new Set<Promise<unknown>>();
 

@@ -13,7 +13,7 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { insertOutboxEvents } from "../../storage/outboxes/events.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 

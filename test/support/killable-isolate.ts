@@ -6,7 +6,8 @@ import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
-import { getPlatform, type Services } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
 /** How it ends: after so many round trips more. Infinity: it lives. */

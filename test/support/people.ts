@@ -11,7 +11,7 @@ import { emailCodes } from "../../storage/schema.ts";
 import { insertSessionByCode } from "../../storage/sessions.ts";
 import type { Env } from "../../workers/env.ts";
 import { prepareSession } from "../../workers/operations/access/prepare-session.ts";
-import { getPlatform } from "../../workers/services.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
 import { findNewestCode } from "./email-code.ts";
 

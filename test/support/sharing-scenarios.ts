@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
-import type { Platform } from "../../workers/services.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { listMailTo, signIn } from "./people.ts";
 import {
   callWith,

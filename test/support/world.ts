@@ -7,7 +7,7 @@ import { keyKinds } from "../../core/ledger/note.ts";
 import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
-import { createPlatform } from "../../workers/services.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createRandomSecret, deriveVkey } from "./note-keys.ts";
 import { trackBackgroundWork, waitUntilSettled } from "./background-work.ts";
 

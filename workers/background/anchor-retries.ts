@@ -1,7 +1,7 @@
 // Every 15 minutes: gives parked anchors another try, and moves anchors that wait for an earlier ledger to the current one.
 import { batch } from "../../storage/database.ts";
 import { movePendingAnchors, unparkAnchors } from "../../storage/outboxes/anchors.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 export const retryParkedAnchors = async (platform: Platform): Promise<void> => {

@@ -14,7 +14,7 @@ import {
   type PreparedAnchor,
 } from "../../storage/outboxes/anchors.ts";
 import { recordLedgerFailure, getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease

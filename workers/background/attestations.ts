@@ -6,7 +6,7 @@ import type { Instant } from "../../core/time.ts";
 import { claimAttestations, updateAttestation, type AttestationUpdate, type DueAttestation } from "../../storage/checkpoints.ts";
 import { computeRetryAt } from "../../core/ledger/retries.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
 const maxPerRun = 8; // a few attestors with one row per log; the next minute takes a backlog

@@ -6,7 +6,7 @@ import { toIso, type Instant } from "../../core/time.ts";
 import { findHighWater, insertCheckpoint, type RequestedAttestor } from "../../storage/checkpoints.ts";
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { listGeneralAttestors, requestAttestation } from "./request-attestation.ts";
 
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;

@@ -1,7 +1,7 @@
 // Tells the audit logs that outboxes have rows for their chains; the logs read the rows themselves.
 import { listUndrainedLogs } from "../../storage/outboxes/audit.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /** Of several audit logs, only those with rows: each log that is told sets an alarm and reads every shard. */

@@ -3,7 +3,7 @@ import { listCapturedMail, type CapturedMail } from "../../storage/captured-mail
 import type { Database } from "../../storage/database.ts";
 import { hasMailInProgress } from "../../storage/outboxes/mail.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { relayMail } from "./mail-relay.ts";
 
 const maxPolls = 400;

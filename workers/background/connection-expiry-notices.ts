@@ -6,7 +6,7 @@ import { insertMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
 import { loadHolderEmail } from "../operations/agents/connection-mail.ts";
 import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerRun = 50; // per minute and shard; connections expire one by one, as they were made

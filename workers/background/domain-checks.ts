@@ -15,7 +15,7 @@ import {
 } from "../../storage/domains.ts";
 import { insertOwnerMails } from "../../storage/owners.ts";
 import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerRun = 20; // each is one request of at most eight seconds, all at once

@@ -2,7 +2,7 @@
 import type { Environment } from "../../core/access/entitlement.ts";
 import { listBusinessesWithEvents } from "../../storage/outboxes/events.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 

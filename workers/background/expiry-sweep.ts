@@ -2,7 +2,7 @@
 // sign-ups and invitations.
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredRows } from "../../storage/expired-rows.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /** Runs until nothing is left or the budget is used. 100 certificates a second leave 6,000 responses a minute to delete: six batches. */

@@ -4,7 +4,7 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
 import type { Schedules } from "../operations/dependencies.ts";
-import type { Platform, Services } from "../services.ts";
+import type { Platform, Services } from "../platform/platform.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
 import { drainEvents } from "./event-sweep.ts";
 import { relayMail } from "./mail-relay.ts";

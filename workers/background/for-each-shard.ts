@@ -3,7 +3,7 @@ import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 
 /** Each minute starts with another shard, so that one with more work than the budget allows does not starve the others. */
 const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {

@@ -9,7 +9,7 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import { findNewestCheckpoint, insertCheckpoint } from "../../storage/checkpoints.ts";
 import { getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { listGeneralAttestors } from "./request-attestation.ts";
 
 const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains

@@ -7,7 +7,7 @@ import { minuteMs, secondMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { claimMail, deleteMail, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 

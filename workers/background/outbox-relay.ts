@@ -4,7 +4,7 @@ import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";
 import { continueWithdrawals } from "../operations/withdrawals/continue-withdrawals.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 import { capturePolicies } from "./policy-capture.ts";
 

@@ -37,7 +37,7 @@ import {
 } from "../../storage/policies.ts";
 import { getErrorKind } from "../log.ts";
 import { claimEach } from "../operations/work-budget.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
 const workerCount = 2; // while one waits for a host that hangs, the other works; more would compete for six connections

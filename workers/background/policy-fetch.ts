@@ -6,7 +6,7 @@ import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type Pag
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { PolicyLocation } from "../../storage/policies.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 
 const userAgent = "Svc-Policies/1";
 const allowedPorts: readonly number[] = [443]; // a verified origin has no other port

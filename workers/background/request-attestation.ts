@@ -4,7 +4,7 @@ import type { AttestationOutcome, Attestor, AttestationRequest } from "../../cor
 import { secondMs } from "../../core/time.ts";
 import { getWitnessedSize, type DueAttestation, type RequestedAttestor } from "../../storage/checkpoints.ts";
 import type { Database } from "../../storage/database.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 
 /** Proves that an earlier tree of a log leads to this one: the audit log builds the proof itself, the ledger's is read from its tiles. */
 const createConsistencyProver =

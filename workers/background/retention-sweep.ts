@@ -5,7 +5,7 @@ import { toIsoOrNull } from "../../core/time.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { listDueErasures, eraseSubjects, countDueErasures, isAlreadyErased, type DueErasure } from "../../storage/certificate-erasures.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerBatch = 500;

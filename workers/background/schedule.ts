@@ -3,7 +3,7 @@
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { retryParkedAnchors } from "./anchor-retries.ts";
 import { submitAnchors } from "./anchoring.ts";
 import { attestDue } from "./attestations.ts";

@@ -1,6 +1,6 @@
 // Measures how full each shard is. A D1 database that reaches 10 GB takes no more certificates, so the log warns long before.
 import { getShardBytes, maxShardBytes } from "../../storage/health.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const warningThreshold = 0.8; // at 200 MB per client and day, the last fifth lasts one client ten days

@@ -4,7 +4,7 @@ import { continueAccountErasures } from "../operations/consumers/continue-accoun
 import { continueAccountWithdrawals } from "../operations/consumers/continue-account-withdrawals.ts";
 import { continueFanOuts } from "../operations/consumers/continue-fan-outs.ts";
 import { settleShareIntents } from "../operations/shares/settle-share-intents.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 

@@ -4,7 +4,7 @@ import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { listDueShares, maxSweptShares, sweepShares } from "../../storage/share-sweep.ts";
 import { sendShareNotices } from "../operations/shares/send-share-notices.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 

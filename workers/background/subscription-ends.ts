@@ -11,7 +11,7 @@ import {
   postponeSubscriptionEnd,
   type SubscriptionEnd,
 } from "../../storage/outboxes/subscription-ends.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 

@@ -10,7 +10,7 @@ import {
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
 import { prepareEntitlementChange } from "../operations/billing/prepare-entitlement-change.ts";
-import type { Platform } from "../services.ts";
+import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerRun = 100; // per minute and shard; they become due one by one

@@ -5,7 +5,7 @@ import type { ConsumerSession, MemberSession, Session } from "../../core/access/
 import type { MailLanguage } from "../../core/mail/templates.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { ClaimedRequest } from "../operations/access/idempotency.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../platform/platform.ts";
 
 export interface RequestCaller {
   /** Id of the API key, the user or the agent token. */

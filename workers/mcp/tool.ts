@@ -4,7 +4,7 @@ import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
 import { isOutage } from "../http/error-handler.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../platform/platform.ts";
 
 export type ToolResult =
   /** `isAudited`: the operation has already recorded the change in the audit log under this token. */

@@ -8,7 +8,7 @@ import type { Env } from "../env.ts";
 import { getErrorKind } from "../log.ts";
 import { alertEndpointOwners } from "../operations/webhooks/alert-endpoint-owners.ts";
 import { sendEvent } from "../operations/webhooks/send-event.ts";
-import { getPlatform } from "../services.ts";
+import { getPlatform } from "./create-platform.ts";
 
 export class DeliveryQueue extends DeliveryQueueObject<Env> {
   protected override async openPorts(): Promise<DeliveryPorts> {

@@ -30,7 +30,7 @@ import { listCertificates } from "../../operations/certificates/list-certificate
 import { getCertificate } from "../../operations/certificates/get-certificate.ts";
 import { getViewContext } from "../../operations/certificates/get-view-context.ts";
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
 import * as wire from "./schema.ts";
 import {

@@ -6,7 +6,7 @@ import { buildShareReceipt } from "../../../core/shares/consent-receipt.ts";
 import { toIso } from "../../../core/time.ts";
 import { timeSchema, nullableSchema } from "../../http/wire.ts";
 import type { AccountExport } from "../../operations/consumers/export-account.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { consumerTokensSchema, consumerTokensToWire } from "../agent-tokens/routes.ts";
 import { auditEntryToWire, pendingEntryToWire, auditTrailSchema } from "../audit/schema.ts";
 import { anchorSchema } from "../certificates/schema.ts";

@@ -14,7 +14,7 @@ import { successResponse, requestBody, idParamSchema, describedTime } from "../.
 import { getAffidavit } from "../../operations/consumers/get-affidavit.ts";
 import { listRemovals } from "../../operations/consumers/list-removals.ts";
 import { requestRemoval } from "../../operations/consumers/request-removal.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 
 const exampleTimestamp = "2026-11-20T10:05:00.000Z";
 const removalExample = {

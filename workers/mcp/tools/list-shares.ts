@@ -8,7 +8,7 @@ import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import { listShares as listSharesOfBusiness } from "../../operations/shares/list-shares.ts";
 import { untrustedShareFields, enumArgument, integerArgument } from "../tool-arguments.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { readOnlyHints, defineTool } from "../tool.ts";
 
 interface ListSharesQuery {

@@ -9,7 +9,7 @@ import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { deleteAccount } from "../../operations/consumers/delete-account.ts";
 import { exportAccount, type AccountExport } from "../../operations/consumers/export-account.ts";
 import { getProfile } from "../../operations/consumers/get-profile.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { ButtonLink, ConfirmActions, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { accountMessages } from "../i18n/account.ts";
 import { renderPage, type Page } from "../shared/layout.tsx";

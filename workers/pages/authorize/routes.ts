@@ -28,7 +28,7 @@ import { reissueShareCode } from "../../operations/shares/reissue-share-code.ts"
 import { parseSheetBrowser, serializeSheetBrowser, type SheetBrowser } from "../../operations/shares/sheet-browser.ts";
 import { isFromBoundOrigin, canRedirect, createSheetRequest, type SheetRequest } from "../../operations/shares/sheet-request.ts";
 import { verifySheetToken, createSheetToken } from "../../operations/shares/sheet-token.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";

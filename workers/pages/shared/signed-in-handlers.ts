@@ -11,7 +11,7 @@ import { callerFromSession } from "../../http/guards/session.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../../platform/platform.ts";
 import { checkAccountLimit, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
 import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";

@@ -1,71 +1,41 @@
 // The platform: everything operations may use, created once per isolate from the bindings. Operations never see a binding.
 import { waitUntil } from "cloudflare:workers";
-import { BoundedMap } from "../core/bounded-map.ts";
-import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
-import type { Mailer } from "../core/mail/message.ts";
-import type { RandomBytes } from "../core/ids.ts";
-import { getLogPath } from "../core/ledger/checkpoint.ts";
-import type { Clock } from "../core/time.ts";
-import { openDatabase, type Database } from "../storage/database.ts";
-import { insertCapturedMail, type CapturedMail } from "../storage/captured-mail.ts";
-import { unknownAddressContext } from "../storage/people-contexts.ts";
-import { openShards } from "../storage/shards.ts";
-import { openSigner } from "../storage/signer.ts";
-import { openVault, type Vault } from "../storage/vault.ts";
-import type { SendRequest } from "./adapters/exchange.ts";
-import { AddressWindows } from "./adapters/address-windows.ts";
-import { parsePage } from "./adapters/html-page.ts";
-import { createBindingMailer, createHttpMailer } from "./adapters/mailer.ts";
-import { createPageFetcher } from "./adapters/page-fetcher.ts";
-import { createFormModel } from "./adapters/form-model.ts";
-import { parseFormPage } from "./adapters/form-page.ts";
-import { createStripeProvider } from "./adapters/payment-provider.ts";
-import { writePdf } from "./adapters/pdf.ts";
-import { toE164 } from "./adapters/phone.ts";
-import { createHostCheck } from "./adapters/public-hosts.ts";
-import { webAuthn } from "./adapters/webauthn.ts";
-import { listMetaContents } from "./adapters/meta-tags.ts";
-import { getRegistrableDomain, getSite } from "./adapters/site.ts";
-import { createTxtLookup } from "./adapters/txt-records.ts";
-import { createWebhookSender } from "./adapters/webhook-sender.ts";
-import { createWebhookUrlCheck } from "./adapters/webhook-url.ts";
-import { loadCapturedMail } from "./background/captured-mail.ts";
-import { createSchedules } from "./background/follow-up-work.ts";
-import { loadConfig, type Config, type Env } from "./env.ts";
-import { consoleLog, getErrorKind } from "./log.ts";
-import { verifierSha256 } from "./pages/verifier.gen.ts";
-import type { AccessDependencies } from "./operations/access/dependencies.ts";
-import type { AgentDependencies } from "./operations/agents/dependencies.ts";
-import type { AttestationCache } from "./operations/attestations/dependencies.ts";
-import type { BillingDependencies } from "./operations/billing/dependencies.ts";
-import type { CertificateDependencies } from "./operations/certificates/dependencies.ts";
-import type { ConsumerDependencies } from "./operations/consumers/dependencies.ts";
-import type { Schedules } from "./operations/dependencies.ts";
-import type { IntegrationDependencies } from "./operations/integration/dependencies.ts";
-import type { WebhookDependencies } from "./operations/webhooks/dependencies.ts";
-import { createProofServices } from "./platform/create-proof-services.ts";
-
-/** Sending mail. Operations only write to the mail outbox; nothing is sent before a response. */
-export interface Mail {
-  readonly mailer: Mailer;
-  /** Captured mail of a development service, newest first; empty everywhere else. */
-  readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
-}
-
-/** All of them but what asks for work that follows: what that work itself may use. */
-export interface Platform
-  extends AccessDependencies,
-    AgentDependencies,
-    CertificateDependencies,
-    ConsumerDependencies,
-    BillingDependencies,
-    IntegrationDependencies,
-    WebhookDependencies,
-    AttestationCache,
-    Mail {}
-
-/** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
-export interface Services extends Platform, Schedules {}
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
+import type { Mailer } from "../../core/mail/message.ts";
+import type { RandomBytes } from "../../core/ids.ts";
+import { getLogPath } from "../../core/ledger/checkpoint.ts";
+import type { Clock } from "../../core/time.ts";
+import { openDatabase, type Database } from "../../storage/database.ts";
+import { insertCapturedMail } from "../../storage/captured-mail.ts";
+import { unknownAddressContext } from "../../storage/people-contexts.ts";
+import { openShards } from "../../storage/shards.ts";
+import { openSigner } from "../../storage/signer.ts";
+import { openVault, type Vault } from "../../storage/vault.ts";
+import type { SendRequest } from "../adapters/exchange.ts";
+import { AddressWindows } from "../adapters/address-windows.ts";
+import { parsePage } from "../adapters/html-page.ts";
+import { createBindingMailer, createHttpMailer } from "../adapters/mailer.ts";
+import { createPageFetcher } from "../adapters/page-fetcher.ts";
+import { createFormModel } from "../adapters/form-model.ts";
+import { parseFormPage } from "../adapters/form-page.ts";
+import { createStripeProvider } from "../adapters/payment-provider.ts";
+import { writePdf } from "../adapters/pdf.ts";
+import { toE164 } from "../adapters/phone.ts";
+import { createHostCheck } from "../adapters/public-hosts.ts";
+import { webAuthn } from "../adapters/webauthn.ts";
+import { listMetaContents } from "../adapters/meta-tags.ts";
+import { getRegistrableDomain, getSite } from "../adapters/site.ts";
+import { createTxtLookup } from "../adapters/txt-records.ts";
+import { createWebhookSender } from "../adapters/webhook-sender.ts";
+import { createWebhookUrlCheck } from "../adapters/webhook-url.ts";
+import { loadCapturedMail } from "../background/captured-mail.ts";
+import { createSchedules } from "../background/follow-up-work.ts";
+import { loadConfig, type Config, type Env } from "../env.ts";
+import { consoleLog, getErrorKind } from "../log.ts";
+import type { Platform, Services } from "./platform.ts";
+import { verifierSha256 } from "../pages/verifier.gen.ts";
+import { createProofServices } from "./create-proof-services.ts";
 
 /** Captured mail is stored in shard 00, because it belongs to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
