@@ -76,10 +76,10 @@ export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 export const parseScope = (text: string): Result<RequestedScope, "invalid_request"> =>
   parseRequestedScope(text.split(/[\s,]+/).filter((word) => word !== ""));
 
-export const toShareRequest = (query: AuthorizeQuery, asked: RequestedScope): ShareRequest => ({
+export const toShareRequest = (query: AuthorizeQuery, requestedScope: RequestedScope): ShareRequest => ({
   clientId: parseClientId(query.client_id),
   origin: query.origin,
-  asked,
+  requestedScope,
   purpose: query.purpose,
   disclosureText: query.disclosure_text ?? null,
   durationDays: query.duration_days ?? defaultDurationDays,

@@ -1,3 +1,4 @@
+// The operator records what data brokers answered to a removal request.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -12,8 +13,8 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * For the operator: what came of asking some of the targets. With the last of them the removal is over, and where anybody removed the
- * person the affidavit is made, signed and mailed about. Refuses `not_found` also where the person is gone.
+ * Updates the status of some targets. When the last target is settled and one of them removed the person, the affidavit is written and
+ * signed, and the person is mailed. Refuses `not_found` for an unknown removal and for a person who is gone, and as `applyRemovalProgress`.
  */
 export const recordRemovalProgress = async (
   services: ConsumerWriteDependencies,
@@ -23,19 +24,18 @@ export const recordRemovalProgress = async (
   const { vault, signer, config } = services;
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
-  // Where another act was first, it is decided again on what that left.
   return retryOnConflict([isOutdatedRemoval], async () => {
-    const known = await findRemoval(db, vault, id);
-    if (known === null) return refuse("not_found");
-    const { consumerId } = known.removal;
+    const stored = await findRemoval(db, vault, id);
+    if (stored === null) return refuse("not_found");
+    const { consumerId } = stored.removal;
     const [email, chain] = await Promise.all([findConsumerAddress(db, vault, consumerId), findPersonChain(db, consumerId)]);
     if (email === null || chain === null) return refuse("not_found");
     const now = services.clock();
-    const advanced = applyRemovalProgress(known.removal, found, now);
+    const advanced = applyRemovalProgress(stored.removal, found, now);
     if (!advanced.ok) return advanced;
     const { removal, isCompleted } = advanced.value;
     const requestId = crypto.randomUUID();
-    const change = { was: known.changedBy, requestId };
+    const change = { was: stored.changedBy, requestId };
     if (!isCompleted) {
       await commit(db, services, await updateRemovalRow(db, vault, removal, { ...change, affidavit: null }), []);
       return ok(removal);
@@ -49,13 +49,13 @@ export const recordRemovalProgress = async (
     const affidavitUrl = `${config.appUrl}/app/removals/${id}`;
     const mail = await prepareMailToPerson(services, db, consumerId, {
       template: "removal_completed",
-      language: known.language,
+      language: stored.language,
       data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
     });
     const rows = await updateRemovalRow(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
     const payload = { affidavit_sha256: hash, asked, removed: completed };
-    const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
-    await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, act, now)]);
+    const action = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
+    await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, action, now)]);
     services.scheduleMail();
     return ok({ ...removal, affidavit });
   });

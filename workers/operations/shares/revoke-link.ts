@@ -1,7 +1,8 @@
+// The revoke link in the mails of a share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Proves that somebody holds the mail of a grant. */
+/** The token proves access to a mail about the share. It does not expire. */
 export const createRevokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => vault.linkToken(`share\n${id}`);
 
 export const createRevokeUrl = async (services: ReadDependencies, id: ShareId): Promise<string> =>

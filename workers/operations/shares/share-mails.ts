@@ -1,3 +1,4 @@
+// Mails about a share to the person and to the owners of the business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -32,7 +33,7 @@ export const prepareShareReceiptMail = async (
     },
   });
 
-/** To the person; and to the owners, by number and deadline only. */
+/** Mails to the person and to the owners. The owners' mail holds the share id and the deadline, no personal data. */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
   db: Database,
