@@ -19,6 +19,7 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
+/** One page of a shard, with one business more than is shown. */
 export const queryNamingBusinesses = (
   db: Database,
   address: Parameters<typeof listNamingBusinesses>[1],
@@ -41,6 +42,7 @@ export const queryOtherShards = (
       .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, address, startingAfter))),
   );
 
+/** Merges the pages of all shards by business id. */
 export const mergeShardResults = (results: readonly ShardResult[]): NamingBusinessPage => {
   const found = results.flatMap((result) => result ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return {

@@ -20,6 +20,7 @@ export interface ClockReading {
   readonly movedAt: Instant | null;
 }
 
+/** Returns the time in the sandbox of the business. */
 export const getClockReading = async (services: ReadDependencies, { business }: SandboxOwner): Promise<ClockReading> => {
   const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };

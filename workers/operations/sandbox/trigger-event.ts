@@ -18,8 +18,8 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
-export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 /** Certificate events are excluded: forms issue certificates and persons withdraw them. */
+export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
 export interface TriggerRequest {
@@ -53,10 +53,11 @@ const advanceToShareMilestone = async (
   const moved = await advanceSandboxClock(services, tester, { to: milestone });
   if (!moved.ok) return moved;
   let hasMore = moved.value.hasMore;
-  for (let done = 1; hasMore && done < maxSweeps; done += 1) hasMore = (await sweepSandbox(services, db, tester.business.id)).hasMore;
+  for (let sweeps = 1; hasMore && sweeps < maxSweeps; sweeps += 1) hasMore = (await sweepSandbox(services, db, tester.business.id)).hasMore;
   return ok(share.id);
 };
 
+/** Unlike `acknowledgeShare`, refuses `cease_not_open` for a repeated acknowledgment, which causes no event. */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -81,8 +82,7 @@ const performTriggerAction = async (
   const target =
     shareId === null ? await shareAsTestPerson(services, tester, { durationDays: shareDurationDays[type] ?? 365, requestId }) : ok(shareId);
   if (!target.ok || type === "share.created") return target;
-  const load = () => findChangeableShare(db, target.value, { businessId: business.id, environment: "sandbox" }, services.clock());
-  const found = await load();
+  const found = await findChangeableShare(db, target.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   if (found === null) return refuse("not_found");
   if (type === "business.ceased") {
     const revoked = shareId === null ? await revokeShareAsTestPerson(services, db, found, requestId) : ok(null);

@@ -26,6 +26,7 @@ const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43
 const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
   vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
 
+/** `shard` is the shard of the client. */
 export const createAuthorizationToken = async (
   services: Stores,
   shard: ShardId,
@@ -51,4 +52,5 @@ export const parseAuthorizationToken = async (services: Stores, token: string, b
   return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, hasOriginEvidence };
 };
 
+/** Tokens are valid for 10 minutes. */
 export const isTokenExpired = ({ issuedAt }: TokenContent, now: Instant): boolean => now >= issuedAt + requestLifetimeMs;

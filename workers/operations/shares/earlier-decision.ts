@@ -17,6 +17,7 @@ import type { GrantResult } from "./grant-share.ts";
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
+/** Identifies a request by person and decision key. All test persons count as one (null). */
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 

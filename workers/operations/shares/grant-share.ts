@@ -113,17 +113,17 @@ export const grantShare = async (
     if (client.environment === "sandbox" && person !== null)
       return refuse("forbidden", "Test clients only accept test persons. Use POST /v1/share/sandbox-consent.");
     if (stored === null) return refuse("unauthorized");
-    const origin = checkGrantAllowed(client, request.origin, services.config.environment === "development");
-    if (!origin.ok) return origin;
-    const decision = await request.canDecide();
-    if (!decision.ok) return decision;
+    const verified = checkGrantAllowed(client, request.origin, services.config.environment === "development");
+    if (!verified.ok) return verified;
+    const allowed = await request.canDecide();
+    if (!allowed.ok) return allowed;
     if (client.activeTestShares >= maxTestShares) return testShareLimitRefusal;
     const writtenAt = services.clock();
     const decided = decideGrant({
       client,
       person,
       agreement: { ...request, ...terms.value },
-      bound: origin.value,
+      bound: verified.value,
       fields: stored.fields,
       missingOk: request.allowedMissing,
       now: writtenAt + client.clockOffsetMs,
@@ -131,10 +131,9 @@ export const grantShare = async (
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
-    const { language, requestId } = request;
+    const { language, requestId, challenge } = request;
     const creation = { client, person, revision: stored.revision, language, requestId, writtenAt };
     try {
-      const { challenge } = request;
       return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {
       const earlier = isAlreadyDecided(error) ? await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash) : null;

@@ -58,7 +58,7 @@ type AddressLookup = (id: ConsumerId) => Promise<string | undefined>;
 const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): AddressLookup => {
   const found = new Map(
     [...Map.groupBy(new Set(ids), (id) => shardOfId(id))].map(
-      ([shard, shardIds]) => [shard, listSealedAddresses(services.shards.forId(`con_${shard}`), shardIds)] as const,
+      ([shard, consumerIds]) => [shard, listSealedAddresses(services.shards.forId(`con_${shard}`), consumerIds)] as const,
     ),
   );
   return async (id) => (await found.get(shardOfId(id)))?.get(id);

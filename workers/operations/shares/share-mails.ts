@@ -12,6 +12,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
+/** Confirms a new share to the person, with the link to revoke it. */
 export const prepareShareReceiptMail = async (
   services: ReadDependencies,
   db: Database,
@@ -64,6 +65,7 @@ export const prepareRevocationMails = async (
   return [...toOwners, ...toPerson];
 };
 
+/** Tells the person that the business ceased contact. */
 export const prepareAcknowledgementMail = (
   services: ReadDependencies,
   db: Database,

@@ -13,6 +13,7 @@ const maxSeenRequests = 5;
 
 const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
 
+/** Keeps the five newest requests. */
 export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
   const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.seenRequests.slice(-maxSeenRequests)])));
   return `${payload}.${await computeBrowserMac(services, payload)}`;

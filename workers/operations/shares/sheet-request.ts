@@ -22,6 +22,7 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
   return verifyOrigin(url.origin, client.domains, getOriginRules(services.config, client)).ok ? url.href : null;
 };
 
+/** A return URL that may not be used is dropped, not refused: the answer can still go to the window that opened the sheet. */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
   const parts = {

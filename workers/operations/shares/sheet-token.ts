@@ -13,6 +13,7 @@ const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrows
   person: personId,
 });
 
+/** The form of the sheet carries the token; `verifySheetToken` accepts it for the same request, browser and person. */
 export const createSheetToken = (
   services: ReadDependencies,
   sheet: SheetRequest,

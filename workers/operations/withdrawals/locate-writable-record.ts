@@ -26,6 +26,7 @@ export const locateWritableRecord = async (
   return located === null ? refuse("cert_not_found") : ok(located);
 };
 
+/** Narrows to a withdrawal that the business has acknowledged. */
 export const hasAcknowledged = <T extends { readonly acknowledgedAt: Instant | null }>(
   withdrawal: T,
 ): withdrawal is T & { readonly acknowledgedAt: Instant } => withdrawal.acknowledgedAt !== null;
