@@ -312,7 +312,7 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
       principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
   if (!captured.ok && captured.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
-  if (captured.ok && captured.value.isReplayed) c.header("Idempotency-Replayed", "true");
+  if (captured.ok && captured.value.replayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, captured, ({ receipt }) => consentReceiptToWire(receipt));
 });
 

@@ -32,7 +32,7 @@ export interface CaptureRequest {
 
 export interface CaptureResult {
   readonly receipt: CaptureReceipt;
-  readonly isReplayed: boolean;
+  readonly replayed: boolean;
 }
 
 /** What makes two submissions the same one: all that is sealed about the person and the text, nothing that a retry changes. */
@@ -87,7 +87,7 @@ const attemptCapture = async (
   });
   if (!issued.ok) return issued;
   return commitIssuance(services, db, business, issued.value, answerKey, request.caller === null).then(
-    (receipt) => ok({ receipt, isReplayed: false }),
+    (receipt) => ok({ receipt, replayed: false }),
     refuseWhen(isDailyLimitReached, "rate_limited", "This client has had as many submissions without an API key as a day may bring."),
   );
 };
@@ -139,6 +139,6 @@ export const captureConsent = async (services: CertificateWriteDependencies, req
     const origin = verifyOrigin(request.originHeader, business.domains, getOriginRules(services.config, business));
     if (!origin.ok) return origin;
     if (kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
-    return ok({ receipt: parseStoredReceipt(kept.response), isReplayed: true });
+    return ok({ receipt: parseStoredReceipt(kept.response), replayed: true });
   });
 };

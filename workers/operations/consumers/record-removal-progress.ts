@@ -25,17 +25,17 @@ export const recordRemovalProgress = async (
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
   return retryOnConflict([isOutdatedRemoval], async () => {
-    const stored = await findRemoval(db, vault, id);
-    if (stored === null) return refuse("not_found");
-    const { consumerId } = stored.removal;
+    const known = await findRemoval(db, vault, id);
+    if (known === null) return refuse("not_found");
+    const { consumerId } = known.removal;
     const [email, chain] = await Promise.all([findConsumerAddress(db, vault, consumerId), findPersonChain(db, consumerId)]);
     if (email === null || chain === null) return refuse("not_found");
     const now = services.clock();
-    const advanced = applyRemovalProgress(stored.removal, found, now);
+    const advanced = applyRemovalProgress(known.removal, found, now);
     if (!advanced.ok) return advanced;
     const { removal, isCompleted } = advanced.value;
     const requestId = crypto.randomUUID();
-    const change = { was: stored.changedBy, requestId };
+    const change = { was: known.changedBy, requestId };
     if (!isCompleted) {
       await commit(db, services, await updateRemovalRow(db, vault, removal, { ...change, affidavit: null }), []);
       return ok(removal);
@@ -49,13 +49,13 @@ export const recordRemovalProgress = async (
     const affidavitUrl = `${config.appUrl}/app/removals/${id}`;
     const mail = await prepareMailToPerson(services, db, consumerId, {
       template: "removal_completed",
-      language: stored.language,
+      language: known.language,
       data: { completed, asked, recheck_at: removal.recheckAt as number, affidavit_url: affidavitUrl },
     });
     const rows = await updateRemovalRow(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
     const payload = { affidavit_sha256: hash, asked, removed: completed };
-    const action = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
-    await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, action, now)]);
+    const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
+    await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, act, now)]);
     services.scheduleMail();
     return ok({ ...removal, affidavit });
   });
