@@ -74,10 +74,10 @@ export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 export const parseScope = (text: string): Result<RequestedScope, "invalid_request"> =>
   parseRequestedScope(text.split(/[\s,]+/).filter((key) => key !== ""));
 
-export const toShareRequest = (query: AuthorizeQuery, scope: RequestedScope): ShareRequest => ({
+export const toShareRequest = (query: AuthorizeQuery, requestedScope: RequestedScope): ShareRequest => ({
   clientId: parseClientId(query.client_id),
   origin: query.origin,
-  asked: scope,
+  requestedScope,
   purpose: query.purpose,
   disclosureText: query.disclosure_text ?? null,
   durationDays: query.duration_days ?? defaultDurationDays,

@@ -25,8 +25,8 @@ export interface TrailQuery {
   readonly limit: number;
   /** Entries before this one; null for the newest. */
   readonly beforeSeq: number | null;
-  /** Entries about these entities alone; without it every entry. */
-  readonly about?: readonly string[];
+  /** Only entries about these entities. Absent: all entries. */
+  readonly entityIds?: readonly string[];
 }
 
 /** A page of the chain with its proof, once the log has taken what waited in the homes; null before the first entry. */
@@ -34,7 +34,8 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, homes: Reado
   const log = services.auditLogStub(chain.auditLog);
   for (const home of homes) await log.drainNow(home);
   const proven = await log.proveChainHead(chain.tag);
-  const page = proven === null ? null : await log.getChainPage(chain.tag, query.limit, query.beforeSeq, proven.size, query.about ?? null);
+  const page =
+    proven === null ? null : await log.getChainPage(chain.tag, query.limit, query.beforeSeq, proven.size, query.entityIds ?? null);
   return proven === null || page === null ? null : { ...page, proof: proven.proof };
 };
 
@@ -59,7 +60,7 @@ export const getAuditTrailInShards = async (
   others: readonly ShardId[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  if (query.about?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // however long the chain is
+  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // however long the chain is
   const homes = new Set([shardOfId(owner.id), ...others]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, homes, query);
@@ -70,7 +71,7 @@ export const getAuditTrailInShards = async (
     return {
       chain: owner.chain.tag,
       page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })) },
-      pending: found.flatMap(({ waiting }) => waiting).filter(({ entityId }) => query.about?.includes(entityId) ?? true),
+      pending: found.flatMap(({ waiting }) => waiting).filter(({ entityId }) => query.entityIds?.includes(entityId) ?? true),
       anchor: found.find(({ anchor }) => anchor !== null)?.anchor ?? null,
     };
   });

@@ -1,8 +1,9 @@
+// Blind indexes of a person's contact fields, under which contact checks find their shares.
 import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
 import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
 
-/** When a business asks about an address or a number: as certificates are, by what the values compare as. */
+/** Indexes the normalized email address and phone number, as for certificates. Null where the person has none. */
 export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
   const { email, phone } = normalizeSubject(values, values.get("country") ?? defaultCountry, toE164);

@@ -1,12 +1,13 @@
+// Background job: finishes interrupted account erasures.
 import { claimAccountErasure } from "../../../storage/account-erasures.ts";
 import type { Database } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { claimEach } from "../work-budget.ts";
 import { eraseInAllShards } from "./erase-in-all-shards.ts";
-import type { EraseServices } from "./erase-in-shard.ts";
 
-/** Accounts whose erasure was left unfinished. */
-export const continueAccountErasures = async (services: EraseServices, own: Database): Promise<void> => {
-  for await (const erasure of claimEach(services, (now) => claimAccountErasure(own, now)))
-    await runIsolated(services, "account erasure", () => eraseInAllShards(services, own, erasure));
+/** Continues every unfinished erasure of accounts in this shard, within the work budget. */
+export const continueAccountErasures = async (services: WriteDependencies, personDb: Database): Promise<void> => {
+  for await (const erasure of claimEach(services, (now) => claimAccountErasure(personDb, now)))
+    await runIsolated(services, "account erasure", () => eraseInAllShards(services, personDb, erasure));
 };

@@ -1,11 +1,13 @@
+// Background job: finishes interrupted withdrawals from the account.
 import type { Database } from "../../../storage/database.ts";
 import { claimAccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";
 import { claimEach } from "../work-budget.ts";
-import { withdrawBatches, type WithdrawServices } from "./withdraw-all-certificates.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
+import { withdrawBatches } from "./withdraw-all-certificates.ts";
 
-/** What is left of withdrawals in a home. */
-export const continueAccountWithdrawals = async (services: WithdrawServices, db: Database): Promise<void> => {
+/** Continues every unfinished withdrawal in this shard, within the work budget. */
+export const continueAccountWithdrawals = async (services: ConsumerWriteDependencies, db: Database): Promise<void> => {
   for await (const work of claimEach(services, (now) => claimAccountWithdrawal(db, now)))
     await runIsolated(services, "account withdrawal", () => withdrawBatches(services, db, work));
 };

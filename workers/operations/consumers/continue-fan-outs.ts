@@ -1,5 +1,5 @@
-// A change of fields goes on to where its batch did not reach: other homes, and shares beyond one batch. What waits is brought to the
-// fields as they now are, so several changes that waited are told as one.
+// Background job: brings shares up to date with changed contact fields where the batch of the change did not reach: in other shards, and
+// beyond one batch. It applies the fields as they are now, so several pending changes produce one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -21,29 +21,29 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
-/** One batch of it; finished with the last share. */
-const fanOutBatch = async (services: FanOutServices, own: Database, waiting: FieldFanout): Promise<void> => {
-  const { consumerId, shard, changed } = waiting;
+/** Updates one batch of shares. Deletes the work row after the last batch, or if the person is gone. */
+const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
+  const { consumerId, shard, changed } = fanOut;
   const now = services.clock();
-  const there = services.shards.forId(`con_${shard}`);
-  const kept = there === null ? null : await findContactFields(own, services.vault, consumerId);
-  if (there === null || kept === null) {
-    await finishFieldFanout(own, waiting).run();
+  const shareDb = services.shards.forId(`con_${shard}`);
+  const stored = shareDb === null ? null : await findContactFields(personDb, services.vault, consumerId);
+  if (shareDb === null || stored === null) {
+    await finishFieldFanout(personDb, fanOut).run();
     return;
   }
-  const { fields, revision } = kept;
-  const rows = await listOutdatedShares(there, consumerId, { keys: changed, revision, now });
-  const [updates, indexes] = await Promise.all([prepareShareUpdates(services, rows, fields), computeContactIndexes(services, fields)]);
-  await batch(there, [
-    ...updateShareCopies(there, updates, { environment: "live", revision, now }),
-    ...updateShareIndexes(there, consumerId, revision, indexes),
+  const { fields, revision } = stored;
+  const outdated = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
+  const [updates, indexes] = await Promise.all([prepareShareUpdates(services, outdated, fields), computeContactIndexes(services, fields)]);
+  await batch(shareDb, [
+    ...updateShareCopies(shareDb, updates, { environment: "live", revision, now }),
+    ...updateShareIndexes(shareDb, consumerId, revision, indexes),
   ]);
-  await (rows.length < maxCopiesPerBatch ? finishFieldFanout(own, waiting) : continueFieldFanout(own, waiting, now)).run();
-  for (const businessId of new Set(rows.map((row) => row.businessId))) services.scheduleEvents(businessId, "live");
+  await (outdated.length < maxCopiesPerBatch ? finishFieldFanout(personDb, fanOut) : continueFieldFanout(personDb, fanOut, now)).run();
+  for (const businessId of new Set(outdated.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
 };
 
-/** What waits in a home, until nothing is due or the allowance is used up. A home that does not answer is asked again a minute later. */
-export const continueFanOuts = async (services: FanOutServices, own: Database): Promise<void> => {
-  for await (const waiting of claimEach(services, (now) => claimFieldFanout(own, now)))
-    await runIsolated(services, "field fan-out", () => fanOutBatch(services, own, waiting));
+/** Works through the pending changes of people in this shard, within the work budget. An unavailable shard is retried a minute later. */
+export const continueFanOuts = async (services: FanOutServices, personDb: Database): Promise<void> => {
+  for await (const fanOut of claimEach(services, (now) => claimFieldFanout(personDb, now)))
+    await runIsolated(services, "field fan-out", () => fanOutBatch(services, personDb, fanOut));
 };

@@ -1,10 +1,11 @@
+// How many active certificates of a business name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { countActiveNamingCertificates } from "../../../storage/person-certificates.ts";
 import type { Stores } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
-/** How many of a business's name the person and are active; a thousand where there are more. */
+/** Counts up to 1,000. Returns 0 for a person who is gone. */
 export const countActiveCertificates = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
   const address = await loadEmailIndex(services, person);
   return address === null ? 0 : countActiveNamingCertificates(services.shards.forId(businessId), address, businessId);

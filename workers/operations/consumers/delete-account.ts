@@ -1,23 +1,27 @@
+// DELETE /v1/me.
 import type { Person } from "../../../core/access/principal.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { beginAccountErasure } from "../../../storage/account-erasures.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInAllShards } from "./erase-in-all-shards.ts";
-import type { EraseServices } from "./erase-in-shard.ts";
 
 export interface AccountDeletion {
-  /** By this call. */
+  /** Shares that this call revoked. */
   readonly sharesRevoked: number;
 }
 
-/** Refuses `unauthorized` for an account that is gone. Throws where a home does not answer; the rest then follows by itself. */
+/**
+ * Revokes all shares and erases the account in every shard. Refuses `unauthorized` for an account that is gone. Throws if a shard is
+ * unavailable; the background job then finishes the erasure.
+ */
 export const deleteAccount = async (
-  services: EraseServices,
+  services: WriteDependencies,
   { id }: Person,
   language: MailLanguage,
 ): Promise<Result<AccountDeletion, "unauthorized">> => {
-  const own = services.shards.forId(id);
-  if (!(await beginAccountErasure(own, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
-  const { revokedCount } = await eraseInAllShards(services, own, { consumerId: id, language });
+  const personDb = services.shards.forId(id);
+  if (!(await beginAccountErasure(personDb, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");
+  const { revokedCount } = await eraseInAllShards(services, personDb, { consumerId: id, language });
   return ok({ sharesRevoked: revokedCount });
 };

@@ -1,3 +1,4 @@
+// Erases a person: their shares in every shard, and then the account itself.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { eraseConsumer, type AccountErasure } from "../../../storage/account-erasures.ts";
@@ -6,33 +7,37 @@ import { isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { findPersonChain, listPersonShards, findAddressToErase } from "../../../storage/people.ts";
-import { eraseInShard, type EraseServices, type ErasureProgress } from "./erase-in-shard.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { eraseInShard, type ErasureProgress } from "./erase-in-shard.ts";
 
-/** Every home, and then the account itself. A home that fails leaves the rest to the cron. */
+/**
+ * Erases the account last, so an interrupted erasure can be continued. Throws if a shard is unavailable; the other shards are still
+ * erased. `isDone` is false if the work budget ran out.
+ */
 export const eraseInAllShards = async (
-  services: EraseServices,
-  own: Database,
+  services: WriteDependencies,
+  personDb: Database,
   { consumerId: id, language }: AccountErasure,
 ): Promise<ErasureProgress> => {
   const { vault } = services;
-  const chain = await findPersonChain(own, id);
-  if (chain === null) throw new Error("accounts: nobody has this account");
-  const homes = new Set([...(await listPersonShards(own, id)), shardOfId(id)]);
-  const erasing = [...homes].map(async (home) => eraseInShard(services, services.shards.get(home), { id, chain }));
-  await Promise.allSettled(erasing); // each goes on, whatever becomes of the others
+  const chain = await findPersonChain(personDb, id);
+  if (chain === null) throw new Error("accounts: the account to erase is missing");
+  const shardIds = new Set([...(await listPersonShards(personDb, id)), shardOfId(id)]);
+  const erasing = [...shardIds].map(async (shard) => eraseInShard(services, services.shards.get(shard), { id, chain }));
+  await Promise.allSettled(erasing); // wait for all of them: one failure must not cut the others short
   const parts = await Promise.all(erasing);
-  const ended = parts.reduce((sum, part) => sum + part.revokedCount, 0);
-  if (parts.some(({ isDone }) => !isDone)) return { revokedCount: ended, isDone: false };
+  const revokedCount = parts.reduce((sum, part) => sum + part.revokedCount, 0);
+  if (parts.some(({ isDone }) => !isDone)) return { revokedCount, isDone: false };
   const now = services.clock();
-  const to = await findAddressToErase(own, vault, id);
-  const farewell = to === null ? [] : await insertMail(own, vault, { template: "account_deleted", data: { at: now }, to, language, now });
-  const act = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
-  const deleted = createAuditedEvent({ chain, actor: { kind: "consumer", id } }, act, now);
+  const to = await findAddressToErase(personDb, vault, id);
+  const mail = to === null ? [] : await insertMail(personDb, vault, { template: "account_deleted", data: { at: now }, to, language, now });
+  const action = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
+  const deleted = createAuditedEvent({ chain, actor: { kind: "consumer", id } }, action, now);
   try {
-    await commit(own, services, [...eraseConsumer(own, id), ...farewell], [deleted]);
+    await commit(personDb, services, [...eraseConsumer(personDb, id), ...mail], [deleted]);
   } catch (error) {
-    if (!isOutdatedFields(error)) throw error; // another worker was here first
+    if (!isOutdatedFields(error)) throw error; // another worker already erased the account
   }
   services.scheduleMail();
-  return { revokedCount: ended, isDone: true };
+  return { revokedCount, isDone: true };
 };

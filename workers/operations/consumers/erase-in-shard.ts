@@ -1,3 +1,4 @@
+// Erases a person from one shard: revokes their shares there and deletes what identifies them.
 import type { Actor } from "../../../core/actor.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
@@ -13,27 +14,24 @@ import { listOverdueShares, sweepShares } from "../../../storage/share-sweep.ts"
 import { listUnendedShares, type ChangeableShare } from "../../../storage/shares.ts";
 import type { Stores, WriteDependencies } from "../dependencies.ts";
 
-export type EraseServices = WriteDependencies;
-
-/** Who is erased, and the chain that tells of it. */
 interface ErasedPerson {
   readonly id: ConsumerId;
   readonly chain: AuditChain;
 }
 
-const batchSize = 500;
+const batchSize = 500; // shares per transaction
 
-type EndingShare = Pick<ChangeableShare, "share" | "chains">;
+type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/** The owners of each business hear once, by numbers and deadline only. */
+/** One mail per owner, whatever the number of shares. It holds share ids and the deadline, no personal data. */
 const prepareOwnerMail = async (
   { vault }: Stores,
   db: Database,
-  ending: readonly EndingShare[],
+  active: readonly RevocableShare[],
   ceaseBy: Instant,
   now: Instant,
 ): Promise<Statement> => {
-  const byBusiness = Map.groupBy(ending, ({ share }) => share.business.id);
+  const byBusiness = Map.groupBy(active, ({ share }) => share.business.id);
   const owners = await listOwnerAddresses(db, vault, [...byBusiness.keys()]);
   const mails = [...byBusiness].flatMap(([businessId, of]) => {
     const data = { shareIds: of.map(({ share }) => share.id), ceaseBy };
@@ -42,13 +40,13 @@ const prepareOwnerMail = async (
   return insertMails(db, await Promise.all(mails));
 };
 
-const revokeShares = async (services: EraseServices, db: Database, ending: readonly EndingShare[], actor: Actor): Promise<void> => {
+const revokeShares = async (services: WriteDependencies, db: Database, active: readonly RevocableShare[], actor: Actor): Promise<void> => {
   const now = services.clock();
-  const revoked = ending.map(({ share, chains }) => revokeShare(share, chains, actor, now));
+  const revoked = active.map(({ share, chains }) => revokeShare(share, chains, actor, now));
   const [first] = revoked;
   if (first === undefined) return;
-  const ids = ending.map(({ share }) => share.id);
-  const mails = await prepareOwnerMail(services, db, ending, first.ceaseBy, now);
+  const ids = active.map(({ share }) => share.id);
+  const mails = await prepareOwnerMail(services, db, active, first.ceaseBy, now);
   await commit(
     db,
     services,
@@ -57,15 +55,19 @@ const revokeShares = async (services: EraseServices, db: Database, ending: reado
   );
 };
 
-/** Shares that were ended, and whether that is all there was to do. */
 export interface ErasureProgress {
   readonly revokedCount: number;
+  /** False if the work budget ran out first. */
   readonly isDone: boolean;
 }
 
-/** Ends a person's shares in a home and forgets who they were. Done again, it finds nothing. */
-export const eraseInShard = async (services: EraseServices, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
-  let ended = 0;
+/**
+ * Revokes the person's active shares in batches of 500, then erases what identifies the person in this shard. Each batch is one
+ * transaction, with the events and the mails to the owners. Shares that are past their end are swept as expired, not revoked. Idempotent;
+ * stops when the work budget is used up.
+ */
+export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
+  let revokedCount = 0;
   while (await services.hasBudget()) {
     const now = services.clock();
     const overdue = await listOverdueShares(db, id, now);
@@ -76,16 +78,16 @@ export const eraseInShard = async (services: EraseServices, db: Database, { id, 
     const unended = await listUnendedShares(db, id, now, batchSize);
     if (unended.length === 0) {
       await batch(db, erasePersonFromShard(db, id, chain));
-      return { revokedCount: ended, isDone: true };
+      return { revokedCount, isDone: true };
     }
-    // The rest are over by their time, and the next look sweeps them.
-    const ending = unended.filter(({ share }) => share.status === "active");
+    // Shares that expired since the sweep above are swept in the next round.
+    const active = unended.filter(({ share }) => share.status === "active");
     try {
-      await revokeShares(services, db, ending, { kind: "consumer", id });
-      ended += ending.length;
+      await revokeShares(services, db, active, { kind: "consumer", id });
+      revokedCount += active.length;
     } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // one of them ended meanwhile: what is left is read again
+      if (!isOutdatedShare(error)) throw error; // one of them ended in the meantime: load the rest again
     }
   }
-  return { revokedCount: ended, isDone: false };
+  return { revokedCount, isDone: false };
 };

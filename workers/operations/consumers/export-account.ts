@@ -1,4 +1,4 @@
-// GET /v1/me/export: everything that is kept about a person, opened for them. It is entered in their chain before it is read.
+// GET /v1/me/export: all data that is stored about a person, decrypted for them.
 import type { Person } from "../../../core/access/principal.ts";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -21,21 +21,19 @@ export interface AccountExport {
   readonly at: Instant;
   readonly profile: Profile;
   readonly fields: ContactFields;
-  /** Each with the values of the moment it was granted. */
+  /** Each with the values at the time of the grant. */
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
   /** Newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
-  /** Entries on their way into the chain. */
+  /** Entries that the audit log has not taken yet. */
   readonly pending: AuditTrail["pending"];
   readonly removals: readonly Removal[];
 }
 
-type ExportServices = ConsumerWriteDependencies;
-
 const entriesPerPage = 200;
 
 const loadEntireTrail = async (
-  services: ExportServices,
+  services: ConsumerWriteDependencies,
   person: Person,
 ): Promise<Result<Pick<AccountExport, "audit" | "pending">, "storage_unavailable">> => {
   const audit: AccountExport["audit"][number][] = [];
@@ -54,21 +52,24 @@ const loadEntireTrail = async (
   }
 };
 
-/** Refuses `unauthorized` for a person who is gone, and `storage_unavailable` while the log does not answer. */
+/**
+ * Returns the profile, contact fields, shares, audit trail and removals. The export is committed to the person's audit chain before the
+ * data is read. Refuses `unauthorized` for a person who is gone, and `storage_unavailable` while the audit log is unavailable.
+ */
 export const exportAccount = async (
-  services: ExportServices,
+  services: ConsumerWriteDependencies,
   person: Person,
 ): Promise<Result<AccountExport, "unauthorized" | "storage_unavailable">> => {
   const { id } = person;
   const { vault } = services;
   const db = services.shards.forId(id);
   const now = services.clock();
-  const kept = await findContactFields(db, vault, id);
-  if (kept === null) return refuse("unauthorized");
+  const stored = await findContactFields(db, vault, id);
+  if (stored === null) return refuse("unauthorized");
   await commit(db, services, [], [createAuditedEvent(person, { type: "data.exported", entityType: "consumer", entityId: id }, now)]);
   const [profile, found, trail, removals] = await Promise.all([
     getProfile(services, person),
-    listPersonShards(db, id).then((homes) => queryShards(services, homes, (there) => listSharesForExport(there, id, now))),
+    listPersonShards(db, id).then((shards) => queryShards(services, shards, (shard) => listSharesForExport(shard, id, now))),
     loadEntireTrail(services, person),
     listRemovals(services, person),
   ]);
@@ -78,10 +79,10 @@ export const exportAccount = async (
     found
       .flat()
       .sort((a, b) => b.share.createdAt - a.share.createdAt)
-      .map(async (one) => ({
-        ...one,
-        granted: one.subjectSealed === null ? {} : await openGrantedFields(vault, one.share.id, id, one.subjectSealed),
+      .map(async (exported) => ({
+        ...exported,
+        granted: exported.subjectSealed === null ? {} : await openGrantedFields(vault, exported.share.id, id, exported.subjectSealed),
       })),
   );
-  return ok({ at: now, profile: profile.value, fields: kept.fields, shares, ...trail.value, removals });
+  return ok({ at: now, profile: profile.value, fields: stored.fields, shares, ...trail.value, removals });
 };

@@ -1,3 +1,4 @@
+// A certificate that names the signed-in person by their email address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -8,7 +9,7 @@ import { verifyCertificate } from "../certificates/verify-certificate.ts";
 import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
-/** A live certificate that names the person, as a withdrawal needs it. */
+/** Finds a live certificate that names the person, with the data a withdrawal needs. Refuses as `getCertificateNamingPerson`. */
 export const locateRecordNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,
@@ -21,12 +22,12 @@ export const locateRecordNamingPerson = async (
   return ok(located);
 };
 
-/** As its public page shows it. Refuses `cert_not_found` for one that does not name the person. */
+/** Returns what the public page shows. Refuses `unauthorized` for a person who is gone, `cert_not_found` if it does not name the person. */
 export const getCertificateNamingPerson = async (
   services: ConsumerDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
 ): Promise<Result<PublishedCertificate, "unauthorized" | "cert_not_found">> => {
-  const own = await locateRecordNamingPerson(services, person, certId);
-  return own.ok ? verifyCertificate(services, own.value.record.certificate.id) : own;
+  const named = await locateRecordNamingPerson(services, person, certId);
+  return named.ok ? verifyCertificate(services, named.value.record.certificate.id) : named;
 };

@@ -1,3 +1,4 @@
+// The person's saved contact fields.
 import type { Person } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
@@ -6,6 +7,6 @@ import type { Stores } from "../dependencies.ts";
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const getContactFields = async (services: Stores, person: Person): Promise<Result<ContactFields, "unauthorized">> => {
-  const kept = await findContactFields(services.shards.forId(person.id), services.vault, person.id);
-  return kept === null ? refuse("unauthorized") : ok(kept.fields);
+  const stored = await findContactFields(services.shards.forId(person.id), services.vault, person.id);
+  return stored === null ? refuse("unauthorized") : ok(stored.fields);
 };

@@ -1,4 +1,4 @@
-// The page of a person's history: their audit trail, and the shares by which its entries are told and chosen.
+// The history page: the person's audit trail, with the shares that name and filter its entries.
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { BusinessId } from "../../../core/ids.ts";
@@ -11,23 +11,24 @@ import { queryShards, queryOwnShard } from "./query-shards.ts";
 import { mergeSharePages } from "./list-own-shares.ts";
 
 export interface History {
-  /** Null while the log does not answer. */
+  /** Null while the audit log is unavailable. */
   readonly trail: AuditTrail | null;
   readonly shares: readonly Share[];
 }
 
-/** Entries about the shares with one business, or every entry. */
+/** Returns entries about the shares with one business, or all entries for `everybody`. */
 export const getHistory = async (
   services: ConsumerDependencies,
   session: ConsumerSession,
-  { of, ...query }: Omit<TrailQuery, "about"> & { readonly of: BusinessId | null | "everybody" },
+  { of, ...query }: Omit<TrailQuery, "entityIds"> & { readonly of: BusinessId | null | "everybody" },
 ): Promise<History> => {
   const { id, chain } = personFromSession(session);
   const now = services.clock();
-  const ask = (db: Database) => listSharesByPerson(db, id, now);
-  const { found, others } = await queryOwnShard(services, id, ask);
-  const listed = queryShards(services, others, ask).then((there) => mergeSharePages([found, ...there]).shares);
-  const about = of === "everybody" ? {} : { about: (await listed).filter(({ business }) => business.id === of).map((share) => share.id) };
-  const [trail, shares] = await Promise.all([getAuditTrailInShards(services, { id, chain }, others, { ...query, ...about }), listed]);
+  const listShares = (db: Database) => listSharesByPerson(db, id, now);
+  const { found, others } = await queryOwnShard(services, id, listShares);
+  const listed = queryShards(services, others, listShares).then((pages) => mergeSharePages([found, ...pages]).shares);
+  const filter =
+    of === "everybody" ? {} : { entityIds: (await listed).filter(({ business }) => business.id === of).map((share) => share.id) };
+  const [trail, shares] = await Promise.all([getAuditTrailInShards(services, { id, chain }, others, { ...query, ...filter }), listed]);
   return { trail: trail.ok ? trail.value : null, shares };
 };

@@ -1,3 +1,4 @@
+// The person's contact fields, and the shares that hold some of them.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -5,11 +6,11 @@ import { findContactFields } from "../../../storage/contact-fields.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { loadSharesWith } from "./list-own-shares.ts";
 
-/** What a person keeps, and who holds some of it; no fields for a person who is gone. */
+/** Returns no fields for a person who is gone. */
 export const getPersonDetails = async (
   services: ReadDependencies,
   person: Person,
 ): Promise<{ readonly fields: ContactFields; readonly shares: readonly Share[] }> => {
-  const [{ shares }, kept] = await loadSharesWith(services, person, (own) => findContactFields(own, services.vault, person.id));
-  return { fields: kept?.fields ?? {}, shares };
+  const [{ shares }, stored] = await loadSharesWith(services, person, (ownDb) => findContactFields(ownDb, services.vault, person.id));
+  return { fields: stored?.fields ?? {}, shares };
 };

@@ -1,3 +1,4 @@
+// GET /v1/me.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -12,7 +13,7 @@ import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface Profile {
   readonly id: string;
-  /** The proven address. */
+  /** The verified address. */
   readonly email: string;
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
@@ -21,28 +22,30 @@ export interface Profile {
   readonly fieldsUpdatedAt: Instant | null;
 }
 
-/** With what else the same page asks of the person's own home. Refuses `unauthorized` for a person who is gone. */
+/**
+ * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Refuses `unauthorized` for a person who is gone.
+ */
 export const loadProfileWith = async <T>(
   services: ReadDependencies,
   { id }: Pick<Person, "id">,
-  more: (own: Database) => Lookup<T>,
+  extraLookup: (ownDb: Database) => Lookup<T>,
 ): Promise<Result<readonly [Profile, T], "unauthorized">> => {
   const { vault } = services;
   const now = services.clock();
-  const active = (db: Database) => countActiveShares(db, id, now);
-  const { found, others } = await queryOwnShard(services, id, (own) =>
-    combineLookups(own, [findPersonRecord(own, id), findContactFields(own, vault, id), active(own), more(own)]),
+  const countActive = (db: Database) => countActiveShares(db, id, now);
+  const { found, others } = await queryOwnShard(services, id, (ownDb) =>
+    combineLookups(ownDb, [findPersonRecord(ownDb, id), findContactFields(ownDb, vault, id), countActive(ownDb), extraLookup(ownDb)]),
   );
-  const [record, kept, here, rest] = found;
-  if (record === null || kept === null) return refuse("unauthorized");
-  const there = await queryShards(services, others, active);
-  const times = Object.values(kept.fields).map(({ updatedAt }) => updatedAt);
+  const [record, stored, ownCount, rest] = found;
+  if (record === null || stored === null) return refuse("unauthorized");
+  const otherCounts = await queryShards(services, others, countActive);
+  const times = Object.values(stored.fields).map(({ updatedAt }) => updatedAt);
   const profile: Profile = {
     id,
     email: await vault.open(consumerEmailContext(id), record.emailSealed),
     plan: record.plan,
     createdAt: record.createdAt,
-    activeShares: there.reduce((sum, one) => sum + one, here),
+    activeShares: otherCounts.reduce((sum, count) => sum + count, ownCount),
     fieldsUpdatedAt: times.length === 0 ? null : Math.max(...times),
   };
   return ok([profile, rest]);
@@ -50,6 +53,6 @@ export const loadProfileWith = async <T>(
 
 /** Refuses `unauthorized` for a person who is gone. */
 export const getProfile = async (services: ReadDependencies, person: Person): Promise<Result<Profile, "unauthorized">> => {
-  const read = await loadProfileWith(services, person, (own) => combineLookups(own, []));
+  const read = await loadProfileWith(services, person, (ownDb) => combineLookups(ownDb, []));
   return read.ok ? ok(read.value[0]) : read;
 };

@@ -1,5 +1,4 @@
-// The page of a person's account: what it is, where else they are signed in, and with what they can. Apart from the profile, which
-// assistants read: what adds and removes passkeys is not for them.
+// The account page: profile, sessions and passkeys. Separate from the profile, which agents can read: agents must not see passkeys.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -20,8 +19,8 @@ export const getSecurityOverview = async (
   services: ReadDependencies,
   session: ConsumerSession,
 ): Promise<Result<SecurityOverview, "unauthorized">> => {
-  const read = await loadProfileWith(services, personFromSession(session), (own) =>
-    combineLookups(own, [listSessions(services, session), listPasskeys(services, session)]),
+  const read = await loadProfileWith(services, personFromSession(session), (ownDb) =>
+    combineLookups(ownDb, [listSessions(services, session), listPasskeys(services, session)]),
   );
   if (!read.ok) return read;
   const [profile, [sessions, passkeys]] = read.value;

@@ -1,10 +1,11 @@
+// The person's active shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { listActiveSharesByBusiness } from "../../../storage/shares.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** What a person shares with a business now, newest first. */
+/** Newest first. */
 export const listActiveSharesWithBusiness = async (
   services: ReadDependencies,
   { id }: Person,

@@ -1,3 +1,4 @@
+// Businesses with live certificates that name the person. Certificates are in the shards of the businesses, so every shard is queried.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -12,12 +13,13 @@ import { loadEmailIndex } from "./load-email-index.ts";
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
   readonly hasMore: boolean;
-  /** A home did not answer: there may be others. */
+  /** True if a shard was unavailable, so businesses may be missing. */
   readonly isIncomplete: boolean;
 }
 
 const businessesPerPage = 20;
 
+/** One page of a shard, with one business more than is shown. */
 export const queryNamingBusinesses = (
   db: Database,
   address: Parameters<typeof listNamingBusinesses>[1],
@@ -26,7 +28,7 @@ export const queryNamingBusinesses = (
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Of homes besides those that have answered, as far as they do. */
+/** Queries all shards but the known ones. The result of an unavailable shard is undefined. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],
@@ -36,31 +38,32 @@ export const queryOtherShards = (
   Promise.all(
     services.shards
       .all()
-      .filter(([home]) => !known.includes(home))
+      .filter(([shard]) => !known.includes(shard))
       .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, address, startingAfter))),
   );
 
-export const mergeShardResults = (asked: readonly ShardResult[]): NamingBusinessPage => {
-  const found = asked.flatMap((ofHome) => ofHome ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
+/** Merges the pages of all shards by business id. */
+export const mergeShardResults = (results: readonly ShardResult[]): NamingBusinessPage => {
+  const found = results.flatMap((result) => result ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
     businesses: found.slice(0, businessesPerPage),
     hasMore: found.length > businessesPerPage,
-    isIncomplete: asked.includes(undefined),
+    isIncomplete: results.includes(undefined),
   };
 };
 
-/** By id, from behind `startingAfter`. Refuses `unauthorized` for a person who is gone. */
+/** Lists 20 businesses by id, after `startingAfter`. Refuses `unauthorized` for a person who is gone. */
 export const listBusinessesNamingPerson = async (
   services: ReadDependencies,
   person: Pick<Person, "id">,
   startingAfter: BusinessId | null,
 ): Promise<Result<NamingBusinessPage, "unauthorized">> => {
   const { id } = person;
-  const own = services.shards.forId(id);
-  const [address, here] = await combineLookups(own, [
+  const ownDb = services.shards.forId(id);
+  const [address, ownResult] = await combineLookups(ownDb, [
     loadEmailIndex(services, person),
-    queryNamingBusinesses(own, addressIndexField(id), startingAfter),
+    queryNamingBusinesses(ownDb, addressIndexField(id), startingAfter),
   ]);
   if (address === null) return refuse("unauthorized");
-  return ok(mergeShardResults([here, ...(await queryOtherShards(services, [shardOfId(id)], address, startingAfter))]));
+  return ok(mergeShardResults([ownResult, ...(await queryOtherShards(services, [shardOfId(id)], address, startingAfter))]));
 };

@@ -1,3 +1,4 @@
+// Live certificates of one business that name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -12,7 +13,7 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Of one business, the newest first; none where nothing of it names the person. Refuses `unauthorized` for a person who is gone. */
+/** Lists 50 certificates, newest first; none for an unknown business. Refuses `unauthorized` for a person who is gone. */
 export const listCertificatesNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,
@@ -22,7 +23,7 @@ export const listCertificatesNamingPerson = async (
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
   if (businessId === null) return ok({ certificates: [], hasMore: false });
-  const within = { startingAfter, limit: certificatesPerPage + 1 };
-  const found = await listNamingCertificates(services.shards.forId(businessId), address, businessId, within);
+  const page = { startingAfter, limit: certificatesPerPage + 1 };
+  const found = await listNamingCertificates(services.shards.forId(businessId), address, businessId, page);
   return ok({ certificates: found.slice(0, certificatesPerPage), hasMore: found.length > certificatesPerPage });
 };

@@ -1,3 +1,4 @@
+// The consents page: the person's shares, and the businesses with certificates that name them.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -22,8 +23,8 @@ export interface ConsentPage extends SharePage {
 }
 
 /**
- * The first page has every share; those behind it only what is left of consents on forms. A home that may hold shares has to answer.
- * Refuses as `businessesNaming`.
+ * The first page has all shares; later pages only have businesses. Throws if a shard that may hold shares is unavailable: a hidden share is
+ * worse than an error. Refuses `unauthorized` for a person who is gone.
  */
 export const listConsents = async (
   services: ReadDependencies,
@@ -36,18 +37,18 @@ export const listConsents = async (
   }
   const { id } = person;
   const now = services.clock();
-  const sharesIn = (db: Database) => listSharesByPerson(db, id, now);
-  const { found, others } = await queryOwnShard(services, id, (own) =>
-    combineLookups(own, [loadEmailIndex(services, person), sharesIn(own), queryNamingBusinesses(own, addressIndexField(id), null)]),
+  const listShares = (db: Database) => listSharesByPerson(db, id, now);
+  const { found, others } = await queryOwnShard(services, id, (ownDb) =>
+    combineLookups(ownDb, [loadEmailIndex(services, person), listShares(ownDb), queryNamingBusinesses(ownDb, addressIndexField(id), null)]),
   );
   const [address, shares, naming] = found;
   if (address === null) return refuse("unauthorized");
-  const [there, elsewhere] = await Promise.all([
-    queryShards(services, others, (db) => combineLookups(db, [sharesIn(db), queryNamingBusinesses(db, address, null)])),
+  const [shareShards, remaining] = await Promise.all([
+    queryShards(services, others, (db) => combineLookups(db, [listShares(db), queryNamingBusinesses(db, address, null)])),
     queryOtherShards(services, [shardOfId(id), ...others], address, null),
   ]);
   return ok({
-    ...mergeSharePages([shares, ...there.map(([ofHome]) => ofHome)]),
-    naming: mergeShardResults([naming, ...there.map(([, ofHome]) => ofHome), ...elsewhere]),
+    ...mergeSharePages([shares, ...shareShards.map(([part]) => part)]),
+    naming: mergeShardResults([naming, ...shareShards.map(([, part]) => part), ...remaining]),
   });
 };

@@ -1,3 +1,4 @@
+// GET /v1/me/shares: the person's shares from all shards.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -10,24 +11,25 @@ const maxListedShares = 500;
 
 const getStatusRank = ({ status }: Share): number => (status === "active" ? 0 : 1);
 
-/** Of several homes: active ones first, then newest first. */
+/** Merges the pages of several shards, active shares first, then newest first; at most 500. */
 export const mergeSharePages = (pages: readonly SharePage[]): SharePage => {
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => getStatusRank(a) - getStatusRank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxListedShares), hasMore: shares.length > maxListedShares || pages.some(({ hasMore }) => hasMore) };
 };
 
-/** With what else the same page asks of the person's own home. */
+/** Loads the shares, plus an extra lookup in the same round trip to the person's shard. */
 export const loadSharesWith = async <T>(
   services: ReadDependencies,
   { id }: Person,
-  more: (own: Database) => Lookup<T>,
+  extraLookup: (ownDb: Database) => Lookup<T>,
 ): Promise<readonly [SharePage, T]> => {
   const now = services.clock();
-  const ask = (db: Database) => listSharesByPerson(db, id, now);
-  const { found, others } = await queryOwnShard(services, id, (own) => combineLookups(own, [ask(own), more(own)]));
-  const [here, rest] = found;
-  return [mergeSharePages([here, ...(await queryShards(services, others, ask))]), rest];
+  const listShares = (db: Database) => listSharesByPerson(db, id, now);
+  const { found, others } = await queryOwnShard(services, id, (ownDb) => combineLookups(ownDb, [listShares(ownDb), extraLookup(ownDb)]));
+  const [ownPage, extra] = found;
+  return [mergeSharePages([ownPage, ...(await queryShards(services, others, listShares))]), extra];
 };
 
+/** Lists at most 500 shares, active ones first, then newest first. Throws if a shard is unavailable. */
 export const listOwnShares = async (services: ReadDependencies, person: Person): Promise<SharePage> =>
-  (await loadSharesWith(services, person, (own) => combineLookups(own, [])))[0];
+  (await loadSharesWith(services, person, (ownDb) => combineLookups(ownDb, [])))[0];

@@ -1,9 +1,10 @@
+// The person's removals.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { listRemovalsByConsumer } from "../../../storage/removals.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** The newest first. Whoever asked once keeps seeing it, whatever the plan. */
+/** Newest first, whatever the current plan. */
 export const listRemovals = (services: Stores, { id }: Pick<Person, "id">): Lookup<readonly Removal[]> =>
   listRemovalsByConsumer(services.shards.forId(id), services.vault, id);

@@ -1,5 +1,5 @@
-// What the fields as they are mean for each share: under what it is found, a new copy of its values, and an event for each group in which the
-// copy it has is another. By the copy, and not by what somebody changed: of changes that wait or overtake each other, none is left untold.
+// Prepares new copies of changed contact fields for shares, with an event for each changed group. Compares with the copy that the share
+// has, not with the change: several pending or overtaking changes are then never missed.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -14,7 +14,7 @@ const pickFieldsInScope = (fields: ContactFields, scope: readonly ContactKey[]):
 const findChangedKeys = (a: ContactFields, b: ContactFields, scope: readonly ContactKey[]): readonly ContactKey[] =>
   scope.filter((key) => a[key]?.value !== b[key]?.value);
 
-/** An event tells all fields of its group that are in scope, as they now are: null where one was cleared. */
+/** An event holds all fields of its group within the scope, with their current values. Cleared fields are null. */
 const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: ContactFields): Promise<ShareUpdate> => {
   const { id, businessId, scope } = share;
   const sealer = await vault.withRecordKey(share.keySealed);
@@ -35,8 +35,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * One after the other: sealing happens on this thread, so nothing is gained by beginning five hundred at once, and what all of them hold
- * until the last is done costs the collector more than the sealing.
+ * Prepares one share after the other. Encryption runs on this thread, so 500 in parallel gain nothing, and the memory they hold costs more
+ * in garbage collection than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

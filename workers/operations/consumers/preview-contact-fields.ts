@@ -1,3 +1,4 @@
+// Shows what a change of contact fields would do, without saving it.
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -10,7 +11,7 @@ export interface FieldsPreview {
   readonly changed: readonly ContactKey[];
 }
 
-/** What a change would do, without doing it. Refuses as the change would. */
+/** Refuses what `updateContactFields` would refuse. */
 export const previewContactFields = async (
   services: ConsumerDependencies,
   person: Person,

@@ -1,3 +1,4 @@
+// The operator records what data brokers answered to a removal request.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -12,8 +13,8 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * For the operator: what came of asking some of the targets. With the last of them the removal is over, and where anybody removed the
- * person the affidavit is made, signed and mailed about. Refuses `not_found` also where the person is gone.
+ * Updates the status of some targets. When the last target is settled and one of them removed the person, the affidavit is written and
+ * signed, and the person is mailed. Refuses `not_found` for an unknown removal and for a person who is gone, and as `applyRemovalProgress`.
  */
 export const recordRemovalProgress = async (
   services: ConsumerWriteDependencies,
@@ -23,7 +24,6 @@ export const recordRemovalProgress = async (
   const { vault, signer, config } = services;
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
-  // Where another act was first, it is decided again on what that left.
   return retryOnConflict([isOutdatedRemoval], async () => {
     const known = await findRemoval(db, vault, id);
     if (known === null) return refuse("not_found");

@@ -1,3 +1,4 @@
+// POST /v1/me/removals: the person requests that data brokers delete their data.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { generateId, shardOfId, type RemovalId } from "../../../core/ids.ts";
@@ -12,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** Null: all of the list. */
+  /** Null: all targets on the list. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;
@@ -21,12 +22,15 @@ export interface RemovalRequest {
 
 const maxNotesLength = 500;
 
-/** Refuses what is not on the list, then a plan without removals. */
+/**
+ * Refuses `invalid_request` for unknown targets and notes over 500 characters, `unauthorized` for a person who is gone, then
+ * `plan_required`.
+ */
 export const requestRemoval = async (
   services: WriteDependencies,
   person: Person,
   request: RemovalRequest,
-  keep?: SaveIdempotentResponse<Removal>,
+  saveIdempotentResponse?: SaveIdempotentResponse<Removal>,
 ): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
   const { vault } = services;
   const targets = parseRemovalTargets(request.targets);
@@ -39,7 +43,7 @@ export const requestRemoval = async (
   if (record.plan !== "white_glove") return refuse("plan_required");
   const now = services.clock();
   const id = generateId("rmv_", shardOfId(person.id), services.random) as RemovalId;
-  const act = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
+  const action = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
   const { language, requestId } = request;
   const rows = await insertRemoval(db, vault, {
     id,
@@ -61,8 +65,8 @@ export const requestRemoval = async (
     recheckAt: null,
     affidavit: null,
   };
-  const kept = (await keep?.(removal)) ?? [];
-  return commit(db, services, [...rows, ...kept], [createAuditedEvent(person, act, now)]).then(
+  const saved = (await saveIdempotentResponse?.(removal)) ?? [];
+  return commit(db, services, [...rows, ...saved], [createAuditedEvent(person, action, now)]).then(
     () => ok(removal),
     refuseWhen(isMissingConsumer, "unauthorized"),
   );

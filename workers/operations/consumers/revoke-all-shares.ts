@@ -1,35 +1,35 @@
-// A person ends everything that they share with one business.
+// The person revokes all shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { RevokeServices } from "../shares/commit-revocation.ts";
+import type { WriteDependencies } from "../dependencies.ts";
 import { revokeShareByPerson } from "../shares/revoke-share-by-person.ts";
 import { listOwnShares } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** Those of them that are active still: the rest is for the next press. */
+  /** Shares that are still active: one call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }
 
-const maxAtOnce = 50; // each is some five round trips
+const maxAtOnce = 50; // each takes about five round trips
 
-/** Ends every active share with a business, one after the other; each is a change of its own. */
+/** Revokes up to 50 active shares, each as its own transaction. Shares that end in the meantime are skipped. */
 export const revokeAllShares = async (
-  services: RevokeServices,
+  services: WriteDependencies,
   person: Person,
   businessId: string,
   requestId: string,
 ): Promise<RevokedShares> => {
   const { shares } = await listOwnShares(services, person);
   const active = shares.filter(({ status, business }) => status === "active" && business.id === businessId);
-  let stopped = 0;
+  let revokedCount = 0;
   let ceaseBy: Instant | null = null;
   for (const { id } of active.slice(0, maxAtOnce)) {
     const revoked = await revokeShareByPerson(services, id, { person }, { reason: null, requestId });
     if (!revoked.ok) continue;
-    stopped += 1;
+    revokedCount += 1;
     ceaseBy = revoked.value.ceaseBy;
   }
-  return { revoked: stopped, remaining: active.length - stopped, ceaseBy };
+  return { revoked: revokedCount, remaining: active.length - revokedCount, ceaseBy };
 };

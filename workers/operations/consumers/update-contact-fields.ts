@@ -1,3 +1,4 @@
+// PUT /v1/me/fields.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
@@ -15,17 +16,16 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 export interface FieldsUpdate {
   readonly fields: ContactFields;
   readonly changedGroups: readonly FieldGroup[];
-  /** Written before the answer; what other homes are told follows. */
+  /** Events written in this transaction. Those in other shards follow in the background. */
   readonly eventsEmitted: number;
 }
 
-const maxAttempts = 5;
-
-// each is another change of the same person's in between
+const maxAttempts = 5; // only other changes by the same person make an attempt fail
 
 /**
- * Applies a partial change: null clears a field. The same values again change nothing and tell nobody. Refuses a value that is none of
- * its kind, and `unauthorized` for a person who is gone.
+ * Applies a partial change; null clears a field. Updates the copies of the person's shares in the same shard in one transaction, with their
+ * events, and schedules the rest. Unchanged values write nothing. Refuses `invalid_request` for an invalid value, `unauthorized` for a
+ * person who is gone, and `storage_unavailable` after five lost races.
  */
 export const updateContactFields = async (
   services: ConsumerWriteDependencies,
@@ -36,18 +36,18 @@ export const updateContactFields = async (
   const db = services.shards.forId(person.id);
   const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
     const now = services.clock();
-    const kept = await findFieldsForUpdate(db, vault, person.id, [...change.keys()], now);
-    if (kept === null) return refuse("unauthorized");
-    const decided = applyFieldChanges(kept.fields, change, now, services.toE164);
+    const stored = await findFieldsForUpdate(db, vault, person.id, [...change.keys()], now);
+    if (stored === null) return refuse("unauthorized");
+    const decided = applyFieldChanges(stored.fields, change, now, services.toE164);
     if (!decided.ok) return decided;
     const { fields, changedKeys } = decided.value;
     if (changedKeys.length === 0) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
-    const revision = kept.revision + 1;
-    const shares = kept.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
+    const revision = stored.revision + 1;
+    const shares = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
     const indexes = await computeContactIndexes(services, fields);
     const fanOut = { consumerId: person.id, changed: changedKeys, revision };
     const [updated, updates] = await Promise.all([
-      updateStoredFields(db, vault, person.id, { fields, revision: kept.revision }),
+      updateStoredFields(db, vault, person.id, { fields, revision: stored.revision }),
       prepareShareUpdates(services, shares, fields),
     ]);
     const rows = [
@@ -58,14 +58,14 @@ export const updateContactFields = async (
         ...((changedKeys.includes("phone") || changedKeys.includes("country")) && { phone: indexes.phone }),
       }),
       insertOwnShardFanout(db, { ...fanOut, shard: shardOfId(person.id) }, now),
-      ...kept.otherShards.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
+      ...stored.otherShards.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
     ] as const;
     const payload = { groups: [...groupsFromKeys(changedKeys)] };
-    const act = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
-    const [events] = await commit(db, services, rows, [createAuditedEvent(person, act, now)]);
+    const action = { type: "fields.updated", entityType: "consumer", entityId: person.id, payload } as const;
+    const [events] = await commit(db, services, rows, [createAuditedEvent(person, action, now)]);
     for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
-    const allowed = withBudget(services, waitUntilBudget);
-    services.waitUntil(() => continueFanOuts(allowed, allowed.shards.forId(person.id)));
+    const budgeted = withBudget(services, waitUntilBudget);
+    services.waitUntil(() => continueFanOuts(budgeted, budgeted.shards.forId(person.id)));
     return ok({ fields, changedGroups: groupsFromKeys(changedKeys), eventsEmitted: (events as D1Result).meta.changes });
   };
   return retryOnConflict([isOutdatedFields], attempt, maxAttempts);

@@ -1,3 +1,4 @@
+// POST /v1/me/certificates/withdraw: all the person's certificates, of one business or of every business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -17,13 +18,11 @@ import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../w
 import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
 
-export type WithdrawServices = ConsumerWriteDependencies;
+const maxBatches = 10; // per shard and call
 
-const maxBatches = 10;
-
-/** Some batches of it: how many certificates, and whether that was all. */
+/** Withdraws up to 10 batches in one shard within the work budget, and deletes the work row when nothing is left. */
 export const withdrawBatches = async (
-  services: WithdrawServices,
+  services: ConsumerWriteDependencies,
   db: Database,
   work: AccountWithdrawal,
 ): Promise<{ readonly withdrawn: number; readonly isDone: boolean }> => {
@@ -46,7 +45,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // one of them was withdrawn meanwhile: what is left is read again
+      if (!isAlreadyWithdrawn(error)) throw error; // one of them was withdrawn in the meantime: load the rest again
     }
   }
   return { withdrawn, isDone: false };
@@ -54,18 +53,18 @@ export const withdrawBatches = async (
 
 export interface BulkWithdrawal {
   readonly withdrawnAt: Instant;
-  /** Before this answer. */
+  /** Certificates that this call withdrew. */
   readonly withdrawn: number;
-  /** The rest follows by itself. */
+  /** True if the background job has to finish the rest. */
   readonly isPending: boolean;
 }
 
 /**
- * Everything that stands at this moment, of one business or of all. Refuses `unauthorized` for a person who is gone, and
- * `cert_not_found` where nothing of that business names them. Throws where a home does not answer; asked again, it goes on.
+ * Withdraws every active certificate that exists now, of one business or of `everybody`. Refuses `unauthorized` for a person who is gone,
+ * and `cert_not_found` if no certificate of the business names them. Throws if a shard is unavailable; a repeated call continues the work.
  */
 export const withdrawAllCertificates = async (
-  services: WithdrawServices,
+  services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,
   from: { readonly businessId: BusinessId | null } | "everybody",
 ): Promise<Result<BulkWithdrawal, "unauthorized" | "cert_not_found">> => {
@@ -73,22 +72,23 @@ export const withdrawAllCertificates = async (
   if (address === null) return refuse("unauthorized");
   const now = services.clock();
   const businessId = from === "everybody" ? null : from.businessId;
-  const homes = businessId === null ? services.shards.all().map(([, db]) => db) : [services.shards.forId(businessId)];
+  const databases = businessId === null ? services.shards.all().map(([, db]) => db) : [services.shards.forId(businessId)];
   if (from !== "everybody") {
-    const one = { startingAfter: null, limit: 1 };
-    const named = businessId === null ? [] : await listNamingCertificates(services.shards.forId(businessId), address, businessId, one);
+    const firstOnly = { startingAfter: null, limit: 1 };
+    const named =
+      businessId === null ? [] : await listNamingCertificates(services.shards.forId(businessId), address, businessId, firstOnly);
     if (named.length === 0) return refuse("cert_not_found");
   }
   const work: AccountWithdrawal = { addressIndex: address, businessId, withdrawnAt: now };
-  const withdrawing = homes.map(async (db) => {
+  const withdrawing = databases.map(async (db) => {
     await insertAccountWithdrawal(db, work).run();
     return withdrawBatches(services, db, work);
   });
-  await Promise.allSettled(withdrawing); // each goes on, whatever becomes of the others
-  const answers = await Promise.all(withdrawing);
+  await Promise.allSettled(withdrawing); // wait for all of them: one failure must not cut the others short
+  const results = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,
-    withdrawn: answers.reduce((sum, one) => sum + one.withdrawn, 0),
-    isPending: answers.some(({ isDone }) => !isDone),
+    withdrawn: results.reduce((sum, result) => sum + result.withdrawn, 0),
+    isPending: results.some(({ isDone }) => !isDone),
   });
 };

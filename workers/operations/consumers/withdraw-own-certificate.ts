@@ -1,3 +1,4 @@
+// The signed-in person withdraws one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -5,27 +6,29 @@ import { refuse, type Result } from "../../../core/result.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { withdrawCertificate, type WithdrawalResult } from "../withdrawals/withdraw-certificate.ts";
 import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
-import type { WithdrawServices } from "./withdraw-all-certificates.ts";
+import type { ConsumerWriteDependencies } from "./dependencies.ts";
 
-/** The address was proven by a code when the person signed in. */
+/** The person verified the email address with a code when they signed in. */
 export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;
 
-/** One certificate; a mail confirms it. Refuses `cert_not_found` for one that does not name the person, `already_revoked`. */
+/**
+ * A mail confirms it. Refuses `unauthorized` for a person who is gone, `cert_not_found` if it does not name them, then `already_revoked`.
+ */
 export const withdrawOwnCertificate = async (
-  services: WithdrawServices,
+  services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
   language: MailLanguage,
-  keep?: SaveIdempotentResponse<WithdrawalResult>,
+  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, "unauthorized" | "cert_not_found" | "already_revoked">> => {
-  const own = await locateRecordNamingPerson(services, person, certId);
-  if (!own.ok) return own;
-  if (own.value.record.certificate.status !== "active") return refuse("already_revoked");
-  return withdrawCertificate(services, own.value, {
+  const located = await locateRecordNamingPerson(services, person, certId);
+  if (!located.ok) return located;
+  if (located.value.record.certificate.status !== "active") return refuse("already_revoked");
+  return withdrawCertificate(services, located.value, {
     change: accountWithdrawalChange,
     scope: "certificate",
     address: null,
     language,
-    more: keep,
+    saveIdempotentResponse,
   });
 };

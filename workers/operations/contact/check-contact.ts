@@ -1,5 +1,5 @@
-// May these people still be contacted? Answered from the business's own records, as they stand at this moment. Only blind indexes are compared;
-// nothing personal is opened or answered.
+// POST /v1/contact-check: may these persons still be contacted? The answer comes from the business's own records at this moment. Only blind
+// indexes are compared; no personal data is decrypted or returned.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -9,9 +9,9 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
-  /** Only consent that names this recipient, and shares with a business of that name; null: whoever is named. */
+  /** Only consent that names this recipient, and shares with a business of that name. Null: any recipient. */
   readonly entity: string | null;
-  /** Only consent for this purpose; null: whatever it is for. */
+  /** Only consent for this purpose. Null: any purpose. */
   readonly purpose: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface ContactCheck extends ContactVerdict {
   readonly checkedAt: Instant;
 }
 
-/** One for each subject, in their order. */
+/** Returns one result for each subject, in the same order. */
 export const checkContact = async (
   services: ContactDependencies,
   principal: Principal,
@@ -29,7 +29,7 @@ export const checkContact = async (
   const { business, environment } = principal;
   const indexes = await Promise.all(subjects.map((subject) => computeSubjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
-  const asked = { businessId: business.id, environment, subjects: indexes, entity, purpose };
-  const found = await listContactBasis(services.shards.forId(business.id), asked, checkedAt);
+  const query = { businessId: business.id, environment, subjects: indexes, entity, purpose };
+  const found = await listContactBasis(services.shards.forId(business.id), query, checkedAt);
   return found.map((basis) => ({ ...resolveContactVerdict(basis), basis, checkedAt }));
 };

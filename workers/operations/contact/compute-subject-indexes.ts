@@ -1,9 +1,10 @@
+// Blind indexes of an email address and a phone number, given in plain text or as hashes.
 import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 
-/** An address and a number, each as itself or as the SHA-256 of its comparable form; at least one is there. */
+/** Email address and phone number, in plain text or as the SHA-256 of the normalized form. At least one is not null. */
 export interface SubjectQuery {
   readonly email: string | null;
   readonly emailSha256: string | null;
@@ -11,16 +12,16 @@ export interface SubjectQuery {
   readonly phoneSha256: string | null;
 }
 
-/** `country` is that of the business: numbers without a country code are taken as numbers there. What is no address is on no certificate. */
+/** `country` is the business's; it applies to numbers without a country code. An invalid value gets an index that matches nothing. */
 export const computeSubjectIndexes = async (
   { vault, toE164 }: ContactDependencies,
   country: string,
-  asked: SubjectQuery,
+  query: SubjectQuery,
 ): Promise<SubjectIndexes> => {
-  const { email, emailSha256, phone, phoneSha256 } = asked;
-  const ofHash = (kind: "email" | "phone", hash: string | null) => (hash === null ? null : vault.blindIndexOfHash(kind, hash));
+  const { email, emailSha256, phone, phoneSha256 } = query;
+  const indexHash = (kind: "email" | "phone", hash: string | null) => (hash === null ? null : vault.blindIndexOfHash(kind, hash));
   return {
-    email: await (email === null ? ofHash("email", emailSha256) : vault.blindIndex("email", normalizeEmailAddress(email) ?? "")),
-    phone: await (phone === null ? ofHash("phone", phoneSha256) : vault.blindIndex("phone", normalizePhone(phone, country, toE164))),
+    email: await (email === null ? indexHash("email", emailSha256) : vault.blindIndex("email", normalizeEmailAddress(email) ?? "")),
+    phone: await (phone === null ? indexHash("phone", phoneSha256) : vault.blindIndex("phone", normalizePhone(phone, country, toE164))),
   };
 };

@@ -1,4 +1,4 @@
-// Is this certificate about this person? For the business that issued it, and for a recipient it names.
+// POST /v1/certs/{id}/match: is this certificate about this person? For its issuer and for recipients that it names.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -14,25 +14,25 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** As far as the one who asks is concerned: `revoked` too where the person has withdrawn from it alone. */
+  /** Status for the caller: also `revoked` if the person has withdrawn from the caller alone. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
 }
 
-/** Nothing is left to compare with. */
+/** The result after an erasure: nothing is left to compare with. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an address and a number with those on a certificate: for its issuer, and for a recipient it names that has proved
- * a domain. Noted in the view trail, and at most twenty misses a day. Refuses cert_not_found (unknown, or not for you),
- * rate_limited.
+ * Compares an address and a number with those on the certificate, for its issuer and for named recipients with a verified domain. Each call
+ * is recorded in the view trail. Refuses `cert_not_found` for unknown certificates and for other callers, and `rate_limited` after 20
+ * mismatches per certificate and day (UTC), so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,
   principal: Principal,
   certId: CertId,
-  asked: SubjectQuery,
+  query: SubjectQuery,
   caller: { readonly ip: string },
 ): Promise<Result<SubjectMatch, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
@@ -42,21 +42,21 @@ export const matchSubject = async (
     findBusinessNames(services.shards.forId(business.id), business.id),
   ]);
   if (certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
-  const known = [names.name, names.legalName];
+  const ownNames = [names.name, names.legalName];
   const isIssuer = certificate.businessId === business.id;
-  if (!isIssuer && !(names.hasVerifiedDomain && isNamedRecipient(certificate, known))) return refuse("cert_not_found");
+  if (!isIssuer && !(names.hasVerifiedDomain && isNamedRecipient(certificate, ownNames))) return refuse("cert_not_found");
 
   const now = services.clock();
-  const guess = await computeSubjectIndexes(services, business.country, asked);
-  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, guess, Math.floor(now / dayMs));
+  const indexes = await computeSubjectIndexes(services, business.country, query);
+  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, indexes, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
-  // As for the page, the trail fails open.
+  // A failure to record the view does not fail the request, as on the public page.
   await runIsolated(services, "view trail", async () => batch(db, await insertCertificateView(db, services.vault, certId, view)));
   return ok({
     ...matched,
-    status: isWithdrawnFrom(certificate, known) ? "revoked" : certificate.status,
-    entityNamed: isConsentedTo(certificate, known),
+    status: isWithdrawnFrom(certificate, ownNames) ? "revoked" : certificate.status,
+    entityNamed: isConsentedTo(certificate, ownNames),
     oneToOne: isOneToOne(certificate),
   });
 };

@@ -1,23 +1,25 @@
+// POST /v1/sandbox/clock: moves the clock of a sandbox forward.
 import { ok, type Result } from "../../../core/result.ts";
 import { decideClockMove, type ClockMove } from "../../../core/sandbox/clock.ts";
 import { getSandboxClock, updateSandboxClock } from "../../../storage/sandbox-clocks.ts";
 import { getClockReading, type SandboxOwner, type ClockReading } from "./get-clock-reading.ts";
-import { sweepSandbox, type ClockServices, type SweepResult } from "./sweep-sandbox.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
+import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
- * Refuses to go back, and further ahead than it may be in all. `draft` remembers where a move under an Idempotency-Key set out from, so
- * that the same move begun again ends where it was to end.
+ * Moves the clock and sweeps what became due, 1,000 shares at most. Refuses `invalid_request` for moving back or past the limit.
+ * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved: a repeated move ends at the same time.
  */
 export const advanceSandboxClock = async (
-  services: ClockServices,
+  services: SandboxWriteDependencies,
   tester: SandboxOwner,
   move: ClockMove,
-  draft: (text: string) => Promise<string> = async (text) => text,
+  saveDraft: (text: string) => Promise<string> = async (text) => text,
 ): Promise<Result<ClockReading & SweepResult, "invalid_request">> => {
   const db = services.shards.forId(tester.business.id);
   const now = services.clock();
   const { offsetMs } = await getSandboxClock(db, tester.business.id);
-  const next = decideClockMove(Number(await draft(String(offsetMs))), move, now);
+  const next = decideClockMove(Number(await saveDraft(String(offsetMs))), move, now);
   if (!next.ok) return next;
   await updateSandboxClock(db, tester.business.id, next.value, now).run();
   const swept = await sweepSandbox(services, db, tester.business.id);

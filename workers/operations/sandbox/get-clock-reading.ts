@@ -1,3 +1,4 @@
+// GET /v1/sandbox/clock, and the callers of sandbox operations.
 import type { Principal, BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -6,19 +7,20 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export type SandboxOwner = Pick<Principal, "business">;
 
-/** Who acts in a sandbox: a test key, or a member in the portal. */
+/** A test key, or a member in the portal. */
 export interface SandboxActor extends BusinessScope {
   readonly actor: Actor;
 }
 
 export interface ClockReading {
-  /** What the sandbox takes for the time. */
+  /** Current time in the sandbox. */
   readonly now: Instant;
   readonly offsetMs: number;
-  /** Null while it goes with the time. */
+  /** Null while the clock was never moved or has been reset. */
   readonly movedAt: Instant | null;
 }
 
+/** Returns the time in the sandbox of the business. */
 export const getClockReading = async (services: ReadDependencies, { business }: SandboxOwner): Promise<ClockReading> => {
   const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };

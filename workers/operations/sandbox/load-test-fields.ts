@@ -1,16 +1,17 @@
+// A test person's contact fields. Test persons have no account, so the copy in the share is the only place.
 import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findTestShareCopy, openShareCopy } from "../../../storage/share-values.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The copy that stands for their fields; null once the share is over. */
+/** Returns the decrypted copy with its keys. Null if the share is not active. */
 export const loadTestFields = async (
   services: ReadDependencies,
   db: Database,
-  of: { readonly id: ShareId; readonly businessId: BusinessId },
+  share: { readonly id: ShareId; readonly businessId: BusinessId },
 ) => {
-  const copy = await findTestShareCopy(db, of.businessId, of.id);
+  const copy = await findTestShareCopy(db, share.businessId, share.id);
   if (copy === undefined || copy.expiresAt <= services.clock() + copy.clockOffsetMs) return null;
-  const fields = await openShareCopy(services.vault, of, copy);
+  const fields = await openShareCopy(services.vault, share, copy);
   return fields === null || copy.keySealed === null ? null : { ...copy, keySealed: copy.keySealed, fields };
 };

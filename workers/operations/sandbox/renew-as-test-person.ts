@@ -1,3 +1,4 @@
+// Renews a test share.
 import { generateId, shardOfId, type ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { decideRenewal } from "../../../core/shares/grant.ts";
@@ -8,25 +9,28 @@ import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../.
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import { commitShare } from "../shares/commit-share.ts";
 import { loadTestFields } from "./load-test-fields.ts";
-import type { TestPersonServices } from "./share-as-test-person.ts";
+import type { SandboxWriteDependencies } from "./dependencies.ts";
 
-/** A fresh share takes the place of an active one, with the same scope and as many days. */
+/**
+ * Replaces an active share by a new one with the same scope and duration. Returns the new id. Refuses `share_inactive`, and as
+ * `decideRenewal`.
+ */
 export const renewAsTestPerson = async (
-  services: TestPersonServices,
+  services: SandboxWriteDependencies,
   db: Database,
   { share: old, disclosureText, language }: ChangeableShare,
   requestId: string,
 ): Promise<Result<ShareId>> => {
   const businessId = old.business.id;
   return retryOnConflict([isOutdatedGrant, isOutdatedShare], async () => {
-    const [client, kept] = await Promise.all([
+    const [client, stored] = await Promise.all([
       findGrantingClient(db, old.clientId),
       loadTestFields(services, db, { id: old.id, businessId }),
     ]);
-    if (client === null) throw new Error("shares: a share belongs to no client");
-    if (kept === null) return refuse("share_inactive");
-    const written = services.clock();
-    const now = written + client.clockOffsetMs;
+    if (client === null) throw new Error("shares: the client of a share is missing");
+    if (stored === null) return refuse("share_inactive");
+    const writtenAt = services.clock();
+    const now = writtenAt + client.clockOffsetMs;
     const shareId = generateId("shr_", shardOfId(old.id), services.random) as ShareId;
     const decided = decideRenewal({
       old,
@@ -35,15 +39,15 @@ export const renewAsTestPerson = async (
       person: null,
       scope: null,
       durationDays: null,
-      fields: kept.fields,
+      fields: stored.fields,
       now,
       shareId,
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
     const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
-    const making = { client, person: null, revision: kept.revision, language, requestId, written };
-    await commitShare(services, db, decided.value, making, { before, after: [] });
+    const creation = { client, person: null, revision: stored.revision, language, requestId, writtenAt };
+    await commitShare(services, db, decided.value, creation, { before, after: [] });
     return ok(shareId);
   });
 };

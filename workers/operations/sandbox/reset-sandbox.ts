@@ -1,4 +1,4 @@
-// The sandbox as at first: every active test share is ended, as its person would end it, and the clock goes with the time again.
+// POST /v1/sandbox/reset: revokes the active test shares, as their persons would, and resets the clock.
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -17,11 +17,11 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** There are more test shares than one call ends; the clock is set back with the last of them. */
+  /** True if test shares are left: one call revokes 2,000. The call that revokes the last ones resets the clock. */
   readonly hasMore: boolean;
 }
 
-/** One batch; how many shares it ended. The one that finds less than it may take sets the clock back with them. */
+/** Revokes one batch and returns its size. A batch that is not full is the last one and resets the clock in the same transaction. */
 const revokeTestShareBatch = async (
   services: WriteDependencies,
   db: Database,
@@ -29,24 +29,27 @@ const revokeTestShareBatch = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  // Where one of them ended meanwhile, the next reading is without it.
+  // If one of them ends in the meantime, the retry loads the rest.
   return retryOnConflict([isOutdatedShare], async () => {
     const ids = await listActiveTestShareIds(db, businessId, batchSize);
-    const written = services.clock();
-    const time = written + (await getSandboxClock(db, businessId)).offsetMs;
-    const shares = await listSharesByIds(db, ids, written);
-    const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, tester.actor, time));
+    const writtenAt = services.clock();
+    const now = writtenAt + (await getSandboxClock(db, businessId)).offsetMs;
+    const shares = await listSharesByIds(db, ids, writtenAt);
+    const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, tester.actor, now));
     const [first] = revocations;
     const rows = [
       ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
       ...(ids.length < batchSize ? [deleteSandboxClock(db, businessId)] : []),
     ];
-    const facts = revocations.map(({ domainEvent }) => withRecordedTime(domainEvent, written));
-    await commit(db, services, rows, facts);
+    const domainEvents = revocations.map(({ domainEvent }) => withRecordedTime(domainEvent, writtenAt));
+    await commit(db, services, rows, domainEvents);
     return ok(ids.length);
   });
 };
 
+/**
+ * Expired shares are swept first. Returns how many shares were revoked. Refuses `storage_unavailable` if other changes keep interfering.
+ */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -54,13 +57,13 @@ export const resetSandbox = async (
 ): Promise<Result<ResetResult, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
   const db = services.shards.forId(businessId);
-  await sweepSandbox(services, db, businessId); // what has expired by the clock has expired, and is not revoked
+  await sweepSandbox(services, db, businessId); // shares past their end expire; they are not revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
-    const some = await revokeTestShareBatch(services, db, tester, requestId);
-    if (!some.ok) return some;
-    ended += some.value;
-    if (some.value < batchSize) break;
+    const revoked = await revokeTestShareBatch(services, db, tester, requestId);
+    if (!revoked.ok) return revoked;
+    ended += revoked.value;
+    if (revoked.value < batchSize) break;
   }
   return ok({ ended, hasMore: ended === batchSize * maxBatches });
 };

@@ -1,3 +1,4 @@
+// Grants a share as a test person.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import type { ShareId } from "../../../core/ids.ts";
@@ -8,11 +9,12 @@ import { findFirstClientId } from "../../../storage/accounts.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { grantShare } from "../shares/grant-share.ts";
 
-export type TestPersonServices = SandboxWriteDependencies;
-
-/** Everything they have, with the first test client of the business. Its code is nobody's: the verifier is thrown away. */
+/**
+ * Shares all fields with the first test client of the business. The verifier is discarded, so the code cannot be redeemed. Refuses as
+ * `grantShare`.
+ */
 export const shareAsTestPerson = async (
-  services: TestPersonServices,
+  services: SandboxWriteDependencies,
   { business }: Pick<Principal, "business">,
   { durationDays, requestId }: { readonly durationDays: number; readonly requestId: string },
 ): Promise<Result<ShareId>> => {
@@ -28,7 +30,7 @@ export const shareAsTestPerson = async (
       disclosureText: null,
       durationDays,
       challenge: computeCodeChallenge(toBase64Url(services.random(32))),
-      missingOk: contactKeys,
+      allowedMissing: contactKeys,
       decisionKey: null,
       canDecide: async () => ok(true),
       language: "en",

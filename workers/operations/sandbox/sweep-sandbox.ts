@@ -1,18 +1,17 @@
+// Expires and warns test shares that are due by the sandbox's clock.
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listDueSandboxShares, sweepShares, maxSweptInRequest } from "../../../storage/share-sweep.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 
-export type ClockServices = SandboxWriteDependencies;
-
 export interface SweepResult {
   readonly swept: number;
-  /** More is due than one call works through; the next one, or the next minute, goes on. */
+  /** True if more is due. The next call or the background job, once a minute, continues. */
   readonly hasMore: boolean;
 }
 
-/** What is due in the sandbox, a thousand shares at most. */
-export const sweepSandbox = async (services: ClockServices, db: Database, businessId: BusinessId): Promise<SweepResult> => {
+/** Sweeps at most 1,000 shares and moves their events to the event sequence before it returns. */
+export const sweepSandbox = async (services: SandboxWriteDependencies, db: Database, businessId: BusinessId): Promise<SweepResult> => {
   const now = services.clock();
   const due = await listDueSandboxShares(db, businessId, now);
   if (due.length === 0) return { swept: 0, hasMore: false };

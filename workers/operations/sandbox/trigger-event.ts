@@ -1,5 +1,5 @@
-// POST /v1/sandbox/trigger: does in the sandbox what makes an event of the asked type, and answers with that event. Nothing is made up:
-// the event is one like any other, with its share, its audit entries and its deliveries.
+// POST /v1/sandbox/trigger: performs the action that causes an event of the requested type, and returns that event. It is an ordinary event
+// with its share, audit entries and deliveries.
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -18,15 +18,15 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
+/** Certificate events are excluded: forms issue certificates and persons withdraw them. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
-/** Certificates are issued by forms and withdrawn by people: their events have a page to try. */
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
 export interface TriggerRequest {
   readonly type: TriggerableEventType;
-  /** Null: a fresh share. */
+  /** Null: a new share. */
   readonly shareId: ShareId | null;
-  /** For an update: what the test person's fields become; null for some other value. */
+  /** New values for an update. Null: another value for the first field of the group. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -36,9 +36,9 @@ export interface TriggeredEvent {
 }
 
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
-const maxSweeps = 11; // of a thousand each: as many as a sandbox may have, and once more to see that nothing is left
+const maxSweeps = 11; // 1,000 shares each: the 10,000 of a full sandbox, and one more to see that nothing is left
 
-/** To the next mark of the share: what is due before it happens on the way. */
+/** Moves the clock to the share's next warning or its end. Everything that is due before that happens too. */
 const advanceToShareMilestone = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -47,15 +47,17 @@ const advanceToShareMilestone = async (
 ): Promise<Result<ShareId>> => {
   const db = services.shards.forId(tester.business.id);
   const now = services.clock() + share.clockOffsetMs;
-  const mark = isEnd ? share.expiresAt : computeNextDueAt(share, now);
-  if (!isEnd && mark === share.expiresAt) return refuse("invalid_request", "share_id: no warning of this share is left.");
-  const moved = await advanceSandboxClock(services, tester, { to: mark });
+  const milestone = isEnd ? share.expiresAt : computeNextDueAt(share, now);
+  if (!isEnd && milestone === share.expiresAt)
+    return refuse("invalid_request", "share_id: must name a share that has not sent its last expiry warning.");
+  const moved = await advanceSandboxClock(services, tester, { to: milestone });
   if (!moved.ok) return moved;
   let hasMore = moved.value.hasMore;
-  for (let done = 1; hasMore && done < maxSweeps; done += 1) hasMore = (await sweepSandbox(services, db, tester.business.id)).hasMore;
+  for (let sweeps = 1; hasMore && sweeps < maxSweeps; sweeps += 1) hasMore = (await sweepSandbox(services, db, tester.business.id)).hasMore;
   return ok(share.id);
 };
 
+/** Unlike `acknowledgeShare`, refuses `cease_not_open` for a repeated acknowledgment, which causes no event. */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -68,7 +70,7 @@ const acknowledgeAsTester = async (
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };
 
-/** The share that the event is then about. */
+/** Returns the share that the event is about. */
 const performTriggerAction = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -77,20 +79,19 @@ const performTriggerAction = async (
 ): Promise<Result<ShareId>> => {
   const { business } = tester;
   const db = services.shards.forId(business.id);
-  const fresh =
+  const target =
     shareId === null ? await shareAsTestPerson(services, tester, { durationDays: shareDurationDays[type] ?? 365, requestId }) : ok(shareId);
-  if (!fresh.ok || type === "share.created") return fresh;
-  const load = () => findChangeableShare(db, fresh.value, { businessId: business.id, environment: "sandbox" }, services.clock());
-  const found = await load();
+  if (!target.ok || type === "share.created") return target;
+  const found = await findChangeableShare(db, target.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   if (found === null) return refuse("not_found");
   if (type === "business.ceased") {
-    const stopped = shareId === null ? await revokeShareAsTestPerson(services, db, found, requestId) : ok(null);
-    return stopped.ok ? acknowledgeAsTester(services, tester, found.share.id, requestId) : stopped;
+    const revoked = shareId === null ? await revokeShareAsTestPerson(services, db, found, requestId) : ok(null);
+    return revoked.ok ? acknowledgeAsTester(services, tester, found.share.id, requestId) : revoked;
   }
   if (found.share.status !== "active") return refuse("share_inactive");
   if (type === "share.revoked") {
-    const stopped = await revokeShareAsTestPerson(services, db, found, requestId);
-    return stopped.ok ? ok(found.share.id) : stopped;
+    const revoked = await revokeShareAsTestPerson(services, db, found, requestId);
+    return revoked.ok ? ok(found.share.id) : revoked;
   }
   if (type === "share.renewed") return renewAsTestPerson(services, db, found, requestId);
   if (type === "share.expiring" || type === "share.expired")
@@ -101,25 +102,28 @@ const performTriggerAction = async (
 
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
-/** Refuses what the act itself refuses, and a share that is none of this sandbox. */
+/**
+ * Returns the event and its share as they are afterwards. Refuses `invalid_request` for `shareId` or `fields` that do not fit the type,
+ * `not_found` for a share outside this sandbox, whatever the action refuses, and `storage_unavailable` if the event did not arrive.
+ */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
-  asked: TriggerRequest,
+  request: TriggerRequest,
   requestId: string,
 ): Promise<Result<TriggeredEvent> | Refusal> => {
-  if (asked.type === "share.created" && asked.shareId !== null)
-    return refuse("invalid_request", "share_id: must be left out for share.created, which makes a share.");
-  if (asked.fields !== null && !isFieldUpdate(asked.type))
-    return refuse("invalid_request", "fields: only consumer.updated types take them.");
+  if (request.type === "share.created" && request.shareId !== null)
+    return refuse("invalid_request", "share_id: must be left out for share.created, which creates a share.");
+  if (request.fields !== null && !isFieldUpdate(request.type))
+    return refuse("invalid_request", "fields: must be left out unless the type is a consumer.updated type.");
   const { business } = tester;
-  const log = services.eventSequence(business.id, "sandbox");
-  await log.drain();
-  const { head } = await log.listEvents(Number.MAX_SAFE_INTEGER, 1, null);
-  const acted = await performTriggerAction(services, tester, asked, requestId);
+  const sequence = services.eventSequence(business.id, "sandbox");
+  await sequence.drain();
+  const { head } = await sequence.listEvents(Number.MAX_SAFE_INTEGER, 1, null);
+  const acted = await performTriggerAction(services, tester, request, requestId);
   if (!acted.ok) return acted;
-  await log.drain();
-  const page = await getEventFeed(services, tester, { cursor: head, limit: 500, types: [asked.type] });
+  await sequence.drain();
+  const page = await getEventFeed(services, tester, { cursor: head, limit: 500, types: [request.type] });
   const event = page.events.findLast(({ shareId }) => shareId === acted.value);
   const db = services.shards.forId(business.id);
   const found = await findChangeableShare(db, acted.value, { businessId: business.id, environment: "sandbox" }, services.clock());

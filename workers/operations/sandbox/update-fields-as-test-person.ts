@@ -1,3 +1,4 @@
+// Changes contact fields of a test person.
 import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { filterKeysInGroup, applyFieldChanges, type ContactKey, type ContactFields, type FieldGroup } from "../../../core/shares/fields.ts";
@@ -8,41 +9,47 @@ import type { SandboxDependencies } from "./dependencies.ts";
 import { prepareShareUpdates } from "../consumers/prepare-share-updates.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 
-const maxAttempts = 3;
+const maxAttempts = 3; // only other changes to the same share make an attempt fail
 
-/** The change that is asked for, or one of the first field there is. */
+/** The requested change, or another value for the first field of the group. */
 const selectFieldChange = (
-  asked: ReadonlyMap<ContactKey, string | null> | null,
+  requested: ReadonlyMap<ContactKey, string | null> | null,
   keys: readonly ContactKey[],
   fields: ContactFields,
 ): ReadonlyMap<ContactKey, string | null> =>
-  asked ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
+  requested ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
 
-/** Changes fields of one group in the copy of one share, and tells its business. */
+/**
+ * Changes fields of one group in the copy of one share, with the event. Refuses `share_inactive`, `invalid_request` for fields outside the
+ * group or scope and for values that change nothing, and `storage_unavailable` after three lost races.
+ */
 export const updateFieldsAsTestPerson = async (
   services: SandboxDependencies,
   db: Database,
-  of: { readonly id: ShareId; readonly businessId: BusinessId },
+  share: { readonly id: ShareId; readonly businessId: BusinessId },
   group: FieldGroup,
-  asked: ReadonlyMap<ContactKey, string | null> | null,
+  requested: ReadonlyMap<ContactKey, string | null> | null,
 ): Promise<Result<ShareId, "share_inactive" | "invalid_request" | "storage_unavailable">> => {
-  for (let reading = 1; reading <= maxAttempts; reading += 1) {
-    const kept = await loadTestFields(services, db, of);
-    if (kept === null) return refuse("share_inactive");
-    const keys = filterKeysInGroup(kept.scope, group);
-    if (keys.length === 0) return refuse("invalid_request", "type: the scope of the share holds no field of this group.");
-    const change = selectFieldChange(asked, keys, kept.fields);
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const stored = await loadTestFields(services, db, share);
+    if (stored === null) return refuse("share_inactive");
+    const keys = filterKeysInGroup(stored.scope, group);
+    if (keys.length === 0) return refuse("invalid_request", "type: must be a group with at least one field in the scope of the share.");
+    const change = selectFieldChange(requested, keys, stored.fields);
     if ([...change.keys()].some((key) => !keys.includes(key)))
-      return refuse("invalid_request", "fields: must be fields of the group of this type, within the scope of the share.");
-    const now = services.clock() + kept.clockOffsetMs;
-    const decided = applyFieldChanges(kept.fields, change, now, services.toE164);
+      return refuse("invalid_request", "fields: must belong to the group of this type and to the scope of the share.");
+    const now = services.clock() + stored.clockOffsetMs;
+    const decided = applyFieldChanges(stored.fields, change, now, services.toE164);
     if (!decided.ok) return decided;
     const { fields, changedKeys } = decided.value;
-    if (changedKeys.length === 0) return refuse("invalid_request", "fields: must change a value.");
-    const { scope, keySealed, valuesSealed } = kept;
-    const updates = await prepareShareUpdates(services, [{ ...of, scope, keySealed, valuesSealed }], fields);
-    const [told] = await batch(db, updateShareCopies(db, updates, { environment: "sandbox", revision: kept.revision + 1, now }));
-    if ((told as D1Result).meta.changes > 0) return ok(of.id);
+    if (changedKeys.length === 0) return refuse("invalid_request", "fields: must change at least one value.");
+    const { scope, keySealed, valuesSealed } = stored;
+    const updates = await prepareShareUpdates(services, [{ ...share, scope, keySealed, valuesSealed }], fields);
+    const [insertedEvents] = await batch(
+      db,
+      updateShareCopies(db, updates, { environment: "sandbox", revision: stored.revision + 1, now }),
+    );
+    if ((insertedEvents as D1Result).meta.changes > 0) return ok(share.id);
   }
-  return refuse("storage_unavailable"); // changed by others each time, or over: whoever asks again is told
+  return refuse("storage_unavailable");
 };

@@ -1,4 +1,4 @@
-// The business says that it has ceased contact under a share that was stopped. Once a share; a second time answers with the first.
+// POST /v1/shares/{id}/cease-ack: the business states that contact under a revoked share ceased.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
@@ -20,7 +20,10 @@ export interface CeasedShare {
   readonly isRepeated: boolean;
 }
 
-/** Refuses writing while a payment is due, then `not_found`, then `cease_not_open` (nobody has stopped it). */
+/**
+ * Records the acknowledgment and mails the person. A second acknowledgment returns the first (SPEC Share). Times are in the share's clock.
+ * Refuses to write while a payment is due, then `not_found`, then `cease_not_open` if the share is not revoked.
+ */
 export const acknowledgeShare = async (
   services: WriteDependencies,
   { business, environment }: Pick<Principal, "business" | "environment">,
@@ -28,27 +31,32 @@ export const acknowledgeShare = async (
   id: ShareId | null,
   details: CeaseDetails,
   requestId: string,
-  keep?: SaveIdempotentResponse<CeasedShare>,
+  saveIdempotentResponse?: SaveIdempotentResponse<CeasedShare>,
 ): Promise<Result<CeasedShare>> => {
   const writable = authorizeWrite(business.status);
   if (!writable.ok) return writable;
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
   const { vault } = services;
-  // Where another acknowledgement was first, the second reading answers with it.
+  // If another acknowledgment is committed first, the retry returns it.
   return retryOnConflict([isOutdatedShare], async () => {
-    const written = services.clock();
-    const found = await findChangeableShare(db, id, { businessId: business.id, environment }, written);
+    const writtenAt = services.clock();
+    const found = await findChangeableShare(db, id, { businessId: business.id, environment }, writtenAt);
     if (found === null) return refuse("not_found");
     const { share, chains, consumerId, language } = found;
-    const now = written + share.clockOffsetMs;
+    const now = writtenAt + share.clockOffsetMs;
     if (share.status === "ceased") return ok({ share, isRepeated: true });
     if (share.status !== "revoked") return refuse("cease_not_open");
     const rows = await updateShareCeased(db, vault, share, details, { now, requestId });
     const mail = await prepareAcknowledgementMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
-    const kept = (await keep?.(ceased)) ?? [];
-    await commit(db, services, [...rows, ...mail, ...kept], [withRecordedTime(acknowledgeShareCease(share, chains, actor, now), written)]);
+    const saved = (await saveIdempotentResponse?.(ceased)) ?? [];
+    await commit(
+      db,
+      services,
+      [...rows, ...mail, ...saved],
+      [withRecordedTime(acknowledgeShareCease(share, chains, actor, now), writtenAt)],
+    );
     services.scheduleMail();
     return ok(ceased);
   });

@@ -1,3 +1,5 @@
+// Tokens of share requests. Nothing is stored: the token is a MAC, and proves that this service authorized the request, when, and with
+// which scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
@@ -7,47 +9,48 @@ import { requestLifetimeMs } from "../../../core/shares/request.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** What a token says by itself. */
 interface TokenContent {
-  readonly asked: RequestedScope;
-  readonly at: Instant;
-  /** The request demonstrably came from the origin it names: needed where the answer goes back by redirect. */
-  readonly hasEvidence: boolean;
+  readonly requestedScope: RequestedScope;
+  readonly issuedAt: Instant;
+  /** The request verifiably came from the origin it names. Required for answering by redirect. */
+  readonly hasOriginEvidence: boolean;
 }
 
-/** Everything else that a request consists of, and what else the token is for: a browser, a session. */
+/** The rest of the request, and whatever else the token is bound to, for example a browser. Not in the token, but covered by its MAC. */
 export type TokenBinding = { readonly [key: string]: Json };
 
 const tokenPrefix = "az_";
 
 const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43})$/;
 
-const computeTokenMac = ({ vault }: Stores, home: string, content: string, binding: TokenBinding): Promise<string> =>
-  vault.linkToken(`authorize\n${home}${content}\n${toCanonicalJson(binding)}`);
+const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
+  vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
 
+/** `shard` is the shard of the client. */
 export const createAuthorizationToken = async (
   services: Stores,
-  home: ShardId,
-  { asked, at, hasEvidence }: TokenContent,
+  shard: ShardId,
+  { requestedScope, issuedAt, hasOriginEvidence }: TokenContent,
   binding: TokenBinding,
 ): Promise<string> => {
-  const text = toCanonicalJson([at, scopeToBits(asked.scope), scopeToBits(asked.needed), hasEvidence]);
+  const text = toCanonicalJson([issuedAt, scopeToBits(requestedScope.scope), scopeToBits(requestedScope.needed), hasOriginEvidence]);
   const content = toBase64Url(new TextEncoder().encode(text));
-  return `${tokenPrefix}${home}${content}.${await computeTokenMac(services, home, content, binding)}`;
+  return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
 };
 
-/** Null for whatever we did not make for this very request. Its age is the reader's to judge. */
+/** Returns null unless this service made the token for exactly this binding. Does not check the age: see `isTokenExpired`. */
 export const parseAuthorizationToken = async (services: Stores, token: string, binding: TokenBinding): Promise<TokenContent | null> => {
-  const [, home, content, mac] = tokenPattern.exec(token) ?? [];
-  if (home === undefined || content === undefined || mac === undefined) return null;
-  if (!isEqualConstantTime(mac, await computeTokenMac(services, home, content, binding))) return null;
-  const [at, scope, needed, hasEvidence] = JSON.parse(new TextDecoder().decode(fromBase64Url(content) as Uint8Array)) as [
+  const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
+  if (shard === undefined || content === undefined || mac === undefined) return null;
+  if (!isEqualConstantTime(mac, await computeTokenMac(services, shard, content, binding))) return null;
+  const [issuedAt, scope, needed, hasOriginEvidence] = JSON.parse(new TextDecoder().decode(fromBase64Url(content) as Uint8Array)) as [
     Instant,
     number,
     number,
     boolean,
   ];
-  return { asked: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, at, hasEvidence };
+  return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, hasOriginEvidence };
 };
 
-export const isTokenExpired = ({ at }: TokenContent, now: Instant): boolean => now >= at + requestLifetimeMs;
+/** Tokens are valid for 10 minutes. */
+export const isTokenExpired = ({ issuedAt }: TokenContent, now: Instant): boolean => now >= issuedAt + requestLifetimeMs;

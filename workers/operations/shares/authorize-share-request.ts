@@ -1,3 +1,4 @@
+// Authorizes a request for contact fields before it is shown to the person.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { ClientId } from "../../../core/ids.ts";
@@ -8,12 +9,12 @@ import { findGrantingClient } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import type { TokenBinding } from "./authorization-token.ts";
 
-/** As it arrives; the shapes of all members are right. */
+/** The request as received. All members have been validated by shape only. */
 export interface ShareRequest {
-  /** Null when what came is not spelt as a client id. */
+  /** Null if the given text is not a client id. */
   readonly clientId: ClientId | null;
   readonly origin: string;
-  readonly asked: RequestedScope;
+  readonly requestedScope: RequestedScope;
   readonly purpose: string;
   readonly disclosureText: string | null;
   readonly durationDays: number;
@@ -23,12 +24,12 @@ export interface ShareRequest {
 
 export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly client: GrantingClient;
-  /** Empty where the business sent none. */
+  /** Empty if the business sent none. */
   readonly disclosureText: string;
   readonly disclosureHash: string;
 }
 
-/** The parameters that a decision repeats. The scope is in the token itself: the person may choose less of it. */
+/** The parameters that a decision must repeat exactly. The scope is in the token instead, because the person may choose a part of it. */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {
     readonly clientId: ClientId;
@@ -43,18 +44,21 @@ export const toTokenBinding = (
   state: request.state,
 });
 
-/** Refuses, in this order: words that may not be shown, an unknown client, the account's state, an origin that is not the client's. */
+/**
+ * Returns the request with its client (SPEC Share). Refuses, in this order: `invalid_request` for text that must not be shown,
+ * `client_not_found`, an account that cannot be read, and `origin_mismatch`.
+ */
 export const authorizeShareRequest = async (services: ReadDependencies, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
-  const words = parseShareTerms(request.purpose, request.disclosureText);
-  if (!words.ok) return words;
+  const terms = parseShareTerms(request.purpose, request.disclosureText);
+  if (!terms.ok) return terms;
   const { clientId } = request;
   const client = clientId === null ? null : await findGrantingClient(services.shards.forId(clientId), clientId);
   if (client === null) return refuse("client_not_found");
   const readable = authorizeRead(client.business.status);
   if (!readable.ok) return readable;
-  const bound = verifyRequestOrigin(client, request.origin, services.config.environment === "development");
-  if (!bound.ok) return bound;
-  const { asked, durationDays, challenge, state } = request;
-  const disclosureHash = sha256Hex(words.value.disclosureText);
-  return ok({ client, origin: bound.value.origin, asked, ...words.value, disclosureHash, durationDays, challenge, state });
+  const verified = verifyRequestOrigin(client, request.origin, services.config.environment === "development");
+  if (!verified.ok) return verified;
+  const { requestedScope, durationDays, challenge, state } = request;
+  const disclosureHash = sha256Hex(terms.value.disclosureText);
+  return ok({ client, origin: verified.value.origin, requestedScope, ...terms.value, disclosureHash, durationDays, challenge, state });
 };

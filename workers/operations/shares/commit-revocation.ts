@@ -1,3 +1,4 @@
+// Writes the revocation of one share.
 import type { Actor } from "../../../core/actor.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -12,24 +13,26 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { prepareRevocationMails } from "./share-mails.ts";
 
-export type RevokeServices = WriteDependencies;
-
 export interface RevocationResult {
   readonly share: Share;
   readonly ceaseBy: Instant;
   readonly isRepeated: boolean;
 }
 
+/**
+ * Revokes the share in one transaction with its event, the overdue notice and the mails to person and owners. Times are in the share's
+ * clock. Throws if the share changed since it was loaded (`isOutdatedShare`).
+ */
 export const commitRevocation = async (
-  services: RevokeServices,
+  services: WriteDependencies,
   db: Database,
   { share, chains, consumerId, language }: ChangeableShare,
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
-  keep?: SaveIdempotentResponse<RevocationResult>,
+  saveIdempotentResponse?: SaveIdempotentResponse<RevocationResult>,
 ): Promise<RevocationResult> => {
   const { vault } = services;
-  const written = services.clock();
-  const revocation = revokeShare(share, chains, by.actor, written + share.clockOffsetMs);
+  const writtenAt = services.clock();
+  const revocation = revokeShare(share, chains, by.actor, writtenAt + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
   const rows = await updateShareRevoked(db, vault, share, revocation, by);
   const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
@@ -37,8 +40,8 @@ export const commitRevocation = async (
   await commit(
     db,
     services,
-    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await keep?.(revoked)) ?? [])],
-    [withRecordedTime(revocation.domainEvent, written)],
+    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await saveIdempotentResponse?.(revoked)) ?? [])],
+    [withRecordedTime(revocation.domainEvent, writtenAt)],
   );
   services.scheduleMail();
   return revoked;

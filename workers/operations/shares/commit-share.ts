@@ -1,3 +1,4 @@
+// Writes a new share.
 import type { Person } from "../../../core/access/principal.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
@@ -13,40 +14,41 @@ import { recordShareIntent } from "./record-share-intent.ts";
 import { settleShareIntent } from "./settle-share-intents.ts";
 import { prepareShareReceiptMail } from "./share-mails.ts";
 
-export type GrantServices = ShareWriteDependencies;
-
-/** What a new share is made of besides what was decided. */
 export interface ShareCreation {
   readonly client: GrantingClient;
   readonly person: Person | null;
-  /** Of the fields that it was decided on. */
+  /** Revision of the contact fields that the share was decided on. */
   readonly revision: number;
   readonly language: MailLanguage;
   readonly requestId: string;
-  readonly written: Instant;
+  readonly writtenAt: Instant;
 }
 
-/** A share and all that belongs to it as one batch, with rows of the change that comes before it and that names it. */
+/**
+ * Writes the share with its values, event, signature and receipt mail as one transaction. `before` holds rows that the share depends on,
+ * `after` rows that refer to it. If the person's account is in another shard, the intent is written there first and settled afterwards.
+ * Throws if client or contact fields changed since they were loaded (`isOutdatedGrant`).
+ */
 export const commitShare = async (
-  services: GrantServices,
+  services: ShareWriteDependencies,
   db: Database,
   prepared: PreparedShare,
-  { revision, written, ...of }: ShareCreation,
+  { revision, writtenAt, ...creation }: ShareCreation,
   { before, after }: { readonly before: readonly Statement[]; readonly after: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;
   const { share } = prepared;
-  const { person, language } = of;
-  const isSameHome = person === null || shardOfId(person.id) === shardOfId(share.id);
-  const [value, indexes, homes, mail] = await Promise.all([
+  const { person, language } = creation;
+  const isSameShard = person === null || shardOfId(person.id) === shardOfId(share.id);
+  const [value, indexes, intent, mail] = await Promise.all([
     signer.sign(prepared.canonical),
     computeContactIndexes(services, prepared.fields),
     person === null ? [] : recordShareIntent(services, db, person, share.id),
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);
   const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
-  const rows = await insertShare(db, vault, { prepared, ...of, fields: { revision, isSameHome }, indexes, signature });
-  await commit(db, services, [...homes, ...before, ...rows, ...after, ...mail], [withRecordedTime(prepared.domainEvent, written)]);
-  if (person !== null && !isSameHome) await settleShareIntent(services, person.id, share.id, revision);
+  const rows = await insertShare(db, vault, { prepared, ...creation, fields: { revision, isSameHome: isSameShard }, indexes, signature });
+  await commit(db, services, [...intent, ...before, ...rows, ...after, ...mail], [withRecordedTime(prepared.domainEvent, writtenAt)]);
+  if (person !== null && !isSameShard) await settleShareIntent(services, person.id, share.id, revision);
   services.scheduleMail();
 };

@@ -1,3 +1,4 @@
+// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";
@@ -8,43 +9,47 @@ import { parseAuthorizationToken, isTokenExpired } from "./authorization-token.t
 import { toTokenBinding } from "./authorize-share-request.ts";
 import { grantShare, type GrantRequest, type Grantor, type GrantResult } from "./grant-share.ts";
 
-export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "canDecide" | "saveIdempotentResponse"> {
+export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "canDecide"> {
   readonly state: string | null;
-  /** Of GET /v1/authorize; null for a caller that did not ask there. */
+  /** The token of GET /v1/authorize. Null if the caller did not request one. */
   readonly token: string | null;
 }
 
-const staleTokenRefusal = refuse("invalid_request", "authorize_token: is not of this request, or is older than 10 minutes.");
+const staleTokenRefusal = refuse(
+  "invalid_request",
+  "authorize_token: must belong to this request and be at most 10 minutes old. Request a new one from GET /v1/authorize.",
+);
 
 const checkDecisionAgainstToken = async (services: ReadDependencies, decision: ShareDecision): Promise<Result<true, "invalid_request">> => {
   const { token, clientId } = decision;
   if (token === null || clientId === null) return ok(true);
-  const words = parseShareTerms(decision.purpose, decision.disclosureText);
-  if (!words.ok) return words;
+  const terms = parseShareTerms(decision.purpose, decision.disclosureText);
+  if (!terms.ok) return terms;
   const origin = URL.canParse(decision.origin) ? new URL(decision.origin).origin : decision.origin;
-  const content = await parseAuthorizationToken(services, token, toTokenBinding({ ...decision, ...words.value, origin, clientId }));
+  const content = await parseAuthorizationToken(services, token, toTokenBinding({ ...decision, ...terms.value, origin, clientId }));
   if (content === null || isTokenExpired(content, services.clock()) || !token.startsWith(`az_${shardOfId(clientId)}`))
     return staleTokenRefusal;
-  const { scope, needed } = content.asked;
-  if (decision.scope.some((key) => !scope.includes(key))) return refuse("invalid_request", "scope: must not hold more than was asked for.");
+  const { scope, needed } = content.requestedScope;
+  if (decision.scope.some((key) => !scope.includes(key)))
+    return refuse("invalid_request", "scope: must only contain fields of the request.");
   if (needed.some((key) => !decision.scope.includes(key)))
-    return refuse("invalid_request", "scope: must hold what was asked for as needed.");
+    return refuse("invalid_request", "scope: must contain every field that the request needs.");
   return ok(true);
 };
 
 /**
- * Refuses as `grantShare`. The token is judged after the client, the account and the origin: who is asked for is told apart from what
- * was shown, so a refusal of the token is given only where everything before it is right.
+ * Grants the share. Refuses as `grantShare`, and `invalid_request` for a token that does not fit the decision. The token is checked after
+ * client, account and origin, so their refusals come first.
  */
 export const decideShare = async (
   services: ShareWriteDependencies,
-  by: Grantor,
+  grantor: Grantor,
   decision: ShareDecision,
-  keep: SaveIdempotentResponse<GrantResult> | undefined,
+  saveIdempotentResponse?: SaveIdempotentResponse<GrantResult>,
 ): Promise<Result<GrantResult>> =>
-  grantShare(services, by, {
-    ...decision,
-    saveIdempotentResponse: keep,
-    decisionKey: decision.token,
-    canDecide: () => checkDecisionAgainstToken(services, decision),
-  });
+  grantShare(
+    services,
+    grantor,
+    { ...decision, decisionKey: decision.token, canDecide: () => checkDecisionAgainstToken(services, decision) },
+    saveIdempotentResponse,
+  );

@@ -1,3 +1,4 @@
+// Decisions that were already made on the same share request, and their codes.
 import type { Person } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -12,19 +13,20 @@ import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { GrantResult } from "./grant-share.ts";
 
-/** Made again from the key whenever the same request asks, so that it is stored nowhere. */
-export const deriveShareCode = async ({ vault }: Stores, home: ShardId, requestHash: string, generation: number): Promise<string> =>
-  `ac_${home}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
+/** Derives a code from a secret key, so that a repeated request gets the same code and only its hash is stored. */
+export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
+  `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
+/** Identifies a request by person and decision key. All test persons count as one (null). */
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 
-/** How a request stands that was decided before. `late`: its code was never redeemed, and can be given anew. */
+/** `open`: the code can be redeemed. `late`: it expired unused, and a new one can be issued. `over`: used, too old, or the share ended. */
 export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** For a page that is loaded again. Changes nothing; null for a request that nobody has decided on. */
+/** Returns the state of an earlier decision, for a page that is loaded again. Read-only. Null if there is no decision. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,
@@ -44,28 +46,31 @@ export const findEarlierDecision = async (
   return { kind: canReissueCode(decided, now) ? "late" : "over", share };
 };
 
-/** What was decided on this request before. */
+/**
+ * Returns the earlier decision with its code, reissued if it expired unused and the decision is less than ten minutes old. Null if there is
+ * no decision. Refuses `code_used`, then `share_inactive`, then `code_expired`.
+ */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,
   db: Database,
-  home: ShardId,
+  shard: ShardId,
   requestHash: string,
 ): Promise<Result<GrantResult> | null> => {
   const decided = await findDecidedRequest(db, requestHash);
   if (decided === null) return null;
   const now = services.clock();
   const found = await findChangeableShare(db, decided.shareId, "link", now);
-  if (found === null) throw new Error("shares: a code belongs to no share");
+  if (found === null) throw new Error("shares: the share of a code is missing");
   const { share } = found;
   if (decided.usedAt !== null) return refuse("code_used");
   if (share.status !== "active") return refuse("share_inactive");
-  const given = async (generation: number, codeExpiresAt: Instant): Promise<Result<GrantResult>> =>
-    ok({ code: await deriveShareCode(services, home, requestHash, generation), codeExpiresAt, share, isRepeated: true });
-  if (decided.expiresAt > now) return given(decided.generation, decided.expiresAt);
+  const toResult = async (generation: number, codeExpiresAt: Instant): Promise<Result<GrantResult>> =>
+    ok({ code: await deriveShareCode(services, shard, requestHash, generation), codeExpiresAt, share, isRepeated: true });
+  if (decided.expiresAt > now) return toResult(decided.generation, decided.expiresAt);
   if (!canReissueCode(decided, now)) return refuse("code_expired");
   const next = decided.generation + 1;
-  const nextHash = sha256Hex(await deriveShareCode(services, home, requestHash, next));
+  const nextHash = sha256Hex(await deriveShareCode(services, shard, requestHash, next));
   return (await reissueCode(db, decided, nextHash, now))
-    ? given(next, now + codeLifetimeMs)
-    : resolveEarlierDecision(services, db, home, requestHash);
+    ? toResult(next, now + codeLifetimeMs)
+    : resolveEarlierDecision(services, db, shard, requestHash);
 };

@@ -1,3 +1,4 @@
+// GET /v1/shares/{id}, for the business.
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -12,13 +13,13 @@ import type { ShareReader } from "./list-shares.ts";
 export interface ShareHistoryEntry {
   readonly at: Instant;
   readonly type: string;
-  /** Decimal; null until the log has taken it, and while the log does not answer. */
+  /** Decimal number in the audit chain. Null until the audit log has the entry, and while the log is unavailable. */
   readonly auditSeq: string | null;
 }
 
 export interface ShareDetail extends Pick<Found<typeof findShareDetail>, "share" | "disclosureText" | "anchor"> {
   readonly history: readonly ShareHistoryEntry[];
-  /** Why the person stopped, in their words. */
+  /** The reason that the person gave for revoking. */
   readonly reason: string | null;
 }
 
@@ -32,7 +33,7 @@ const findAuditSeqs = async (
   return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
 };
 
-/** Refuses `not_found` for unknown and foreign shares alike. */
+/** Returns the share with its history. Refuses `not_found` for unknown shares and those of others. */
 export const getBusinessShare = async (
   services: ShareDependencies,
   { business, environment }: ShareReader,

@@ -1,3 +1,4 @@
+// GET /v1/consumers/{share_id}/current.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -10,12 +11,12 @@ import type { WriteDependencies } from "../dependencies.ts";
 export interface CurrentValues {
   readonly shareId: ShareId;
   readonly scope: readonly ContactKey[];
-  /** Those of the scope that have a value. */
+  /** Fields of the scope that have a value. */
   readonly fields: ContactFields;
   readonly asOf: Instant;
 }
 
-/** The values of an active share as they are now. Refuses `not_found`, then `share_inactive`. */
+/** Returns the current values of an active share. The read is audited (SPEC Share). Refuses `not_found`, then `share_inactive`. */
 export const getCurrentValues = async (
   services: WriteDependencies,
   principal: Principal,

@@ -1,3 +1,4 @@
+// One share, for the person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -8,11 +9,11 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export interface OwnShare extends Omit<Found<typeof findPersonShare>, "reasonSealed" | "acknowledgementSealed"> {
   readonly reason: string | null;
-  /** What the business wrote when it acknowledged. */
+  /** The note from the business's acknowledgment. */
   readonly note: string | null;
 }
 
-/** Refuses `not_found` for unknown shares and somebody else's alike. */
+/** Refuses `not_found` for unknown shares and those of others. */
 export const getOwnShare = async (
   { shards, vault, clock }: ReadDependencies,
   { id: consumerId }: Person,

@@ -1,3 +1,4 @@
+// Grants a share: the person agrees that a business receives contact fields, and the business gets a code to redeem.
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -16,14 +17,15 @@ import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant } from "../../../storage/share-changes.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { commitShare, type GrantServices, type ShareCreation } from "./commit-share.ts";
+import type { ShareWriteDependencies } from "./dependencies.ts";
+import { commitShare, type ShareCreation } from "./commit-share.ts";
 import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./earlier-decision.ts";
 
-/** Who agrees: somebody with an account, or a test person. */
+/** Who agrees: a person with an account, or a test person of the sandbox. */
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };
 
 export interface GrantRequest {
-  /** Null when what came is not spelt as a client id. */
+  /** Null if the given text is not a client id. */
   readonly clientId: ClientId | null;
   readonly origin: string;
   readonly scope: readonly ContactKey[];
@@ -31,99 +33,112 @@ export interface GrantRequest {
   readonly disclosureText: string | null;
   readonly durationDays: number;
   readonly challenge: string;
-  /** Fields that may be shared although there is no value. */
-  readonly missingOk: readonly ContactKey[];
-  /** What makes two requests of the same person one; null: this one is alone. */
+  /** Fields that may be shared without a value. */
+  readonly allowedMissing: readonly ContactKey[];
+  /** Requests of the same person with the same key are one request, with one share and one code. Null: always a new request. */
   readonly decisionKey: string | null;
-  /** Asked once the client, its account and its origin are right: whether this is the request that was shown. */
+  /** Checks that the decision fits the request that was shown. Called after client, account and origin were checked. */
   readonly canDecide: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
   readonly requestId: string;
-  readonly saveIdempotentResponse?: SaveIdempotentResponse<GrantResult> | undefined;
 }
 
 export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;
   readonly share: Share;
-  /** This request was decided before; the first decision is answered. */
+  /** The request was decided before; this is that decision. */
   readonly isRepeated: boolean;
 }
 
 const commitGrant = async (
-  services: GrantServices,
+  services: ShareWriteDependencies,
   db: Database,
-  making: ShareCreation,
+  creation: ShareCreation,
   decided: ShareGrant,
-  { challenge, saveIdempotentResponse }: GrantRequest,
-  requestHash: string,
+  { challenge, requestHash }: { readonly challenge: string; readonly requestHash: string },
+  saveIdempotentResponse: SaveIdempotentResponse<GrantResult> | undefined,
 ): Promise<GrantResult> => {
   const { share } = decided;
-  const { written, client } = making;
+  const { writtenAt, client } = creation;
   const code = await deriveShareCode(services, shardOfId(share.id), requestHash, 1);
-  const row = { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin, createdAt: written };
-  const granted: GrantResult = { code, codeExpiresAt: written + codeLifetimeMs, share, isRepeated: false };
+  const row = { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin, createdAt: writtenAt };
+  const granted: GrantResult = { code, codeExpiresAt: writtenAt + codeLifetimeMs, share, isRepeated: false };
   const after = [insertShareCode(db, decided, row), ...((await saveIdempotentResponse?.(granted)) ?? [])];
-  await commitShare(services, db, decided, making, { before: [], after });
+  await commitShare(services, db, decided, creation, { before: [], after });
   return granted;
 };
 
 const testShareLimitRefusal = refuse(
   "rate_limited",
-  "This business has 10,000 active test shares, which is all there may be. POST /v1/sandbox/reset ends them.",
+  "Active test share limit reached (10,000). Reset the sandbox with POST /v1/sandbox/reset first.",
 );
 
 /**
- * Refuses, in this order: words that may not be shown, an unknown client, a person on a test client and a test person on a live one,
- * a person who is gone, then as `decideGrant`, then as the earlier decision on the same request.
+ * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). Of equal requests at the same time, one creates
+ * the share and the others return it. Refuses, in this order:
+ * - `invalid_request` for text that must not be shown
+ * - `client_not_found`
+ * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client
+ * - `unauthorized` for a person who is gone
+ * - the account's state and `origin_mismatch`
+ * - whatever `canDecide` refuses
+ * - `rate_limited` at 10,000 active test shares
+ * - `invalid_request` for a missing value
+ * - as `resolveEarlierDecision`, if the same request was decided before
  */
-export const grantShare = async (services: GrantServices, by: Grantor, request: GrantRequest): Promise<Result<GrantResult>> => {
-  const words = parseShareTerms(request.purpose, request.disclosureText);
-  if (!words.ok) return words;
+export const grantShare = async (
+  services: ShareWriteDependencies,
+  grantor: Grantor,
+  request: GrantRequest,
+  saveIdempotentResponse?: SaveIdempotentResponse<GrantResult>,
+): Promise<Result<GrantResult>> => {
+  const terms = parseShareTerms(request.purpose, request.disclosureText);
+  if (!terms.ok) return terms;
   const { clientId } = request;
   if (clientId === null) return refuse("client_not_found");
   const db = services.shards.forId(clientId);
-  const person = "person" in by ? by.person : null;
+  const person = "person" in grantor ? grantor.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
   const requestHash = hashDecisionRequest(person, decisionKey);
   return retryOnConflict([isOutdatedGrant, isAlreadyDecided], async () => {
-    const [client, kept] = await Promise.all([
+    const [client, stored] = await Promise.all([
       findGrantingClient(db, clientId),
-      "persona" in by
-        ? { fields: getPersonaFields(by.persona), revision: 0 }
-        : findContactFields(services.shards.forId(by.person.id), services.vault, by.person.id),
+      "persona" in grantor
+        ? { fields: getPersonaFields(grantor.persona), revision: 0 }
+        : findContactFields(services.shards.forId(grantor.person.id), services.vault, grantor.person.id),
     ]);
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");
     if (client.environment === "sandbox" && person !== null)
-      return refuse("forbidden", "A test client takes the details of test people only: POST /v1/share/sandbox-consent.");
-    if (kept === null) return refuse("unauthorized");
-    const mayAsk = checkGrantAllowed(client, request.origin, services.config.environment === "development");
-    if (!mayAsk.ok) return mayAsk;
-    const may = await request.canDecide();
-    if (!may.ok) return may;
+      return refuse("forbidden", "Test clients only accept test persons. Use POST /v1/share/sandbox-consent.");
+    if (stored === null) return refuse("unauthorized");
+    const verified = checkGrantAllowed(client, request.origin, services.config.environment === "development");
+    if (!verified.ok) return verified;
+    const allowed = await request.canDecide();
+    if (!allowed.ok) return allowed;
     if (client.activeTestShares >= maxTestShares) return testShareLimitRefusal;
-    const written = services.clock();
+    const writtenAt = services.clock();
     const decided = decideGrant({
       client,
       person,
-      agreement: { ...request, ...words.value },
-      bound: mayAsk.value,
-      fields: kept.fields,
-      missingOk: request.missingOk,
-      now: written + client.clockOffsetMs,
+      agreement: { ...request, ...terms.value },
+      bound: verified.value,
+      fields: stored.fields,
+      missingOk: request.allowedMissing,
+      now: writtenAt + client.clockOffsetMs,
       shareId: generateId("shr_", shardOfId(clientId), services.random) as ShareId,
       rootSalt: services.random(32),
     });
     if (!decided.ok) return decided;
-    const { language, requestId } = request;
-    const making = { client, person, revision: kept.revision, language, requestId, written };
+    const { language, requestId, challenge } = request;
+    const creation = { client, person, revision: stored.revision, language, requestId, writtenAt };
     try {
-      return ok(await commitGrant(services, db, making, decided.value, request, requestHash));
+      return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {
-      const before = isAlreadyDecided(error) ? await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash) : null;
-      if (before === null) throw error;
-      return before;
+      const earlier = isAlreadyDecided(error) ? await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash) : null;
+      if (earlier === null) throw error;
+      return earlier;
     }
   });
 };

@@ -1,3 +1,4 @@
+// GET /v1/shares, for the business.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -10,11 +11,11 @@ export type ShareReader = Pick<Principal, "business" | "environment">;
 export interface ShareListQuery {
   readonly status: ShareStatus | null;
   readonly limit: number;
-  /** The last share of the page before. */
+  /** The last share of the previous page. */
   readonly startingAfter: ShareId | null;
 }
 
-/** Newest first. Refuses a place to start that is none of the business's shares. */
+/** Lists shares, newest first. Refuses `invalid_request` if `startingAfter` is not a share of the business. */
 export const listShares = async (
   services: ReadDependencies,
   { business, environment }: ShareReader,
@@ -22,5 +23,5 @@ export const listShares = async (
 ): Promise<Result<SharePage, "invalid_request">> => {
   const db = services.shards.forId(business.id);
   const page = await listSharesByOwner(db, { businessId: business.id, environment }, query, services.clock());
-  return page === null ? refuse("invalid_request", "starting_after: must be the id of a share of yours.") : ok(page);
+  return page === null ? refuse("invalid_request", "starting_after: must be the id of one of your shares.") : ok(page);
 };

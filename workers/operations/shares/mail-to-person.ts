@@ -1,10 +1,11 @@
+// Mails to a person whose account may be in another shard.
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail, type NewMail } from "../../../storage/outboxes/mail.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The rows of a mail to a person, wherever they have their account; none for one who is gone, and for a test person. */
+/** Returns the rows of the mail, for `db`. No rows for a test person (null) and for a person who is gone. */
 export const prepareMailToPerson = async (
   services: ReadDependencies,
   db: Database,

@@ -1,19 +1,26 @@
+// Tells the person's shard about a share before the share exists, so that lists of their shares are never incomplete.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
 import { insertConsumerShard, insertShareIntent } from "../../../storage/share-changes.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Rows for the batch of the grant where both lie in one home; otherwise they are written now, into the person's. */
+/**
+ * Returns rows for the transaction of the grant if both are in one shard. Otherwise writes the intent to the person's shard and returns
+ * none.
+ */
 export const recordShareIntent = async (
   services: ReadDependencies,
   db: Database,
   person: Pick<Person, "id">,
   shareId: ShareId,
 ): Promise<readonly Statement[]> => {
-  const home = shardOfId(shareId);
-  if (shardOfId(person.id) === home) return [insertConsumerShard(db, person.id, home)];
-  const own = services.shards.forId(person.id);
-  await batch(own, [insertConsumerShard(own, person.id, home), insertShareIntent(own, shareId, person.id, services.clock())]);
+  const shard = shardOfId(shareId);
+  if (shardOfId(person.id) === shard) return [insertConsumerShard(db, person.id, shard)];
+  const personDb = services.shards.forId(person.id);
+  await batch(personDb, [
+    insertConsumerShard(personDb, person.id, shard),
+    insertShareIntent(personDb, shareId, person.id, services.clock()),
+  ]);
   return [];
 };

@@ -1,5 +1,6 @@
-// POST /v1/share/redeem: the page that asked shows its verifier and gets the fields. Exactly once; a lost answer is told again to the
-// same page under its idempotency key while the code would still live, from the share itself: no answer is kept anywhere.
+// POST /v1/share/redeem: the page that sent the request presents its verifier and receives the fields, exactly once. A lost response can
+// be fetched again by the same caller with the same idempotency key until the code expires. It is rebuilt from the share: no response is
+// stored.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -15,7 +16,7 @@ export interface RedeemRequest {
   readonly code: string;
   readonly verifier: string;
   readonly clientId: string;
-  /** Null where the request has none: a server's. */
+  /** The `Origin` header. Null for servers, which send none. */
   readonly origin: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
@@ -42,35 +43,47 @@ interface RedemptionAttempt {
   readonly now: Instant;
 }
 
-/** Why nothing was redeemed: who is asking is judged before the state of the code is told. Null: the code had been redeemed by this very caller. */
-const getRedemptionRefusal = (code: RedeemedCode | null, asked: RedemptionAttempt): Refusal | null => {
-  if (code === null || code.clientId !== asked.clientId) return refuse("code_invalid");
-  const isOrigin = asked.origin === null ? code.mayLackOrigin : code.origin === asked.origin;
-  if (!isOrigin) return refuse("origin_mismatch");
-  if (code.challenge !== asked.challenge) return refuse("pkce_mismatch");
+/**
+ * Why this attempt redeemed nothing. The caller is verified before the state of the code is revealed. Null for a retry by the caller that
+ * redeemed the code.
+ */
+const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
+  if (code === null || code.clientId !== attempt.clientId) return refuse("code_invalid");
+  const isSameOrigin = attempt.origin === null ? code.mayLackOrigin : code.origin === attempt.origin;
+  if (!isSameOrigin) return refuse("origin_mismatch");
+  if (code.challenge !== attempt.challenge) return refuse("pkce_mismatch");
   const readable = authorizeRead(code.businessStatus as BusinessStatus);
   if (!readable.ok) return readable;
   const isActive =
-    code.share.state === "active" && code.share.expiresAt > asked.now + code.share.clockOffsetMs && code.valuesSealed !== null;
+    code.share.state === "active" && code.share.expiresAt > attempt.now + code.share.clockOffsetMs && code.valuesSealed !== null;
   if (code.usedAt !== null) {
-    const isRetry = asked.retryHash !== null && code.retryHash === asked.retryHash && code.expiresAt > asked.now;
+    const isRetry = attempt.retryHash !== null && code.retryHash === attempt.retryHash && code.expiresAt > attempt.now;
     if (!isRetry) return refuse("code_used");
     return isActive ? null : refuse("share_inactive");
   }
-  if (code.expiresAt <= asked.now) return refuse("code_expired");
+  if (code.expiresAt <= attempt.now) return refuse("code_expired");
   return refuse("share_inactive");
 };
 
-/** Scheme, host and port as a browser writes them; whatever else it is matches nothing. */
+/** Scheme, host and port as browsers write them. Other text stays as it is and matches no origin. */
 const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
-/** Refuses in the order of CONTRACT 1. Only success changes a code. */
+/**
+ * Redeems a code (SPEC Authorization code). One UPDATE states every condition and is stamped with the request id, so of concurrent requests
+ * exactly one succeeds. A refused attempt changes nothing. Refuses, in this order:
+ * - `code_invalid`: unknown code, or another client's
+ * - `origin_mismatch`, `pkce_mismatch`
+ * - the account's state
+ * - `code_used`, unless it is a retry
+ * - `code_expired`
+ * - `share_inactive`
+ */
 export const redeemShareCode = async (services: WriteDependencies, request: RedeemRequest): Promise<Result<Redemption>> => {
   const { vault } = services;
   if (!hasSecretShape(request.code, "ac_")) return refuse("code_invalid");
   const codeHash = sha256Hex(request.code);
   const { idempotencyKey, requestId } = request;
-  const asked: RedemptionAttempt = {
+  const attempt: RedemptionAttempt = {
     clientId: request.clientId as ClientId,
     challenge: computeCodeChallenge(request.verifier),
     origin: request.origin === null ? null : normalizeOrigin(request.origin),
@@ -78,14 +91,14 @@ export const redeemShareCode = async (services: WriteDependencies, request: Rede
     retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash}`, idempotencyKey),
     now: services.clock(),
   };
-  const code = await attemptRedemption(services.shards.forId(request.code), { ...asked, codeHash });
-  const isWon = code?.usedBy === requestId;
-  const refused = isWon ? null : getRedemptionRefusal(code, asked);
-  if (code === null || refused !== null) return refused ?? refuse("code_invalid");
+  const code = await attemptRedemption(services.shards.forId(request.code), { ...attempt, codeHash });
+  const isRedeemed = code?.usedBy === requestId;
+  const refusal = isRedeemed ? null : getRedemptionRefusal(code, attempt);
+  if (code === null || refusal !== null) return refusal ?? refuse("code_invalid");
   const { shareId, businessId, share } = code;
   const fields = await openShareCopy(vault, { id: shareId, businessId }, code);
   if (fields === null) return refuse("share_inactive");
-  if (isWon) services.scheduleFollowUp();
+  if (isRedeemed) services.scheduleFollowUp();
   return ok({
     shareId,
     fingerprint: share.fingerprint,
@@ -95,6 +108,6 @@ export const redeemShareCode = async (services: WriteDependencies, request: Rede
     grantedAt: share.createdAt,
     expiresAt: share.expiresAt,
     businessId,
-    isReplayed: !isWon,
+    isReplayed: !isRedeemed,
   });
 };

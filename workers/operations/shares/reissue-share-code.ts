@@ -1,3 +1,4 @@
+// Another code for a decision whose first code expired unused.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
@@ -6,8 +7,8 @@ import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.
 import type { GrantResult } from "./grant-share.ts";
 
 /**
- * The code of a decision that stands, given anew where it ran out before anybody redeemed it. Nothing is chosen a second time. Null for a
- * request that nobody has decided on.
+ * Returns the earlier decision with a valid code; the person does not decide again. Null if there is none. Refuses as
+ * `resolveEarlierDecision`.
  */
 export const reissueShareCode = (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// The person consents anew: a fresh share with the fields as they are now takes the place of an active one, in one batch.
+// POST /v1/me/shares/{id}/renew: a new share with the current contact fields replaces an active one.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -16,7 +16,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
-  /** Null: as before. */
+  /** Null: as in the old share. */
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
   readonly language: MailLanguage;
@@ -30,25 +30,28 @@ export interface RenewedShare {
 
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
 
-/** Refuses, in this order: somebody else's share, one that is not active, the business's account, a missing value. */
+/**
+ * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Refuses, in this order: `not_found`,
+ * `unauthorized` for a person who is gone, `share_inactive`, the account's state, `invalid_request` for a missing value.
+ */
 export const renewShare = async (
   services: ShareWriteDependencies,
   person: Person,
   id: ShareId | null,
   request: RenewalRequest,
-  keep?: SaveIdempotentResponse<RenewedShare>,
+  saveIdempotentResponse?: SaveIdempotentResponse<RenewedShare>,
 ): Promise<Result<RenewedShare, RenewalRefusal>> => {
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
   return retryOnConflict([isOutdatedGrant, isOutdatedShare], async () => {
-    const [found, kept] = await Promise.all([
+    const [found, stored] = await Promise.all([
       findChangeableShare(db, id, { consumerId: person.id }, services.clock()),
       findContactFields(services.shards.forId(person.id), services.vault, person.id),
     ]);
     if (found === null) return refuse("not_found");
-    if (kept === null) return refuse("unauthorized");
+    if (stored === null) return refuse("unauthorized");
     const client = await findGrantingClient(db, found.share.clientId);
-    if (client === null) throw new Error("shares: a share belongs to no client");
+    if (client === null) throw new Error("shares: the client of a share is missing");
     const now = services.clock();
     const shareId = generateId("shr_", shardOfId(id), services.random) as ShareId;
     const decided = decideRenewal({
@@ -57,7 +60,7 @@ export const renewShare = async (
       disclosureText: found.disclosureText,
       client,
       person,
-      fields: kept.fields,
+      fields: stored.fields,
       now,
       shareId,
       rootSalt: services.random(32),
@@ -66,9 +69,9 @@ export const renewShare = async (
     const { language, requestId } = request;
     const before = [updateShareSuperseded(db, id, shareId, now, requestId)];
     const renewed = { share: decided.value.share, superseded: id };
-    const after = (await keep?.(renewed)) ?? [];
-    const making = { client, person, revision: kept.revision, language, requestId, written: now };
-    await commitShare(services, db, decided.value, making, { before, after });
+    const after = (await saveIdempotentResponse?.(renewed)) ?? [];
+    const creation = { client, person, revision: stored.revision, language, requestId, writtenAt: now };
+    await commitShare(services, db, decided.value, creation, { before, after });
     return ok(renewed);
   });
 };

@@ -1,8 +1,10 @@
+// The revoke link in the mails of a share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Proves that somebody holds the mail of a grant. */
+/** The token proves access to a mail about the share. It does not expire. */
 export const createRevokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => vault.linkToken(`share\n${id}`);
 
+/** The token is in the fragment, which browsers do not send to servers. */
 export const createRevokeUrl = async (services: ReadDependencies, id: ShareId): Promise<string> =>
   `${services.config.appUrl}/stop/${id}#t=${await createRevokeToken(services, id)}`;

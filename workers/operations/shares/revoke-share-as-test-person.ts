@@ -1,13 +1,15 @@
+// Revokes a test share in the sandbox. The client acts for the test person.
 import type { Actor } from "../../../core/actor.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
-import { commitRevocation, type RevokeServices, type RevocationResult } from "./commit-revocation.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
 
-/** By the client that stands for a test person. */
+/** Refuses `share_inactive`, also if the share ends in the meantime. */
 export const revokeShareAsTestPerson = async (
-  services: RevokeServices,
+  services: WriteDependencies,
   db: Database,
   found: ChangeableShare,
   requestId: string,
@@ -16,6 +18,6 @@ export const revokeShareAsTestPerson = async (
   const actor: Actor = { kind: "client", id: found.share.clientId };
   return commitRevocation(services, db, found, { actor, reason: null, requestId }).then(
     (revoked) => ok(revoked),
-    refuseWhen(isOutdatedShare, "share_inactive"), // it ended meanwhile
+    refuseWhen(isOutdatedShare, "share_inactive"),
   );
 };

@@ -1,4 +1,4 @@
-// Mails to persons that the clock causes: a share is about to end, or a business has let its deadline pass.
+// Background job: mails persons when a share is about to expire or a business misses its cease deadline.
 import { shardOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { TemplatedMail } from "../../../core/mail/templates.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
@@ -18,7 +18,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** None for a share that is in another state by now. */
+/** Returns null if the share is no longer in the state that the notice is about. */
 const buildNoticeMail = async (
   services: ReadDependencies,
   { kind }: ShareNotice,
@@ -54,17 +54,20 @@ const buildNoticeMail = async (
 
 type AddressLookup = (id: ConsumerId) => Promise<string | undefined>;
 
-/** One query for each home in which people of the page have their accounts; one that does not answer fails for its own people. */
+/** One query per shard. An unavailable shard fails only the lookups of its own persons. */
 const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): AddressLookup => {
   const found = new Map(
     [...Map.groupBy(new Set(ids), (id) => shardOfId(id))].map(
-      ([home, there]) => [home, listSealedAddresses(services.shards.forId(`con_${home}`), there)] as const,
+      ([shard, consumerIds]) => [shard, listSealedAddresses(services.shards.forId(`con_${shard}`), consumerIds)] as const,
     ),
   );
   return async (id) => (await found.get(shardOfId(id)))?.get(id);
 };
 
-/** The mails and the end of the notices are one batch. A notice that cannot be written stays for another minute, and alone. */
+/**
+ * Writes the mails and deletes the notices as one transaction. A notice that fails is retried a minute later, without holding up the
+ * others.
+ */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
@@ -72,18 +75,18 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  // What became of a notice: the mail to write, or none where nobody is to be written to.
+  // `mail` is null if there is nothing to send. The notice is deleted either way.
   const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;
     const address = consumerId === null ? undefined : await addressOf(consumerId);
-    const words = share === undefined || address === undefined ? null : await buildNoticeMail(services, notice, share, now);
-    if (share === undefined || consumerId === null || address === undefined || words === null) return { notice, mail: null };
+    const content = share === undefined || address === undefined ? null : await buildNoticeMail(services, notice, share, now);
+    if (share === undefined || consumerId === null || address === undefined || content === null) return { notice, mail: null };
     const to = await services.vault.open(consumerEmailContext(consumerId), address);
-    return { notice, mail: await sealMail(services.vault, { ...words, to, consumerId, language: share.language, now }) };
+    return { notice, mail: await sealMail(services.vault, { ...content, to, consumerId, language: share.language, now }) };
   };
   const settled = await Promise.all(notices.map((notice) => runIsolated(services, "share notice", () => settle(notice))));
-  const done = settled.filter((one) => one !== undefined);
+  const done = settled.filter((result) => result !== undefined);
   const mails = done.flatMap(({ mail }) => mail ?? []);
   await batch(db, [
     insertMails(db, mails),
@@ -96,14 +99,14 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
 
 const batchSize = 50;
 
-/** Until none is due or the allowance is used up: how many it looked at. */
+/** Works through the due notices within the work budget. Returns how many it handled. */
 export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
-  let looked = 0;
+  let noticeCount = 0;
   while (await services.hasBudget()) {
     const notices = await claimShareNotices(db, services.clock(), batchSize);
     if (notices.length > 0) await writeNoticeBatch(services, db, notices);
-    looked += notices.length;
+    noticeCount += notices.length;
     if (notices.length < batchSize) break;
   }
-  return looked;
+  return noticeCount;
 };

@@ -1,5 +1,5 @@
-// A person whose account lies in another home than the business. Their home learns of the share before it exists, so no list of theirs
-// is ever short of one; and afterwards the fields are looked at again, since no batch spans two homes.
+// Settles grants of persons whose account is in another shard than the share. No transaction spans two shards: the contact fields may have
+// changed, or the account may have been erased, while the share was written.
 import { shardOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
@@ -14,40 +14,44 @@ import { continueFanOuts } from "../consumers/continue-fan-outs.ts";
 import { eraseInShard } from "../consumers/erase-in-shard.ts";
 import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
-type IntentServices = ShareWriteDependencies;
-
-/** The share is made, or never will be: what changed in between is sent after it, and a share of somebody who is gone is ended and forgets them. */
+/**
+ * Deletes the intent after the grant finished or failed. If the fields changed in between, schedules the update of the share's copy. If the
+ * person is gone, revokes the share and erases them from its shard. Idempotent.
+ */
 export const settleShareIntent = async (
-  services: IntentServices,
+  services: ShareWriteDependencies,
   consumerId: ConsumerId,
   shareId: ShareId,
-  /** Of the fields that the share was made of; null when nobody knows any more. */
+  /** Revision of the contact fields in the share. Null if unknown; the update is then always scheduled. */
   revision: number | null,
 ): Promise<void> => {
-  const own = services.shards.forId(consumerId);
-  const there = services.shards.forId(shareId);
-  const kept = await findContactFields(own, services.vault, consumerId);
-  const found = await findChangeableShare(there, shareId, { consumerId }, services.clock());
+  const personDb = services.shards.forId(consumerId);
+  const shareDb = services.shards.forId(shareId);
+  const stored = await findContactFields(personDb, services.vault, consumerId);
+  const found = await findChangeableShare(shareDb, shareId, { consumerId }, services.clock());
   if (found === null) {
-    await deleteShareIntent(own, shareId).run();
+    await deleteShareIntent(personDb, shareId).run();
     return;
   }
-  if (kept === null) {
-    const chain = await findPersonChain(own, consumerId);
-    const erased = chain === null || (await eraseInShard(services, there, { id: consumerId, chain })).isDone;
-    if (erased) await deleteShareIntent(own, shareId).run();
+  if (stored === null) {
+    const chain = await findPersonChain(personDb, consumerId);
+    const erased = chain === null || (await eraseInShard(services, shareDb, { id: consumerId, chain })).isDone;
+    if (erased) await deleteShareIntent(personDb, shareId).run();
     return;
   }
-  const isCurrent = kept.revision === revision;
-  const fanOut = { consumerId, shard: shardOfId(shareId), changed: contactKeys, revision: kept.revision };
-  await batch(own, [deleteShareIntent(own, shareId), ...(isCurrent ? [] : [insertFieldFanout(own, fanOut, services.clock())])]);
+  const isCurrent = stored.revision === revision;
+  const fanOut = { consumerId, shard: shardOfId(shareId), changed: contactKeys, revision: stored.revision };
+  await batch(personDb, [
+    deleteShareIntent(personDb, shareId),
+    ...(isCurrent ? [] : [insertFieldFanout(personDb, fanOut, services.clock())]),
+  ]);
   if (isCurrent) return;
-  const allowed = withBudget(services, waitUntilBudget);
-  services.waitUntil(() => continueFanOuts(allowed, allowed.shards.forId(consumerId)));
+  const budgeted = withBudget(services, waitUntilBudget);
+  services.waitUntil(() => continueFanOuts(budgeted, budgeted.shards.forId(consumerId)));
 };
 
-/** Grants whose process died in between. */
-export const settleShareIntents = async (services: IntentServices, own: Database): Promise<void> => {
-  for await (const { consumerId, shareId } of claimEach(services, (now) => claimShareIntent(own, now)))
+/** Background job: settles the intents of interrupted grants in this shard, within the work budget. */
+export const settleShareIntents = async (services: ShareWriteDependencies, personDb: Database): Promise<void> => {
+  for await (const { consumerId, shareId } of claimEach(services, (now) => claimShareIntent(personDb, now)))
     await runIsolated(services, "share intent", () => settleShareIntent(services, consumerId, shareId, null));
 };

@@ -1,3 +1,4 @@
+// Mails about a share to the person and to the owners of the business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -11,6 +12,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
+/** Confirms a new share to the person, with the link to revoke it. */
 export const prepareShareReceiptMail = async (
   services: ReadDependencies,
   db: Database,
@@ -32,7 +34,7 @@ export const prepareShareReceiptMail = async (
     },
   });
 
-/** To the person; and to the owners, by number and deadline only. */
+/** Mails to the person and to the owners. The owners' mail holds the share id and the deadline, no personal data. */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
   db: Database,
@@ -63,6 +65,7 @@ export const prepareRevocationMails = async (
   return [...toOwners, ...toPerson];
 };
 
+/** Tells the person that the business ceased contact. */
 export const prepareAcknowledgementMail = (
   services: ReadDependencies,
   db: Database,

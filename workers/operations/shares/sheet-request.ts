@@ -1,3 +1,4 @@
+// A share request on the consent sheet, and whether its answer may be returned by redirect.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -5,16 +6,15 @@ import type { Runtime } from "../dependencies.ts";
 import { toTokenBinding, type AuthorizedRequest } from "./authorize-share-request.ts";
 import type { SheetBrowser } from "./sheet-browser.ts";
 
-/** A request on the sheet: what is asked, and how the answer may go back. */
 export interface SheetRequest {
   readonly request: AuthorizedRequest;
-  /** The address of the page, exactly on the bound origin; null where there is none that may be used. */
+  /** Page on the request's origin. Null if none was given or it may not be used. */
   readonly returnUrl: string | null;
-  /** Of all parameters: the same request, however often it is loaded. */
+  /** Hash of all parameters: the same however often the request is loaded. */
   readonly key: string;
 }
 
-/** Exactly the bound origin, and no way around it: the answer goes nowhere else. */
+/** The code must not leave the request's origin, so credentials, fragments and every other origin are rejected. */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
@@ -22,17 +22,22 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
   return verifyOrigin(url.origin, client.domains, getOriginRules(services.config, client)).ok ? url.href : null;
 };
 
+/** A return URL that may not be used is dropped, not refused: the answer can still go to the window that opened the sheet. */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
-  const parts = { ...toTokenBinding({ ...request, clientId }), scope: [...request.asked.scope], needed: [...request.asked.needed] };
-  const back = parseReturnUrl(services, request, returnUrl);
-  return { request, returnUrl: back, key: sha256Hex(toCanonicalJson({ ...parts, return_url: back })) };
+  const parts = {
+    ...toTokenBinding({ ...request, clientId }),
+    scope: [...request.requestedScope.scope],
+    needed: [...request.requestedScope.needed],
+  };
+  const verifiedReturnUrl = parseReturnUrl(services, request, returnUrl);
+  return { request, returnUrl: verifiedReturnUrl, key: sha256Hex(toCanonicalJson({ ...parts, return_url: verifiedReturnUrl })) };
 };
 
-/** Whether the answer may go back by redirect: the browser brought the request from that page, or the business registered the address. */
+/** True if this browser brought the request from its origin, or the business registered the return URL. */
 export const canRedirect = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): boolean =>
   returnUrl !== null && (browser.seenRequests.includes(key) || request.client.returnUrls.includes(returnUrl));
 
-/** What the browser says of where it comes from: a page of the bound origin, which a link elsewhere cannot claim. */
+/** True if the browser names a page of the request's origin as referrer. A link on another site cannot fake that. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;

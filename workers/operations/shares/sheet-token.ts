@@ -1,3 +1,4 @@
+// Tokens of the consent sheet. They are bound to request, browser and person.
 import { shardOfId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { createAuthorizationToken, parseAuthorizationToken, isTokenExpired, type TokenBinding } from "./authorization-token.ts";
@@ -12,13 +13,18 @@ const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrows
   person: personId,
 });
 
+/** The form of the sheet carries the token; `verifySheetToken` accepts it for the same request, browser and person. */
 export const createSheetToken = (
   services: ReadDependencies,
   sheet: SheetRequest,
   browser: SheetBrowser,
   personId: string | null,
 ): Promise<string> => {
-  const content = { asked: sheet.request.asked, at: services.clock(), hasEvidence: canRedirect(sheet, browser) };
+  const content = {
+    requestedScope: sheet.request.requestedScope,
+    issuedAt: services.clock(),
+    hasOriginEvidence: canRedirect(sheet, browser),
+  };
   return createAuthorizationToken(
     services,
     shardOfId(sheet.request.client.clientId),
@@ -27,7 +33,7 @@ export const createSheetToken = (
   );
 };
 
-/** `foreign`: not made for this request, browser and person. */
+/** `foreign`: not made for this request, browser and person. `expired`: older than ten minutes. */
 export const verifySheetToken = async (
   services: ReadDependencies,
   sheet: SheetRequest,

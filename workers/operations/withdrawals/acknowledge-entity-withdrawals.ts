@@ -1,3 +1,4 @@
+// POST /v1/certs/{id}/cease-ack with `entities`: single recipients ceased contact.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -14,18 +15,20 @@ import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } fr
 
 export interface EntityAcknowledgement {
   readonly certId: CertId;
-  /** Of the certificate as a whole; null while it is active. */
+  /** The withdrawal of the whole certificate. Null while the certificate is active. */
   readonly withdrawal: PublishedWithdrawal | null;
-  /** Those that were named, each acknowledged. */
+  /** The recipients in the request, each acknowledged. */
   readonly ceased: readonly (WithdrawnEntity & { readonly acknowledgedAt: Instant })[];
   readonly isRepeated: boolean;
 }
 
-const maxAttempts = 10;
+const maxAttempts = 10; // an attempt fails only when another acknowledgment of the same certificate is committed first
 
-// each time somebody else's acknowledgement came first
-
-/** Of single recipients. Refuses likewise, `cease_not_open` also where one of them was not withdrawn from alone, and `invalid_request`. */
+/**
+ * Records that the named recipients ceased contact. Recipients that already did so keep their first acknowledgment (SPEC Withdrawal).
+ * Refuses to write while a payment is due, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
+ * `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after 10 lost races.
+ */
 export const acknowledgeEntityWithdrawals = async (
   services: WriteDependencies,
   reader: BusinessScope,
@@ -42,22 +45,22 @@ export const acknowledgeEntityWithdrawals = async (
     if (!names.ok) return names;
     const named = entitiesWithdrawn.filter(({ entity }) => names.value.includes(entity));
     if (named.length < names.value.length) return refuse("cease_not_open");
-    const open = named.filter((one) => !hasAcknowledged(one));
+    const open = named.filter((entity) => !hasAcknowledged(entity));
     if (open.length === 0) return ok({ certId, withdrawal, ceased: named.filter(hasAcknowledged), isRepeated: true });
 
     const now = services.clock();
-    const fact = acknowledgeEntityCease({ certificate, ceased: open, actor, now });
-    const number = Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0)) + 1;
-    const said = { number, entities: open.map(({ entity }) => entity), details, now };
+    const domainEvent = acknowledgeEntityCease({ certificate, ceased: open, actor, now });
+    const number = Math.max(0, ...entitiesWithdrawn.map((entity) => entity.acknowledgement ?? 0)) + 1;
+    const acknowledgement = { number, entities: open.map(({ entity }) => entity), details, now };
     try {
-      const rows = await insertEntityAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, said);
-      await commit(db, services, rows, [fact]);
+      const rows = await insertEntityAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, acknowledgement);
+      await commit(db, services, rows, [domainEvent]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // somebody else acknowledged in the meantime: what is left is decided anew
+      continue; // another acknowledgment was committed first: decide again on what is left
     }
-    const ceased = named.map((one) => ({ ...one, acknowledgedAt: one.acknowledgedAt ?? now }));
+    const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });
   }
-  throw new StorageFault("outage"); // other acknowledgements kept coming first: nothing was written
+  throw new StorageFault("outage"); // nothing was written
 };

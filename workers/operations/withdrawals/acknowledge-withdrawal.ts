@@ -1,3 +1,4 @@
+// POST /v1/certs/{id}/cease-ack: contact under a withdrawn certificate ceased.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -18,14 +19,17 @@ export interface WithdrawalAcknowledgement {
   readonly isRepeated: boolean;
 }
 
-/** Refuses writing while a payment is due, then cert_not_found, then cease_not_open (nobody has withdrawn). */
+/**
+ * Records that the business ceased contact. A second acknowledgment returns the first (SPEC Withdrawal).
+ * Refuses to write while a payment is due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
+ */
 export const acknowledgeWithdrawal = async (
   services: WriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,
   details: CeaseDetails,
-  keep?: SaveIdempotentResponse<WithdrawalAcknowledgement>,
+  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalAcknowledgement>,
 ): Promise<Result<WithdrawalAcknowledgement, AcknowledgementRefusal>> => {
   const located = await locateWritableRecord(services, reader, certId);
   if (!located.ok) return located;
@@ -35,16 +39,16 @@ export const acknowledgeWithdrawal = async (
   if (hasAcknowledged(withdrawal)) return ok({ certId, withdrawal, isRepeated: true });
 
   const now = services.clock();
-  const fact = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor, now });
+  const domainEvent = acknowledgeCease({ certificate, ceaseBy: withdrawal.ceaseBy, actor, now });
   const ceased: WithdrawalAcknowledgement = { certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false };
   try {
-    const of = { certId, businessId: certificate.businessId };
-    const rows = await insertAcknowledgement(db, services.vault, of, details, now);
-    await commit(db, services, [...rows, ...((await keep?.(ceased)) ?? [])], [fact]);
+    const owned = { certId, businessId: certificate.businessId };
+    const rows = await insertAcknowledgement(db, services.vault, owned, details, now);
+    await commit(db, services, [...rows, ...((await saveIdempotentResponse?.(ceased)) ?? [])], [domainEvent]);
   } catch (error) {
     if (!isAlreadyAcknowledged(error)) throw error;
-    const again = (await locateOwnRecord(services, reader, certId))?.record.withdrawal ?? null;
-    return again !== null && hasAcknowledged(again) ? ok({ certId, withdrawal: again, isRepeated: true }) : refuse("cease_not_open");
+    const current = (await locateOwnRecord(services, reader, certId))?.record.withdrawal ?? null;
+    return current !== null && hasAcknowledged(current) ? ok({ certId, withdrawal: current, isRepeated: true }) : refuse("cease_not_open");
   }
   return ok(ceased);
 };

@@ -1,3 +1,4 @@
+// Writes withdrawals of whole certificates: receipts, rows, events and the mail to the owners, as one transaction.
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import { decideWithdrawal, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { commitWithoutFollowUp } from "../../../storage/commit.ts";
@@ -8,19 +9,22 @@ import type { Schedules } from "../dependencies.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * Keeps one batch short: it is one transaction, and each withdrawal in it has a receipt to sign. A withdrawal is at most two
- * statements, its row and its event; the audit entries share one insert, and so do the statements for the ledger. Twenty are 42;
- * with mails to ten owners, one to the person and two rows of their own, 55.
+ * Keeps a batch short: it is one transaction, and each withdrawal in it has a receipt to sign. A withdrawal takes two statements
+ * (row and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements, and 55
+ * with mails to ten owners, the mail to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
-/** How, by whom and when is the same for every certificate of the batch. */
+/**
+ * Withdraws certificates of one business, all or nothing. Method, actor and time are the same for all of them. Throws if one of them is
+ * already withdrawn (`isAlreadyWithdrawn`). The caller schedules the follow-up.
+ */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Rows that belong to the same change. */
+  /** Rows for the same transaction, before and after those of the withdrawals. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer, clock } = services;
@@ -45,7 +49,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/** After the answer the event, the mail, the audit entry and the ledger's statement go on their way. */
+/** Schedules sending the events and mail, and draining the audit entries and ledger statements, after the response. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

@@ -1,4 +1,5 @@
-import { getCeaseDeadline as deadlineOf } from "../../../core/cease-deadline.ts";
+// The mail that confirms a withdrawal to the person.
+import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
@@ -10,22 +11,22 @@ import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalRequest } from "./withdraw-certificate.ts";
 
 /**
- * A code or a mailed link is the person's own doing. Any other withdrawal can follow from a form that a stranger filled in with this
- * address, so at most three a day are confirmed by one business to one address.
+ * Mails per day, business and address that confirm withdrawals without a verified address. A stranger can submit forms with somebody's
+ * address and withdraw those certificates; without a limit that would flood the mailbox. Codes and mailed links verify the address.
  */
 const maxUnverifiedConfirmations = 3;
 
 /**
- * The mail that tells the person what was withdrawn, until when contact must end, and whom to turn to. Its row stands in the batch before
- * those of the withdrawal; there is none where the certificate holds no address.
+ * Prepares the mail that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate has no
+ * email address. The rows must come before those of the withdrawal in the batch: the daily limit counts earlier withdrawals only.
  */
 export const prepareConfirmationMail = async (
   { vault, config }: ReadDependencies,
   db: Database,
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
-  confirmed: Omit<WithdrawalRequest, "more"> & {
+  confirmed: Pick<WithdrawalRequest, "change" | "language"> & {
     readonly scope: WithdrawalScope;
-    /** The act on single recipients; null of the whole certificate. */
+    /** The withdrawal from single recipients. Null for the whole certificate. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
     readonly now: Instant;
   },
@@ -50,7 +51,7 @@ export const prepareConfirmationMail = async (
       by: change.method === "business_recorded" ? "business" : "person",
       entities: entities?.names ?? null,
       coversAllConsents: scope === "business",
-      ceaseBy: deadlineOf(change.recorded?.receivedAt ?? now),
+      ceaseBy: getCeaseDeadline(change.recorded?.receivedAt ?? now),
       receiptUrl:
         entities === null ? buildReceiptUrl(config.baseUrl, certId) : buildEntityReceiptUrl(config.baseUrl, certId, entities.number),
       contact,

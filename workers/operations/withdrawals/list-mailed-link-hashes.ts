@@ -1,3 +1,4 @@
+// Links that were mailed with withdrawal codes and still work.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Instant } from "../../../core/time.ts";
 import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
@@ -6,7 +7,7 @@ import type { Stores } from "../dependencies.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 
-/** Hashes of the tokens whose links were mailed to the address within their life. */
+/** SHA-256 hashes of the tokens of all links that were mailed to the certificate's address and have not expired. */
 export const listMailedLinkHashes = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
   const { certificate, emailIndex } = record;
   if (emailIndex === null) return [];

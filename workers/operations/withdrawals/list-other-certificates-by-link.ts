@@ -1,3 +1,4 @@
+// The choice to withdraw more than one certificate, for the holder of a mailed link.
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -5,7 +6,10 @@ import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
 import { locateRecord } from "./locate-record.ts";
 
-/** The same for who holds a link that was mailed. Null for every other token: what is not mailed to the address proves nothing about it. */
+/**
+ * Returns the person's other active certificates with the business. Null for an unknown certificate and for any token that was not mailed
+ * to the address: only a mailed token proves control of the address.
+ */
 export const listOtherCertificatesByLink = async (
   services: ReadDependencies,
   certId: CertId,

@@ -1,15 +1,14 @@
+// Other certificates of the same business that name the person's email address.
 import { findOtherCertificates } from "../../../storage/withdrawals.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
 const maxShownCertificates = 20;
 
-// newest; more is not what one person looks through
-
 export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>>;
 
 /**
- * Those that stay active as things stand. After a withdrawal from everything the ones that were there then are withdrawn, or will be
- * in a moment: only what was given since counts.
+ * Returns the number of other active certificates, and the newest 20. After a withdrawal with scope `business`, only certificates issued
+ * later count: the earlier ones are withdrawn already or will be within minutes.
  */
 export const loadOtherCertificates = async ({ db, record }: LocatedRecord): Promise<OtherCertificates> => {
   const { certificate, emailIndex, withdrawal } = record;

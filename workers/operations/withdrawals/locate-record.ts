@@ -1,3 +1,4 @@
+// Finds a certificate with the data that decides who may withdraw it.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -9,14 +10,14 @@ export interface LocatedRecord {
   readonly record: WithdrawableRecord;
 }
 
-/** The certificate with what proves who may withdraw it, and the database that holds it; null for an unknown id. */
+/** Returns the certificate and its database. Null for an unknown id. */
 export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.shards.forId(certId);
   const record = await findWithdrawable(db, certId);
   return record === null ? null : { db, record };
 };
 
-/** The same for a business's key; null also for a certificate that is not its own. */
+/** The same for the issuer. Null also for certificates of other businesses and of the other environment. */
 export const locateOwnRecord = async (services: Stores, reader: BusinessScope, certId: CertId): Promise<LocatedRecord | null> => {
   const located = await locateRecord(services, certId);
   const certificate = located?.record.certificate;

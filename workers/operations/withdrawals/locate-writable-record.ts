@@ -1,3 +1,4 @@
+// Common checks of acknowledgments.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -13,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Writing, so not while a payment is due. */
+/** Refuses to write while a payment is due, then `cert_not_found`. */
 export const locateWritableRecord = async (
   services: Stores,
   reader: BusinessScope,
@@ -25,6 +26,7 @@ export const locateWritableRecord = async (
   return located === null ? refuse("cert_not_found") : ok(located);
 };
 
+/** Narrows to a withdrawal that the business has acknowledged. */
 export const hasAcknowledged = <T extends { readonly acknowledgedAt: Instant | null }>(
-  one: T,
-): one is T & { readonly acknowledgedAt: Instant } => one.acknowledgedAt !== null;
+  withdrawal: T,
+): withdrawal is T & { readonly acknowledgedAt: Instant } => withdrawal.acknowledgedAt !== null;

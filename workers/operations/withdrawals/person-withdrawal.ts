@@ -1,3 +1,4 @@
+// The common part of withdrawals by the person, however they prove who they are.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -9,27 +10,26 @@ import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateRecord, type LocatedRecord } from "./locate-record.ts";
-import { withdrawCertificate, type WithdrawalResult } from "./withdraw-certificate.ts";
+import { withdrawCertificate, type WithdrawalRequest, type WithdrawalResult } from "./withdraw-certificate.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 import { prepareFailureReset } from "./withdrawal-code.ts";
 
-/** What the person wants, however they prove to be it. */
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** Only these recipients; null: the scope says from what. */
+  /** Withdraw only from these recipients. Null: `scope` decides. */
   readonly entities: readonly string[] | null;
-  /** The site the browser names, where it names one. */
+  /** The `Origin` header. Null for programs, which send none. */
   readonly origin: string | null;
-  /** Of the mail that confirms it. */
+  /** Language of the confirmation mail. */
   readonly language: MailLanguage;
 }
 
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * A browser says which site sent it: ours, or one of the business's. Other sites have no reason to answer a code; programs
- * name no site. The code is the proof either way.
+ * True for sites that are neither ours nor the issuer's; they have no reason to submit codes. An extra check only: the code or token is the
+ * proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -37,7 +37,10 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
   return !verifyOrigin(origin, record.domains, getOriginRules(services.config, record.certificate)).ok;
 };
 
-/** The certificate, where the act can be about it: its names are public, so no try is spent on wrong ones. */
+/**
+ * Finds the certificate. Refuses `cert_not_found`, `forbidden` for a foreign site, and `invalid_request` for a name that is not a
+ * recipient. Runs before a code attempt is spent, which reveals nothing: the recipients of a certificate are public.
+ */
 export const locateTargetRecord = async (
   services: ReadDependencies,
   { certId, origin, entities }: PersonWithdrawal,
@@ -49,21 +52,21 @@ export const locateTargetRecord = async (
   return named.ok ? ok(located) : named;
 };
 
-/** What was proved is done: from the recipients that are named, else the whole certificate, and with `business` the others that name the address. */
+/**
+ * Withdraws after the person was verified: from the named recipients, else from the certificate, and with scope `business` from all
+ * certificates of the business that name the email address. Refuses `already_revoked` and `invalid_request`.
+ */
 export const withdrawVerified = (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
   method: PersonMethod,
   { scope, entities, language }: PersonWithdrawal,
-  keep?: SaveIdempotentResponse<WithdrawalResult>,
+  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
   const { emailIndex } = located.record;
-  const more: SaveIdempotentResponse<WithdrawalResult> = async (withdrawn) => [
-    ...prepareFailureReset(located),
-    ...((await keep?.(withdrawn)) ?? []),
-  ];
-  const act = { change: sourceFromPerson(method), language, more };
-  if (entities !== null) return withdrawFromEntities(services, located, { ...act, entities });
+  const change = sourceFromPerson(method);
+  const request: WithdrawalRequest = { change, language, extraRows: prepareFailureReset(located), saveIdempotentResponse };
+  if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
   const address = emailIndex === null ? null : ({ kind: "email", index: emailIndex } as const);
-  return withdrawCertificate(services, located, { ...act, scope, address });
+  return withdrawCertificate(services, located, { ...request, scope, address });
 };

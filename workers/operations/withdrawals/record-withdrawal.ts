@@ -1,5 +1,4 @@
-// The business records a withdrawal that reached it by other means: of a certificate, of everything the person gave it, or from
-// single recipients.
+// POST /v1/certs/{id}/withdrawals: the business records a withdrawal that reached it another way, for example by phone.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -25,9 +24,9 @@ import { withdrawCertificate, type WithdrawalResult } from "./withdraw-certifica
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 
 export interface RecordWithdrawalRequest extends RecordedRequest {
-  /** Null: as the business has set for all that it records. */
+  /** Null: the business's default scope for recorded withdrawals. */
   readonly scope: WithdrawalScope | null;
-  /** Only these recipients; null: the scope says from what. */
+  /** Withdraw only from these recipients. Null: `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
@@ -36,79 +35,81 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
-/** What a used key leads back to: the act on single recipients, or the certificate's only withdrawal. Neither changes any more. */
-const toReplayedWithdrawal = ({ record }: LocatedRecord, act: number | null): RecordedWithdrawal => {
+/** The result of an earlier request, from the records themselves: withdrawals never change. Acknowledgments came later and are left out. */
+const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;
-  const named = entitiesWithdrawn.filter(({ number }) => number === act);
+  const named = entitiesWithdrawn.filter((entity) => entity.number === number);
   const [first] = named;
   if (first !== undefined) {
-    const fromEntities = named.map((one) => ({ ...one, acknowledgedAt: null, acknowledgement: null }));
+    const fromEntities = named.map((entity) => ({ ...entity, acknowledgedAt: null, acknowledgement: null }));
     return { withdrawal: null, withdrawnAt: first.withdrawnAt, ceaseBy: first.ceaseBy, fromEntities, isReplayed: true };
   }
-  if (withdrawal === null) throw new Error("withdrawals: a key was used and nothing was recorded");
+  if (withdrawal === null) throw new Error("withdrawals: a used idempotency key has no withdrawal");
   const { withdrawnAt, ceaseBy } = withdrawal;
   return { withdrawal: { ...withdrawal, acknowledgedAt: null }, withdrawnAt, ceaseBy, fromEntities: [], isReplayed: true };
 };
 
 /**
- * The certificate is revoked now, or withdrawn from the recipients that are named; the deadline counts from when the business was
- * told. Refuses cert_not_found, invalid_request (told in the future, somebody who is no recipient), idempotency_conflict, already_revoked.
+ * Withdraws the certificate, or the named recipients, as of now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
+ * Refuses `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
+ * `already_revoked`. A replay of an idempotency key is rebuilt from the records; only the number of the entity withdrawal is stored
+ * with the key.
  */
 export const recordWithdrawal = async (
   services: WithdrawalWriteDependencies,
   principal: Principal,
   certId: CertId,
-  { idempotencyKey, ...told }: RecordWithdrawalRequest,
+  { idempotencyKey, ...request }: RecordWithdrawalRequest,
 ): Promise<Result<RecordedWithdrawal, RecordWithdrawalRefusal>> => {
   const located = await locateOwnRecord(services, principal, certId);
   if (located === null) return refuse("cert_not_found");
   const { db } = located;
   const { vault } = services;
   const now = services.clock();
-  const at = parseReceivedAt(told.receivedAt, now);
-  if (!at.ok) return at;
+  const receivedAt = parseReceivedAt(request.receivedAt, now);
+  if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // What is not sent is left out, so that requests from before there was a choice are still the same.
-  const { scope, entities, channel, note } = told;
-  const asked = {
+  // Absent members are left out, so adding an optional member to the request does not change the hash of others.
+  const { scope, entities, channel, note } = request;
+  const hashed = {
     channel,
-    receivedAt: told.receivedAt,
+    receivedAt: request.receivedAt,
     note,
     ...(scope !== null && { scope }),
     ...(entities !== null && { entities: entities.toSorted() }),
   };
-  const bodyHash = sha256Hex(toCanonicalJson(asked));
-  const earlierAnswer = async (): Promise<Result<RecordedWithdrawal, "idempotency_conflict"> | null> => {
-    const kept = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, now);
-    if (kept === null) return null;
-    if (kept.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    const again = await locateOwnRecord(services, principal, certId);
-    if (again === null) return null;
-    return ok(toReplayedWithdrawal(again, (JSON.parse(kept.response) as { act?: number | null }).act ?? null));
+  const bodyHash = sha256Hex(toCanonicalJson(hashed));
+  const findEarlierResult = async (): Promise<Result<RecordedWithdrawal, "idempotency_conflict"> | null> => {
+    const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, now);
+    if (saved === null) return null;
+    if (saved.bodyHash !== bodyHash) return refuse("idempotency_conflict");
+    const current = await locateOwnRecord(services, principal, certId);
+    if (current === null) return null;
+    return ok(toReplayedWithdrawal(current, (JSON.parse(saved.response) as { act?: number | null }).act ?? null));
   };
-  const earlier = await earlierAnswer();
+  const earlier = await findEarlierResult();
   if (earlier !== null) return earlier;
   if (located.record.certificate.status === "revoked") return refuse("already_revoked");
 
-  const answer: SaveIdempotentResponse<WithdrawalResult> = async ({ fromEntities }) => {
+  const saveIdempotentResponse: SaveIdempotentResponse<WithdrawalResult> = async ({ fromEntities }) => {
     const response = JSON.stringify({ act: fromEntities[0]?.number ?? null });
     return keyHash === null ? [] : insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, certId, now });
   };
-  const change = sourceFromBusiness({ channel, note, receivedAt: at.value }, principal.keyId);
-  const act = { change, language: "en", more: answer } as const; // nobody knows the person's language here
+  const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
+  const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is not known here
   const address = selectWithdrawalAddress(located.record);
-  const reach = address === null ? "certificate" : (scope ?? located.record.recordedScope);
+  const appliedScope = address === null ? "certificate" : (scope ?? located.record.recordedScope);
   try {
     const done =
       entities === null
-        ? await withdrawCertificate(services, located, { ...act, scope: reach, address })
-        : await withdrawFromEntities(services, located, { ...act, entities });
+        ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, address })
+        : await withdrawFromEntities(services, located, { ...withdrawal, entities });
     if (done.ok) return ok({ ...done.value, isReplayed: false });
-    // The same request, twice at once: the other one recorded it.
-    return done.code === "already_revoked" ? ((await earlierAnswer()) ?? done) : done;
+    // Two equal requests at the same time: the other one recorded it.
+    return done.code === "already_revoked" ? ((await findEarlierResult()) ?? done) : done;
   } catch (error) {
     if (!isIdempotencyKeyTaken(error)) throw error;
-    return (await earlierAnswer()) ?? refuse("already_revoked");
+    return (await findEarlierResult()) ?? refuse("already_revoked");
   }
 };

@@ -1,4 +1,4 @@
-// The person asks for a code that is mailed to the address on the certificate.
+// POST /v1/certs/{id}/opt-out/request: mails the person a code to withdraw with.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -16,33 +16,34 @@ import { locateRecord } from "./locate-record.ts";
 export interface WithdrawalCodeRequest {
   readonly certId: CertId;
   readonly email: string;
-  /** A secret of the browser that asks, kept in its cookie. */
+  /** Secret of the requesting browser, from its cookie. */
   readonly context: string;
   readonly language: MailLanguage;
 }
 
 /**
- * Whether or not the address is on the certificate, the same is read, opened, hashed, sealed and written, and nobody waits for a
- * mail: for an address that is not, the mail is one to nobody. Refuses `cert_not_found` only.
+ * Mails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address it does the same work: the same reads,
+ * decryptions, hashes and writes, with a mail that has no recipient. Neither the result nor the time reveals whether the address matches.
+ * Refuses `cert_not_found` only.
  */
 export const requestWithdrawalCode = async (
   services: WriteDependencies,
-  asked: WithdrawalCodeRequest,
+  request: WithdrawalCodeRequest,
 ): Promise<Result<true, "cert_not_found">> => {
-  const found = await locateRecord(services, asked.certId);
+  const found = await locateRecord(services, request.certId);
   if (found === null) return refuse("cert_not_found");
   const { db, record } = found;
   const { certificate } = record;
   const { vault, config } = services;
   const now = services.clock();
-  const [{ asker, isOnCertificate }, mailbox] = await Promise.all([
-    identifyCodeRequester(services, record, asked.email, asked.context),
+  const [{ requester, isOnCertificate }, mailbox] = await Promise.all([
+    identifyCodeRequester(services, record, request.email, request.context),
     openSubjectEmail(vault, certificate.id, certificate.businessId, record.subjectSealed),
   ]);
-  const { id, rows } = await prepareEmailCode(services, db, asker, {
+  const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
-    to: isOnCertificate ? mailbox : null, // as it stands on the certificate, never as it was typed here
+    to: isOnCertificate ? mailbox : null, // the address from the certificate, never the one that was typed
     mail: async (code, id) => ({
       template: "withdrawal_code",
       data: {
@@ -51,14 +52,13 @@ export const requestWithdrawalCode = async (
         verifyUrl: `${buildVerifyUrl(config.verifyUrl, certificate.id)}#m=${await vault.linkToken(bindWithdrawalCode(id))}`,
       },
     }),
-    language: asked.language,
+    language: request.language,
     now,
   });
-  const act = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
-  // The chain is the business's: it learns of every mail that left.
-  const fact = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, act, now);
-  // An entry for each mail, so at most ten a day a certificate: none for what a stranger asks past the limits or about others.
-  await commit(db, services, rows, [fact], shouldSendCode(id, isOnCertificate));
+  const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
+  const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
+  // Only mails that are sent are audited, at most ten a day per certificate. Strangers cannot fill the business's chain.
+  await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);
 };

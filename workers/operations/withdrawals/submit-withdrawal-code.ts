@@ -1,3 +1,4 @@
+// The code form on the withdrawal page.
 import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { batch } from "../../../storage/database.ts";
@@ -9,25 +10,25 @@ import { verifyWithdrawalCode, type WithdrawalByCode } from "./withdraw-by-code.
 import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 
 export interface CodeSubmissionResult {
-  /** False: the person is asked first how far it is meant. */
+  /** False: the person first chooses between this certificate and all of them. */
   readonly isWithdrawn: boolean;
-  /** Of the link in the same mail: it proves the address from here on, in the place of the code. */
+  /** Token of the link in the same mail. It proves control of the address from here on, instead of the code. */
   readonly token: string;
 }
 
 /**
- * The answer on the page. Where other certificates of the business name the address, nothing is withdrawn yet: the code is spent,
- * once, on a proof with which the person chooses. Refuses as `confirmWithdrawal`; of two that answer the same code at once, one.
+ * Withdraws the certificate. If other certificates of the business name the address, it only spends the code; the person then chooses and
+ * withdraws with the returned token. Refuses like `withdrawByCode`. Of two submissions of one code at the same time, one is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,
-  answer: WithdrawalByCode,
+  request: WithdrawalByCode,
 ): Promise<Result<CodeSubmissionResult, PersonWithdrawalRefusal>> => {
-  const judged = await verifyWithdrawalCode(services, answer);
-  if (!judged.ok) return judged;
-  const { located, codeId } = judged.value;
+  const verified = await verifyWithdrawalCode(services, request);
+  if (!verified.ok) return verified;
+  const { located, codeId } = verified.value;
   const token = await services.vault.linkToken(bindWithdrawalCode(codeId));
-  if (answer.entities === null && (await loadOtherCertificates(located)).count > 0) {
+  if (request.entities === null && (await loadOtherCertificates(located)).count > 0) {
     const { db } = located;
     const [spent] = await batch(db, [
       markCodeUsed(db, { codeId, sessionHash: sha256Hex(token), now: services.clock() }),
@@ -35,6 +36,6 @@ export const submitWithdrawalCode = async (
     ]);
     return spent.meta.changes === 1 ? ok({ isWithdrawn: false, token }) : refuse("opt_out_failed");
   }
-  const withdrawn = await withdrawVerified(services, located, "email_code", answer);
+  const withdrawn = await withdrawVerified(services, located, "email_code", request);
   return withdrawn.ok ? ok({ isWithdrawn: true, token }) : withdrawn;
 };

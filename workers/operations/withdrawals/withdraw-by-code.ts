@@ -1,3 +1,4 @@
+// POST /v1/certs/{id}/opt-out/confirm: withdraws with a mailed code.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
@@ -13,40 +14,40 @@ import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts"
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** The secret of the browser that answers; null when it never asked for a code. */
+  /** Secret of the submitting browser, from its cookie. Null if it never requested a code. */
   readonly context: string | null;
 }
 
 /**
- * A try is spent before anything is compared; address and code are judged together. Refuses `opt_out_failed` for everything
- * that is not the right pair, and `already_revoked` for the right pair only.
+ * Verifies address and code as one pair. An attempt is spent before anything is compared. Refuses `opt_out_failed` for every wrong pair and
+ * `already_revoked` only for the right one, so a guesser learns nothing; before that, as `locateTargetRecord`.
  */
 export const verifyWithdrawalCode = async (
   services: ReadDependencies,
-  answer: WithdrawalByCode,
+  request: WithdrawalByCode,
 ): Promise<Result<{ readonly located: LocatedRecord; readonly codeId: string }, PersonWithdrawalRefusal>> => {
-  const found = await locateTargetRecord(services, answer);
+  const found = await locateTargetRecord(services, request);
   if (!found.ok) return found;
   const { db, record } = found.value;
-  const { addressIndex, asker } = await identifyCodeRequester(services, record, answer.email, answer.context);
+  const { addressIndex, requester } = await identifyCodeRequester(services, record, request.email, request.context);
   const { withdrawal: limits } = emailCodeLimits;
-  const codeId = await verifyEmailCode(services, db, asker, { limits, binding: bindWithdrawalCode, code: answer.code });
-  const judged = authorizeByCode({
+  const codeId = await verifyEmailCode(services, db, requester, { limits, binding: bindWithdrawalCode, code: request.code });
+  const authorized = authorizeByCode({
     addressOnCertificate: record.emailIndex,
     addressGiven: addressIndex,
     isCode: codeId !== null,
     status: record.certificate.status,
   });
-  if (!judged.ok) return judged;
+  if (!authorized.ok) return authorized;
   return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId });
 };
 
-/** Refuses as `judgeCode`, and `invalid_request` for somebody who is no recipient. */
+/** Withdraws with a code (SPEC Withdrawal). Refuses as `verifyWithdrawalCode` and `withdrawVerified`. */
 export const withdrawByCode = async (
   services: WithdrawalWriteDependencies,
-  answer: WithdrawalByCode,
-  keep?: SaveIdempotentResponse<WithdrawalResult>,
+  request: WithdrawalByCode,
+  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
-  const judged = await verifyWithdrawalCode(services, answer);
-  return judged.ok ? withdrawVerified(services, judged.value.located, "email_code", answer, keep) : judged;
+  const verified = await verifyWithdrawalCode(services, request);
+  return verified.ok ? withdrawVerified(services, verified.value.located, "email_code", request, saveIdempotentResponse) : verified;
 };

@@ -1,3 +1,4 @@
+// POST /v1/certs/{id}/opt-out/manage: withdraws with the manage link from POST /v1/consent, or with the link mailed with a code.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
@@ -12,19 +13,19 @@ export interface WithdrawalByLink extends PersonWithdrawal {
 }
 
 /**
- * The link from the receipt of the form, or from the mail with a code: its token is the proof. Refuses as `confirmWithdrawal`, and
- * `invalid_request` where the link from the 201 is to reach further than its certificate.
+ * Withdraws with the token of a link (SPEC Withdrawal). Refuses as `locateTargetRecord`, `opt_out_failed` for a wrong or expired token,
+ * `invalid_request` if a manage link asks for more than its own certificate, then `already_revoked`.
  */
 export const withdrawByLink = async (
   services: WithdrawalWriteDependencies,
   link: WithdrawalByLink,
-  keep?: SaveIdempotentResponse<WithdrawalResult>,
+  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
   const found = await locateTargetRecord(services, link);
   if (!found.ok) return found;
   const { record } = found.value;
   const now = services.clock();
-  const judged = authorizeByToken({
+  const authorized = authorizeByToken({
     expectedHash: record.manageTokenHash,
     mailedHashes: await listMailedLinkHashes(services, found.value, now),
     givenHash: sha256Hex(link.token),
@@ -32,5 +33,5 @@ export const withdrawByLink = async (
     scope: link.scope,
     status: record.certificate.status,
   });
-  return judged.ok ? withdrawVerified(services, found.value, judged.value, link, keep) : judged;
+  return authorized.ok ? withdrawVerified(services, found.value, authorized.value, link, saveIdempotentResponse) : authorized;
 };

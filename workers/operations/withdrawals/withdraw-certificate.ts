@@ -1,3 +1,4 @@
+// Withdraws a whole certificate and, with scope `business`, the person's other certificates with that business.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -10,6 +11,7 @@ import {
   type WithdrawalScope,
   type WithdrawalAddress,
 } from "../../../core/withdrawals/withdrawal.ts";
+import type { Statement } from "../../../storage/database.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
@@ -23,40 +25,39 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** Single recipients that were withdrawn from; empty where the whole certificate was. */
+  /** Recipients that were withdrawn from. Empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
-  /** Of the whole certificate; null while it stays active for other recipients. */
+  /** The withdrawal of the whole certificate. Null while it stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;
 }
 
 export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
-  /** Of the mail that confirms it to the person. */
+  /** Language of the confirmation mail. */
   readonly language: MailLanguage;
-  /** Rows that belong to the same change. */
-  readonly more?: SaveIdempotentResponse<WithdrawalResult> | undefined;
+  /** Further rows for the transaction of the withdrawal. */
+  readonly extraRows?: readonly Statement[];
+  readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }
 
-const maxAttempts = 3;
-
-// another withdrawal of the same person can outdate one reading; more is not one person
+const maxAttempts = 3; // only other withdrawals of the same person's certificates make an attempt fail
 
 /**
- * As many of the person's certificates as fit into one batch, and a row of work for the rest, all or nothing. Refuses
- * `already_revoked` where somebody else withdrew this very certificate first.
+ * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Refuses `already_revoked`
+ * if this certificate was withdrawn first. Throws StorageFault("outage") after three lost races.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  act: WithdrawalRequest & {
+  request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** By which the others are found; without one there are none. */
+    /** Finds the other certificates. Null: withdraw only this one. */
     readonly address: WithdrawalAddress | null;
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
   const { id: certId, businessId, environment } = certificate;
-  const { change, scope, address, language } = act;
+  const { change, scope, address, language, extraRows = [] } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
@@ -65,12 +66,12 @@ export const withdrawCertificate = async (
         ? { certId, businessId, environment, address, issuedUntil: now, method: change.method, apiKeyId }
         : null;
     const others = work === null ? [] : (await listActiveWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
-    const isMore = others.length > maxPerBatch - 1;
+    const hasMore = others.length > maxPerBatch - 1;
     const { withdrawnAt, ceaseBy, method, recorded } = decideWithdrawal({ certificate, change, scope, now }).withdrawal;
     const receivedAt = recorded?.receivedAt ?? null;
     const withdrawal = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt: null };
     const withdrawn: WithdrawalResult = { certId, withdrawnAt, ceaseBy, fromEntities: [], withdrawal };
-    const rest = work !== null && isMore ? [insertWithdrawalWork(db, work)] : [];
+    const rest = work !== null && hasMore ? [insertWithdrawalWork(db, work)] : [];
     try {
       await commitWithdrawals(
         services,
@@ -79,17 +80,17 @@ export const withdrawCertificate = async (
         { change, scope, now },
         {
           before: await prepareConfirmationMail(services, db, record, { change, language, scope, entities: null, now }),
-          after: [...((await act.more?.(withdrawn)) ?? []), ...rest],
+          after: [...extraRows, ...((await request.saveIdempotentResponse?.(withdrawn)) ?? []), ...rest],
         },
       );
-      if (isMore) services.scheduleRelay();
+      if (hasMore) services.scheduleRelay();
       scheduleWithdrawalFollowUp(services, certificate);
       return ok(withdrawn);
     } catch (error) {
       if (!isAlreadyWithdrawn(error)) throw error;
-      const again = await findWithdrawable(db, certId);
-      if (again?.certificate.status === "revoked") return refuse("already_revoked");
+      const current = await findWithdrawable(db, certId);
+      if (current?.certificate.status === "revoked") return refuse("already_revoked");
     }
   }
-  throw new StorageFault("outage"); // withdrawals kept outdating each other: nothing was written
+  throw new StorageFault("outage"); // nothing was written
 };

@@ -1,5 +1,4 @@
-// Withdrawing from single recipients of one certificate, by the person or as the business recorded it; with the last of them the
-// certificate is withdrawn.
+// Withdraws from single recipients of one certificate. Withdrawing from the last recipient withdraws the certificate.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -12,11 +11,11 @@ import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate, type WithdrawalRequest, type WithdrawalResult } from "./withdraw-certificate.ts";
 
-/** One try, on the record as it was read. */
+/** One attempt, on the record as loaded. Throws if the record changed since (`isOutdatedEntityWithdrawal`). */
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  { change, language, more }: WithdrawalRequest,
+  { change, language, extraRows = [], saveIdempotentResponse }: WithdrawalRequest,
   entities: readonly string[],
 ): Promise<WithdrawalResult> => {
   const { vault, signer } = services;
@@ -32,18 +31,19 @@ const commitEntityWithdrawal = async (
   const confirmed = { change, language, scope: "certificate", entities: { number, names: entities }, now } as const;
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
   const receivedAt = recorded?.receivedAt ?? null;
-  const act = { number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt: null, acknowledgement: null };
+  const common = { number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt: null, acknowledgement: null };
   const withdrawn: WithdrawalResult = {
     certId,
     withdrawnAt,
     ceaseBy,
-    fromEntities: entities.map((entity) => ({ entity, ...act })),
+    fromEntities: entities.map((entity) => ({ entity, ...common })),
     withdrawal: null,
   };
   const rows = [
     ...(await prepareConfirmationMail(services, db, record, confirmed)),
     ...(await insertEntityWithdrawal(db, vault, { certId, businessId }, withdrawal, { text: receipt, signature })),
-    ...((await more?.(withdrawn)) ?? []),
+    ...extraRows,
+    ...((await saveIdempotentResponse?.(withdrawn)) ?? []),
     ...mails,
   ];
   await commit(db, services, rows, [domainEvent]);
@@ -51,32 +51,35 @@ const commitEntityWithdrawal = async (
   return withdrawn;
 };
 
-const maxAttempts = 10; // each time somebody else's act came first; more at once is not one person
+const maxAttempts = 10; // an attempt fails only when another change to the same certificate is committed first
 
-/** Refuses `invalid_request` (somebody is no recipient here) and `already_revoked` (all of them are withdrawn from already). */
+/**
+ * Withdraws from the named recipients that are still active. Refuses `invalid_request` for a name that is not a recipient, and
+ * `already_revoked` if none of them is active. Throws StorageFault("outage") after 10 lost races.
+ */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  { entities, ...act }: WithdrawalRequest & { readonly entities: readonly string[] },
+  { entities, ...request }: WithdrawalRequest & { readonly entities: readonly string[] },
 ): Promise<Result<WithdrawalResult, "invalid_request" | "already_revoked">> => {
   const named = resolveNamedEntities(record, entities);
   if (!named.ok) return named;
   let current = record;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (current.certificate.status === "revoked") return refuse("already_revoked");
-    const standing = listActiveEntities(current);
-    const chosen = named.value.filter((name) => standing.includes(name));
+    const active = listActiveEntities(current);
+    const chosen = named.value.filter((name) => active.includes(name));
     if (chosen.length === 0) return refuse("already_revoked");
-    if (chosen.length === standing.length)
-      return withdrawCertificate(services, { db, record: current }, { ...act, scope: "certificate", address: null });
+    if (chosen.length === active.length)
+      return withdrawCertificate(services, { db, record: current }, { ...request, scope: "certificate", address: null });
     try {
-      return ok(await commitEntityWithdrawal(services, { db, record: current }, act, chosen));
+      return ok(await commitEntityWithdrawal(services, { db, record: current }, request, chosen));
     } catch (error) {
       if (!isOutdatedEntityWithdrawal(error)) throw error;
-      const again = await findWithdrawable(db, current.certificate.id);
-      if (again === null) throw error;
-      current = again;
+      const reloaded = await findWithdrawable(db, current.certificate.id);
+      if (reloaded === null) throw error;
+      current = reloaded;
     }
   }
-  throw new StorageFault("outage"); // other acts kept coming first: nothing was written
+  throw new StorageFault("outage"); // nothing was written
 };

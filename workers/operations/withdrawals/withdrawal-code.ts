@@ -1,3 +1,4 @@
+// What withdrawal codes and links are bound to, and who requests them.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -7,10 +8,10 @@ import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
-/** Codes and links are bound to their row by it. */
+/** Binds the hash of a code and the token of a link to the row of the code. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
-/** What a mailed code or link opens: every certificate of one business and environment that names the address. */
+/** A code or link is valid for all certificates of one business and environment that name the address. */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
   addressIndex: string,
@@ -22,22 +23,22 @@ export const toVerifiedAddress = (
 });
 
 /**
- * Who asks, by the address they name and the browser they use. For an address that is not on the certificate the asker is nobody's, and
- * counted apart: so what is asked about other people's certificates takes nothing from a person, and looks the same.
+ * Identifies the requester by address and browser, for counting codes and attempts. An address that is not on the certificate is counted
+ * under a hash of its own: such requests cannot use up the limits of the person, and look the same from outside.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,
   { certificate, emailIndex }: WithdrawableRecord,
   email: string,
   context: string | null,
-): Promise<{ readonly addressIndex: string; readonly isOnCertificate: boolean; readonly asker: CodeRequester }> => {
+): Promise<{ readonly addressIndex: string; readonly isOnCertificate: boolean; readonly requester: CodeRequester }> => {
   const addressIndex = await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
-  const nobodys = await vault.sentHash(certificate.id, addressIndex);
+  const unrelatedIndex = await vault.sentHash(certificate.id, addressIndex);
   const isOnCertificate = emailIndex === addressIndex;
-  const proved = toVerifiedAddress(certificate, isOnCertificate ? addressIndex : nobodys);
-  return { addressIndex, isOnCertificate, asker: { ...proved, contextHash: sha256Hex(context ?? "") } };
+  const address = toVerifiedAddress(certificate, isOnCertificate ? addressIndex : unrelatedIndex);
+  return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
-/** The row of a right answer: failures in a row start anew. */
+/** The rows that reset the count of wrong codes after a right one. */
 export const prepareFailureReset = ({ db, record: { certificate, emailIndex } }: LocatedRecord) =>
   emailIndex === null ? [] : [deleteCodeFailures(db, toVerifiedAddress(certificate, emailIndex))];

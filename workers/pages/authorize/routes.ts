@@ -165,7 +165,7 @@ const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promis
 const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, shown?: DecisionChoices, fault?: string): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
-  const { client, asked } = sheetRequest.request;
+  const { client, requestedScope } = sheetRequest.request;
   const earlier = await findEarlierDecision(services, person, client.clientId, decisionKey);
   const token = await createSheetToken(services, sheetRequest, browser, person?.id ?? null);
   const email = session === null ? null : (await getSignedInUser(services, session)).email;
@@ -173,9 +173,9 @@ const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, shown?: D
   if (earlier?.kind === "late") return renderPage(c, 200, () => codeExpiredPage(view, token));
   if (earlier?.kind === "over") return renderPage(c, 409, () => alreadyDecidedPage(view));
   const fields = await loadFields(services, person);
-  const missing = findMissingKeys(asked.needed, fields);
+  const missing = findMissingKeys(requestedScope.needed, fields);
   if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
-    const keys = c.req.query("edit") === "1" ? asked.scope : missing;
+    const keys = c.req.query("edit") === "1" ? requestedScope.scope : missing;
     const values = { ...(keys.includes("email") && { email }), ...toFieldValues(fields) };
     return renderPage(c, 200, () => detailsStepPage(view, email, { keys, values }));
   }
@@ -238,13 +238,13 @@ const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, shee
   const { words, language } = view;
   if (session === null) return redirectToSheet(c);
   const typed = [...form].filter(
-    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheetRequest.request.asked.scope.includes(entry[0]),
+    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheetRequest.request.requestedScope.scope.includes(entry[0]),
   );
   const { email } = await getSignedInUser(services, session);
   const step = (fault: string): Promise<Response> =>
     renderPage(c, 400, () => detailsStepPage(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
   const blank = typed.filter(
-    ([key, value]) => sheetRequest.request.asked.needed.includes(key) && value.trim() === "" && !blankableKeys.has(key),
+    ([key, value]) => sheetRequest.request.requestedScope.needed.includes(key) && value.trim() === "" && !blankableKeys.has(key),
   );
   if (blank.length > 0)
     return step(words.missing.replace("{groups}", formatFieldGroups(language, groupsFromKeys(blank.map(([key]) => key)))));
@@ -260,7 +260,7 @@ const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, shee
 
 /** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
 const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
-  const { scope, needed } = sheetRequest.request.asked;
+  const { scope, needed } = sheetRequest.request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
   const ticked = groupsFromKeys(optional).flatMap((group) => (form.has(`group.${group}`) ? filterKeysInGroup(optional, group) : []));
   return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
@@ -269,7 +269,7 @@ const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: Co
 const handleDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promise<Response> => {
   const { services, requestId } = c.var;
   const { sheetRequest, session, person, form, view, decisionKey } = sent;
-  const { client, asked, ...request } = sheetRequest.request;
+  const { client, requestedScope, ...request } = sheetRequest.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return redirectToSignIn(c, form);
   const age = await checkFormToken(services, sent, form);
@@ -292,7 +292,7 @@ const handleDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promi
     clientId: client.clientId,
     scope,
     durationDays: shorter !== undefined && shorter < request.durationDays ? shorter : request.durationDays,
-    missingOk: isTest ? scope : [...blankableKeys],
+    allowedMissing: isTest ? scope : [...blankableKeys],
     decisionKey,
     canDecide: async () => ({ ok: true, value: true }),
     language: view.language,

@@ -147,7 +147,7 @@ export const emailStepPage = (view: SheetView, fault?: string, typed = ""): Page
       <RequesterHeading view={view} heading={words.heading} />
       <RequestPurpose
         view={view}
-        lead={formatMessage(words.askFor, { groups: formatFieldGroups(language, groupsFromKeys(request.asked.scope)) })}
+        lead={formatMessage(words.askFor, { groups: formatFieldGroups(language, groupsFromKeys(request.requestedScope.scope)) })}
       />
       <p>{words.nothingYet}</p>
       <ScriptNotices view={view} />
@@ -247,7 +247,7 @@ export interface DecisionStep {
 
 export const decisionStepPage = (view: SheetView, { token, email, fields, now, already, chosen }: DecisionStep, fault?: string): Page => {
   const { request, search, words, language } = view;
-  const { scope, needed } = request.asked;
+  const { scope, needed } = request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
   const nameOf = (group: FieldGroup): string => capitalize(language, groupLabels[language][group]);
   const until = (days: number): string => formatDay(language, now + days * dayMs);
