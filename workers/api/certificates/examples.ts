@@ -160,7 +160,7 @@ export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } 
 export const erasedSubjectExample = erasedSubjectToWire({ certId: issuedCertificate.id, erasedAt: exampleIssuedAt + 30 * 86_400_000 });
 
 export const verifiedCertificateExample = toPublicView(exampleCertificate, exampleViewContext);
-export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, entry: null }, exampleViewContext);
+export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, auditEntry: null }, exampleViewContext);
 export const certificateListExample = certificateListToWire(
   { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, page: 1, perPage: 25 },
   exampleViewContext,

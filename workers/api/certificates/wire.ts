@@ -110,7 +110,7 @@ type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
 
 /** With the owner's key: personal data. */
 export const certificateDetailToWire = (
-  { opened, views, policyTexts, entry }: CertificateDetail,
+  { opened, views, policyTexts, auditEntry }: CertificateDetail,
   context: ViewContext,
 ): CertificateDetailWire => {
   const { certificate, subject } = opened;
@@ -127,7 +127,7 @@ export const certificateDetailToWire = (
     evidence_hash: opened.evidenceHash,
     policies: toPoliciesWithText(certificate, policyTexts),
     view_trail: views.map(certificateViewToWire),
-    audit: entry === null ? null : { seq: Number(entry.seq), hash: entry.hash, prev_hash: entry.prevHash },
+    audit: auditEntry === null ? null : { seq: Number(auditEntry.seq), hash: auditEntry.hash, prev_hash: auditEntry.prevHash },
     retention_until: toIso(opened.retentionUntil),
   };
 };

@@ -1,3 +1,4 @@
+// Commits an issued certificate.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
