@@ -1,6 +1,6 @@
-// The header Idempotency-Key (CONTRACT 0): the same caller, route, key and body within 24 hours are one request, answered
-// once more. Routes have `idempotent` before their handler, behind their guards and limits and the body's reading, so that a repeat is
-// let in and counted like any call; handlers whose change is one batch hand it `keeping`, so that the answer is kept in that batch.
+// The header Idempotency-Key: the same caller, route, key and body within 24 hours are one request; a repeat gets the saved response.
+// `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeat is authorized and counted like any call.
+// Handlers that commit one batch pass `saveIdempotentResponse` to their operation, so the response is saved in the same batch.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
@@ -20,34 +20,34 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** The record that a request changes or that its change begins with, where it names one: the change is in its home, and so is the key. */
+/** Id of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
-  const { client_id: client, cert_id: certificate } = body as { readonly client_id?: Json; readonly cert_id?: Json };
-  return [c.req.param("share_id"), c.req.param("cert_id"), client, certificate].find((one) => typeof one === "string");
+  const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
+  return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
 };
 
 /**
- * Whose key it is, and in which home: the API key's or the person's; where a route let nobody in by name, whoever's who is at the same
- * network address, since a cookie may come with the very first answer.
+ * The caller that owns the idempotency key, and an id in the shard that stores it. Unauthenticated callers are told apart by network
+ * address rather than by cookie, because the first response may be the one that sets the cookie.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
-  const record = findRecordId(c, body);
-  if (caller !== undefined) return { caller: caller.id, ownerId: record ?? caller.businessId ?? caller.id };
-  return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: record ?? `con_${firstShard}` };
+  const recordId = findRecordId(c, body);
+  if (caller !== undefined) return { caller: caller.id, ownerId: recordId ?? caller.businessId ?? caller.id };
+  return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Keeps the answer `status` with `data(value)` in the batch of the change, where the request has a key. */
+/** Returns statements that save the response in the batch of the change; undefined for a request without a key. */
 export const saveIdempotentResponse = <T>(
   c: RequestContext,
   status: number,
-  data: (value: T) => object,
+  toWire: (value: T) => object,
 ): SaveIdempotentResponse<T> | undefined => {
   const { work } = c.var;
-  return work && ((value, onlyIf) => work.toStatements({ status, data: data(value), cookie: null }, onlyIf));
+  return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
 };
 
-/** Ends the work as its answer was. The answer stands whatever becomes of this: without it a repeat does the work again. */
+/** Saves the response, or releases the key after a refusal. Errors are only logged: without a saved response a repeat runs again. */
 const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;
@@ -62,7 +62,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Of routes whose operation itself keeps the key, with what it makes. */
+/** Checks the header only; for routes whose operation stores the key together with the record it creates. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {
@@ -72,38 +72,39 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
   },
 );
 
+/** Runs a request with an Idempotency-Key once; repeats it from the saved response. 409 for another body or a request in progress. */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,
   createMiddleware<AppEnv>(async (c, next) => {
     const key = getIdempotencyKey(c);
     if (key === null) return next();
     const body = await c.req.json<Json>();
-    if (body === null) return next(); // no schema takes it
+    if (body === null) return next(); // the schema refuses it
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
-    const begun = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
-    if (begun === null) return next();
-    if (!begun.ok) return refusal(c, begun);
-    if (begun.value.kept !== null) {
-      const { status, data, cookie } = begun.value.kept;
+    const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
+    if (claim === null) return next();
+    if (!claim.ok) return refusal(c, claim);
+    if (claim.value.savedResponse !== null) {
+      const { status, data, cookie } = claim.value.savedResponse;
       c.header("Idempotency-Replayed", "true");
       if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
       return success(c, status as ContentfulStatusCode, data);
     }
-    const { work } = begun.value;
-    c.set("work", work);
-    const done = next().then(() => finishWork(c, work));
-    services.waitUntil(() => done); // whoever hangs up and asks again finds it done, not broken off
+    const { claimedRequest } = claim.value;
+    c.set("work", claimedRequest);
+    const done = next().then(() => finishWork(c, claimedRequest));
+    services.waitUntil(() => done); // finish even if the caller disconnects, so that a retry finds the response
     await done;
   }),
 );
 
-/** What an operation that keeps the key itself came to. */
+/** Responds for an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(
   c: RequestContext,
-  kept: Result<{ readonly replayed: boolean; readonly value: T }>,
+  result: Result<{ readonly isReplayed: boolean; readonly value: T }>,
   toWire: (value: T) => D,
 ) => {
-  if (kept.ok && kept.value.replayed) c.header("Idempotency-Replayed", "true");
-  return respond(c, 201, kept, ({ value }) => toWire(value));
+  if (result.ok && result.value.isReplayed) c.header("Idempotency-Replayed", "true");
+  return respond(c, 201, result, ({ value }) => toWire(value));
 };

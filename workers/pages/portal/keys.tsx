@@ -142,12 +142,12 @@ const renderCreateError = (visit: PortalFormRequest, kind: CredentialKind, why: 
 const handleCreateKey = async (visit: PortalFormRequest): Promise<Response> => {
   const made = await createApiKey(visit.services, visit.member, parseCreateRequest(visit, "key"));
   if (!made.ok) return renderCreateError(visit, "key", made);
-  const { value, replayed } = made.value;
+  const { value, isReplayed } = made.value;
   return renderSecretPage(visit, {
     tab: "keys",
     title: keyMessages.madeTitle,
     label: keyMessages.secretLabel,
-    value: replayed ? null : value.key,
+    value: isReplayed ? null : value.key,
     backPath: "/portal/keys",
   });
 };

@@ -362,8 +362,8 @@ const handleCreateEndpoint = async (visit: PortalFormRequest): Promise<Response>
     idempotencyKey: form.get("once")?.slice(0, 64) || null,
   });
   if (!made.ok) return renderEndpointList(visit, toFormError(made));
-  const { endpoint, replayed } = made.value;
-  return renderEndpointSecret(visit, endpoint.id, replayed ? null : endpoint.secret);
+  const { endpoint, isReplayed } = made.value;
+  return renderEndpointSecret(visit, endpoint.id, isReplayed ? null : endpoint.secret);
 };
 
 const handleTestEndpoint = async (visit: PortalFormRequest, id: WebhookId): Promise<Response> => {
