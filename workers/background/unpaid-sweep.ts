@@ -22,10 +22,10 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     const account = customer.accountId === null ? null : await findBilledAccount(db, customer.accountId);
     if (account === null) continue;
     const after = account.kind === "consumer" ? ({ plan: "free" } as const) : ({ status: "suspended" } as const);
-    const { rows, facts } = prepareEntitlementChange(db, account, after, { reason: "unpaid" }, now);
+    const { rows, domainEvents } = prepareEntitlementChange(db, account, after, { reason: "unpaid" }, now);
     const suspended = [assertUnchanged(db, customer, account), upsertBillingCustomer(db, markSuspended(customer, now), now), ...rows];
     try {
-      await commitWithoutFollowUp(db, platform, suspended, facts);
+      await commitWithoutFollowUp(db, platform, suspended, domainEvents);
     } catch (error) {
       if (!isOutdatedBilling(error)) throw error; // it was paid at this very moment; otherwise the next minute sees it again
     }
