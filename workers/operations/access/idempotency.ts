@@ -42,7 +42,7 @@ export interface IdempotentResponse {
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** Ways to end a claim: save the response, release or suspend. None is needed if `toStatements` saved the response in the change's batch. */
+/** Ways to end a claim: save the response, release or suspend. None is needed if `toStatements` saved it in the change's batch. */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,

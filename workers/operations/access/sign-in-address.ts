@@ -44,7 +44,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
 
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
-/** Decrypts the stored address of the account. Null for an unknown address, after decrypting a placeholder so that both take the same time. */
+/** Decrypts the stored address of the account. For an unknown address, decrypts a placeholder so that it takes as long; returns null. */
 export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);

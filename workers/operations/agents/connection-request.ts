@@ -36,7 +36,7 @@ export const sealConnectionRequest = (services: ReadDependencies, session: Sessi
   return sealNote(services, toConnectionNoteScope(session), pending, connectionRequestLifeMs);
 };
 
-/** Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed by this service. */
+/** Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed here. */
 export const openConnectionRequest = async (
   services: ReadDependencies,
   session: Session,

@@ -52,9 +52,9 @@ const prepareConnectedMail = async (
 };
 
 /**
- * Redeems a code once and returns the token; of concurrent exchanges one succeeds. `refused` covers every fault of the code, client, redirect
- * URI or verifier alike; `full` means that the person has the maximum number of tokens. A code that is sent again more than ten seconds
- * after its redemption revokes the token it became.
+ * Redeems a code once and returns the token; of concurrent exchanges one succeeds. `refused` covers every fault of the code, client,
+ * redirect URI or verifier alike; `full` means that the person has the maximum number of tokens. A code that is sent again more than ten
+ * seconds after its redemption revokes the token it became.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;

@@ -1,5 +1,5 @@
-// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that the log
-// has not taken yet, for example while it is frozen, are listed as pending.
+// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that the
+// log has not taken yet, for example while it is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

@@ -13,8 +13,8 @@ export interface EventList {
 const scanSize = 500;
 
 /**
- * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. With a `type`, a page can be short or
- * empty although older events exist; `nextBefore` tells.
+ * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. With a `type`, a page can be short
+ * or empty although older events exist; `nextBefore` is then not null.
  */
 export const listEvents = async (
   services: EventSequences,

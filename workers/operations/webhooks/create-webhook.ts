@@ -1,5 +1,5 @@
-// POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again if
-// its audit entry could not be committed.
+// POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again
+// if its audit entry could not be committed.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";

@@ -6,7 +6,7 @@ import type { RecoveryResult } from "../../../core/webhooks/endpoint.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Sends all deliveries that failed since `since` again, oldest event first, at most ten per second. Refuses `not_found` and `invalid_request`. */
+/** Sends deliveries that failed since an instant again, oldest event first, at most ten per second. Refuses `not_found`, `invalid_request`. */
 export const recoverEndpoint = async (
   services: WebhookDependencies,
   businessId: BusinessId,

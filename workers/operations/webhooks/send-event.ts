@@ -37,6 +37,6 @@ const signAndPost = async (
   return services.postWebhook({ url: settings.url, body, headers });
 };
 
-/** Sends one delivery attempt. Never throws: an internal error before sending is `deferred` and does not count as the receiver's failure. */
+/** Makes one delivery attempt. Never throws: an internal error before sending is `deferred`, which is no failure of the receiver. */
 export const sendEvent = async (services: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
   (await runIsolated(services, "webhook", () => signAndPost(services, sending))) ?? { kind: "deferred", error: "connection" };
