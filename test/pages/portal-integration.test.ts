@@ -141,5 +141,9 @@ test("explains that a page does not respond or has no form", async () => {
   expect(getPageText(away)).toMatch(/Error: .+/);
   web.serve(url, "<!doctype html><html><body><p>Nothing to fill in</p></body></html>");
   const empty = await submitForm(clerk, path, path, typed);
-  expect([empty.status, wrongField(empty), getPageText(empty)]).toEqual([400, ["url"], expect.stringContaining("The page holds no form.")]);
+  expect([empty.status, wrongField(empty), getPageText(empty)]).toEqual([
+    400,
+    ["url"],
+    expect.stringContaining("The page must contain a form."),
+  ]);
 });

@@ -98,7 +98,7 @@ test("allows twenty views, also when they are sent at once", async () => {
   for (let at = 1; at < 20; at += 1) await postForm(owner, action, { ...form, name: `View ${String(at).padStart(2, "0")}` });
   const answers = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
-  expect(getPageText(answers.find(({ status }) => status === 400) as never)).toContain("There are as many views as there may be.");
+  expect(getPageText(answers.find(({ status }) => status === 400) as never)).toContain("Saved view limit reached.");
   expect(await own()).toHaveLength(20);
 });
 

@@ -25,7 +25,7 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     const change = prepareEntitlementChange(db, account, entitlement, { reason: "unpaid" }, now);
     const rows = [assertUnchanged(db, customer, account), upsertBillingCustomer(db, markSuspended(customer, now), now), ...change.rows];
     try {
-      await commitWithoutFollowUp(db, platform, rows, change.facts);
+      await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
     } catch (error) {
       if (!isOutdatedBilling(error)) throw error; // it was paid just now; if not, the next minute finds it again
     }

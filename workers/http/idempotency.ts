@@ -85,15 +85,15 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
     if (claim === null) return next();
     if (!claim.ok) return refusal(c, claim);
-    if (claim.value.kept !== null) {
-      const { status, data, cookie } = claim.value.kept;
+    if (claim.value.savedResponse !== null) {
+      const { status, data, cookie } = claim.value.savedResponse;
       c.header("Idempotency-Replayed", "true");
       if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
       return success(c, status as ContentfulStatusCode, data);
     }
-    const { work } = claim.value;
-    c.set("work", work);
-    const done = next().then(() => finishWork(c, work));
+    const { claimedRequest } = claim.value;
+    c.set("work", claimedRequest);
+    const done = next().then(() => finishWork(c, claimedRequest));
     services.waitUntil(() => done); // finish even if the caller disconnects, so that a retry finds the response
     await done;
   }),
@@ -102,9 +102,9 @@ export const idempotencyGuard = combineGuards<AppEnv>(
 /** Responds for an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(
   c: RequestContext,
-  result: Result<{ readonly replayed: boolean; readonly value: T }>,
+  result: Result<{ readonly isReplayed: boolean; readonly value: T }>,
   toWire: (value: T) => D,
 ) => {
-  if (result.ok && result.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (result.ok && result.value.isReplayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, result, ({ value }) => toWire(value));
 };

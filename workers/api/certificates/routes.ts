@@ -29,6 +29,7 @@ import { exportEvidence } from "../../operations/certificates/export-evidence.ts
 import { listCertificates } from "../../operations/certificates/list-certificates.ts";
 import { getCertificate } from "../../operations/certificates/get-certificate.ts";
 import { getViewContext } from "../../operations/certificates/get-view-context.ts";
+import { resolveSubmissionClient } from "../../operations/certificates/resolve-submission-client.ts";
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../platform/platform.ts";
 import { verifierSource } from "../../pages/verifier.gen.ts";
@@ -302,12 +303,13 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
 
   const clientId = parseClientId(body.client_id);
   const originHeader = headers.Origin ?? null;
-  const clientState = clientId === null || principal !== undefined ? null : await countSubmission(services, clientId, originHeader);
-  const limited = clientState && applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", clientState);
-  if (limited !== null) return limited;
+  const client = clientId === null ? null : await resolveSubmissionClient(services, clientId, originHeader);
+  const clientLimit = principal === undefined ? await countSubmission(services, client) : null;
+  const rateLimited = clientLimit && applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", clientLimit);
+  if (rateLimited !== null) return rateLimited;
 
   const captured = await captureConsent(services, {
-    clientId,
+    client,
     submission: submissionFromWire(body),
     originHeader,
     circumstances: circumstances.value,
@@ -316,7 +318,7 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
       principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
   if (!captured.ok && captured.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
-  if (captured.ok && captured.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (captured.ok && captured.value.isReplayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, captured, ({ receipt }) => consentReceiptToWire(receipt));
 });
 

@@ -126,7 +126,7 @@ type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
 
 /** Contains personal data. */
 export const certificateDetailToWire = (
-  { opened, views, policyTexts, entry }: CertificateDetail,
+  { opened, views, policyTexts, auditEntry }: CertificateDetail,
   context: ViewContext,
 ): CertificateDetailWire => {
   const { certificate, subject } = opened;
@@ -146,7 +146,7 @@ export const certificateDetailToWire = (
     evidence_hash: opened.evidenceHash,
     policies: toPoliciesWithText(certificate, policyTexts),
     view_trail: views.map((view) => toWire(certificateViewSchema, view)),
-    audit: entry === null ? null : { seq: Number(entry.seq), hash: entry.hash, prev_hash: entry.prevHash },
+    audit: auditEntry === null ? null : { seq: Number(auditEntry.seq), hash: auditEntry.hash, prev_hash: auditEntry.prevHash },
     retention_until: toIso(opened.retentionUntil),
   };
 };
@@ -279,7 +279,7 @@ export const consentReceiptExample = consentReceiptToWire({
 export const erasedSubjectExample = erasedSubjectToWire({ certId: issuedCertificate.id, erasedAt: exampleIssuedAt + 30 * 86_400_000 });
 
 export const verifiedCertificateExample = toPublicView(exampleCertificate, exampleViewContext);
-export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, entry: null }, exampleViewContext);
+export const certificateDetailExample = certificateDetailToWire({ ...certificateDetailParts, auditEntry: null }, exampleViewContext);
 export const certificateListExample = certificateListToWire(
   { certificates: [{ ...exampleCertificate, withdrawal: null }], total: 1, page: 1, perPage: 25 },
   exampleViewContext,

@@ -12,7 +12,7 @@ import { listBusinessesNamingPerson, type NamingBusinessPage } from "../../opera
 import { listCertificatesNamingPerson, type NamingCertificatePage } from "../../operations/consumers/list-certificates-naming-person.ts";
 import { withdrawAllCertificates, type BulkWithdrawal } from "../../operations/consumers/withdraw-all-certificates.ts";
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
-import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
+import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 
 const exampleTimestamp = "2026-11-20T10:05:00.000Z";
 const exampleBusinessId = "biz_00f7m2k9x4c1v8b5n3q6t0w2h7";

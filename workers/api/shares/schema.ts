@@ -26,7 +26,7 @@ import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describe
 import type { CeasedShare } from "../../operations/shares/acknowledge-share.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import type { ShareDecision } from "../../operations/shares/decide-share.ts";
-import type { GrantResult } from "../../operations/shares/grant-share.ts";
+import type { GrantResult } from "../../operations/shares/grant-result.ts";
 import type { SharePage } from "../../../storage/shares.ts";
 import type { ShareDetail } from "../../operations/shares/get-business-share.ts";
 import type { CurrentValues } from "../../operations/shares/get-current-values.ts";

@@ -203,7 +203,7 @@ webhookRoutes.openapi(createWebhookRoute, async (c) => {
   const { url, events = null, description = null, environment = "live" } = c.req.valid("json");
   const request = { url, events, description, environment, idempotencyKey: getIdempotencyKey(c) };
   const created = await createWebhook(c.var.services, c.var.member, request);
-  if (created.ok && created.value.replayed) c.header("Idempotency-Replayed", "true");
+  if (created.ok && created.value.isReplayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, created, ({ endpoint }) => wire.createdWebhookToWire(endpoint));
 });
 

@@ -22,7 +22,7 @@ import { withdrawByCode } from "../../operations/withdrawals/withdraw-by-code.ts
 import { withdrawByLink } from "../../operations/withdrawals/withdraw-by-link.ts";
 import { recordWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-withdrawal-code.ts";
-import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
+import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 import { iso27560ReceiptSchema, kantaraReceiptSchema } from "../certificates/receipt-schema.ts";
 import { certIdParamSchema, withdrawalReceiptSchema } from "../certificates/schema.ts";
 import * as wire from "./schema.ts";

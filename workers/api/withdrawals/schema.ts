@@ -24,7 +24,7 @@ import { instantSchema, nullableSchema, describedTime } from "../../http/wire.ts
 import type { EntityAcknowledgement } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
-import type { WithdrawalResult } from "../../operations/withdrawals/withdraw-certificate.ts";
+import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 

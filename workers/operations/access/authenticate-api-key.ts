@@ -1,4 +1,4 @@
-// Who is calling. A key is found by its SHA-256 in the home it names; whatever is wrong with it, the answer is the same.
+// Authenticates an API key. It is looked up by its SHA-256 in the shard its text names; every failure gets the same refusal.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -8,17 +8,16 @@ import { isFirstUseOfDay, recordApiKeyUse } from "../../../storage/api-keys.ts";
 import type { Database } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
-import type { KnownKeyCache } from "./dependencies.ts";
-import type { AccessDependencies } from "./dependencies.ts";
+import type { AccessDependencies, KnownKeyCache } from "./dependencies.ts";
 
 /**
- * Whether this isolate has found the key right before, or need not ask anybody to refuse it. Only the look-ups of other keys are
- * counted against an address, so whoever guesses keys behind an office's address does not lock out the keys that work there.
+ * Whether a key is exempt from the rate limit on lookups: it was valid when this isolate last checked it, or it is malformed and needs no
+ * lookup. Only lookups of other keys count against an address, so guesses from an office network do not lock out the keys in use there.
  */
 export const isExemptFromLookupLimit = (services: KnownKeyCache, key: string): boolean =>
   !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeyHashes.get(sha256Hex(key)) === true;
 
-/** The first request of a day is noted at its key, after the answer: at most one write a key and day, and none that anybody waits for. */
+/** Records the first use of a key per day, after the response: at most one write per key and day. */
 const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: ApiKeyHolder): void => {
   const now = services.clock();
   if (!isFirstUseOfDay(lastUsedAt, now)) return;
@@ -27,7 +26,7 @@ const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
   });
 };
 
-/** Refuses `unauthorized` for a malformed, unknown or revoked key alike. */
+/** Returns the business and environment of an API key. Refuses `unauthorized` for malformed, unknown and revoked keys alike. */
 export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Result<Principal, "unauthorized">> => {
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.shards.forId(key);

@@ -1,3 +1,4 @@
+// Authenticates a request by its session cookie.
 import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -7,7 +8,7 @@ import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sess
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
-/** The day a session was last used on is written after the answer, and only where it is not written yet. */
+/** Records the day of use after the response, at most once per session and day. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {
@@ -15,7 +16,7 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
   });
 };
 
-/** The session of a cookie's token; null for whatever is none. */
+/** Returns the session of a token; null for a missing, malformed, unknown or expired one. */
 export const authenticateSession = async (services: ReadDependencies, token: string | null): Promise<Session | null> => {
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.shards.forId(token);

@@ -1,3 +1,4 @@
+// Declines an invitation to a business.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -7,18 +8,23 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { listMemberships } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
-/** Refuses whatever is no invitation of the very mailbox, or is none any more. It leaves everything else of the person as it is. */
+/**
+ * Deletes an open invitation of the signed-in address and records it in the inviting business's audit chain. Refuses `not_found` for
+ * unknown and expired invitations and for those of another mailbox.
+ */
 export const declineInvitation = async (
   services: WriteDependencies,
   member: MemberSession,
   id: string,
 ): Promise<Result<null, "not_found">> => {
-  const isInvited = (await listMemberships(services, member)).some((seat) => seat.id === id && seat.invitedUntil !== null);
+  const isInvited = (await listMemberships(services, member)).some(
+    (membership) => membership.id === id && membership.invitedUntil !== null,
+  );
   const db = services.shards.forId(id);
   const now = services.clock();
   const invitation = isInvited ? await findOpenInvitation(db, id, now) : null;
   if (invitation === null) return refuse("not_found");
-  const fact = createInvitationDomainEvent(invitation, "member.declined", now);
-  const [{ meta }] = await commit(db, services, [deleteDeclinedInvitation(db, id, member.emailIndex)], [fact], hasPreviousChange());
+  const domainEvent = createInvitationDomainEvent(invitation, "member.declined", now);
+  const [{ meta }] = await commit(db, services, [deleteDeclinedInvitation(db, id, member.emailIndex)], [domainEvent], hasPreviousChange());
   return meta.changes === 0 ? refuse("not_found") : ok(null);
 };

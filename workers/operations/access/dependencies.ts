@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
@@ -8,7 +8,7 @@ export interface KnownKeyCache {
   readonly knownKeyHashes: BoundedMap<string, true>;
 }
 
-/** The sealed form of an address that belongs to no person, so that an unknown address takes the same time as a known one. */
+/** The sealed form of an address that belongs to no person. It is opened for unknown addresses so that they take as long as known ones. */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }

@@ -1,5 +1,5 @@
-// The one way to mail a code and to judge its answer, whatever the address is proved for. Nothing it costs or leaves behind tells
-// whether anybody is mailed.
+// Creates and verifies email codes, for sign-in and for withdrawal. Neither the response, its duration nor the rows written reveal whether
+// the address receives mail.
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -8,22 +8,25 @@ import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** What the hash of a code is bound to, so that a hash moved to another row fits no code there. */
+/** Text that the hash of a code covers, given the code's id: a hash copied to another row matches no code there. */
 export type CodeBinding = (id: string) => string;
 
-/** The rows of a new code and its mail, for one batch. Past a limit the code is dead and the mail one to nobody. */
+/**
+ * Prepares a new code and its mail for one batch. If a limit of `request.limits` is exceeded, the code is written expired and the mail has
+ * no recipient, so the rows look the same.
+ */
 export const prepareEmailCode = async (
   services: ReadDependencies,
   db: Database,
-  asker: CodeRequester,
+  requester: CodeRequester,
   request: {
     readonly limits: EmailCodeLimits;
     readonly binding: CodeBinding;
-    /** Null where the address is not one to mail; then nobody is. */
+    /** Null if the address must not receive mail. */
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** What it opens besides what it proves. */
+    /** Id of the sign-up or invitation that the code completes. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -33,25 +36,28 @@ export const prepareEmailCode = async (
   const id = crypto.randomUUID();
   const code = generateEmailCode(services.random);
   const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
-  // One of the two mails is written.
-  const about = { ...mail, language, now, ...(asker.certId !== null && { certId: asker.certId }) };
+  const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
+  // The conditions exclude each other, so exactly one of the two mails is written.
   const mails = await Promise.all([
-    insertMail(db, vault, { ...about, to, onlyIf: isCodeUsable(id) }),
-    insertMail(db, vault, { ...about, to: null, onlyIf: isCodeUnusable(id) }),
+    insertMail(db, vault, { ...content, to, onlyIf: isCodeUsable(id) }),
+    insertMail(db, vault, { ...content, to: null, onlyIf: isCodeUnusable(id) }),
   ]);
-  return { id, rows: [insertEmailCode(db, asker, request.limits, { id, codeHash, opens: request.opens ?? null, now }), ...mails.flat()] };
+  return {
+    id,
+    rows: [insertEmailCode(db, requester, request.limits, { id, codeHash, opens: request.opens ?? null, now }), ...mails.flat()],
+  };
 };
 
-/** Spends a try and then compares; the code that was answered, null for none. */
+/** Consumes one attempt, then compares. Returns the id of the matching code, or null. */
 export const verifyEmailCode = async (
   { vault, clock }: ReadDependencies,
   db: Database,
-  asker: CodeRequester,
+  requester: CodeRequester,
   { limits, binding, code }: { readonly limits: EmailCodeLimits; readonly binding: CodeBinding; readonly code: string },
 ): Promise<string | null> => {
-  const tried = await consumeCodeAttempt(db, asker, limits, clock());
-  // As many hashes as there can be codes, so that the time does not tell how many there were.
-  const slots = Array.from({ length: limits.maxActive }, (_, at) => tried[at] ?? { id: "", codeHash: "" });
+  const candidates = await consumeCodeAttempt(db, requester, limits, clock());
+  // Always hashes `maxActive` times, so the duration does not reveal how many codes exist.
+  const slots = Array.from({ length: limits.maxActive }, (_, index) => candidates[index] ?? { id: "", codeHash: "" });
   return findMatchingCodeId(
     await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),
   );

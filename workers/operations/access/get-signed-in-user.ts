@@ -1,8 +1,9 @@
+// The user of a session, as API responses show it.
 import type { Session } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Whose session it is, as the answers tell it. */
+/** Decrypts the email address of the session's user. `role` and `businessId` are null for consumers. */
 export const getSignedInUser = async ({ vault }: Stores, session: Session) => {
   const { userId: id, realm, emailSealed } = session;
   const [role, businessId] = realm === "consumer" ? [null, null] : [session.role, session.business.id];

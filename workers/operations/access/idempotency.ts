@@ -1,6 +1,6 @@
-// A request sent again under its Idempotency-Key: the key is claimed, the work is done, its answer is kept. Where the work is one batch
-// the answer is kept in it, so that there is never a change without its answer. Other work is kept after it is done: dying in between
-// leaves a change without an answer, so that work is such as may be repeated (docs/internals/consistency.md, "A request sent again").
+// Requests repeated under an Idempotency-Key: the key is claimed, the operation runs and its response is saved. An operation that commits
+// one batch saves the response in it, so there is never a change without its response. Other operations save it afterwards; a crash in
+// between leaves a change without a response, so those operations must be safe to repeat (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -18,11 +18,11 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** Who sends it: the key is theirs, and the same key of another caller is another key. */
+  /** The sender. The same key from another caller is a different key. */
   readonly caller: string;
-  /** An id of the home where it is remembered. */
+  /** An id in the shard that stores the key. */
   readonly ownerId: string;
-  /** Method and whole path: the same key on another record is another key. */
+  /** Method and full path. The same key on another record is a different key. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -32,41 +32,54 @@ export interface IdempotentRequest {
 export interface IdempotentResponse {
   readonly status: number;
   readonly data: object;
-  /** The cookie that was set with it. */
+  /** The cookie that the response set. */
   readonly cookie: string | null;
 }
 
 /**
- * The rows that keep the answer of a change, for the end of its batch; absent where the request has no key. `onlyIf` is what must hold
- * after the rows before for the change to have happened.
+ * Prepares statements that save the response of a change, for the end of its batch; operations get none if the request has no key.
+ * `onlyIf` must hold after the preceding statements exactly if the change happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** What a request that does the work does with its claim in the end, one of the three; nothing where `rows` kept the answer. */
+/** Ways to end a claim: save the response, release or suspend. None is needed if `toStatements` saved it in the change's batch. */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
-  const answer = ({ status, ...response }: IdempotentResponse) => ({ status, response: JSON.stringify(response), now: clock() });
+  const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
+    status,
+    response: JSON.stringify(response),
+    now: clock(),
+  });
   return {
-    /** Of `keep`, for the batch of the change itself. It is a batch of the home that the claim is in. */
-    toStatements: (kept: IdempotentResponse, onlyIf?: Condition) => insertClaimedResponse(db, vault, claim, answer(kept), onlyIf),
-    saveResponse: (kept: IdempotentResponse) => completeIdempotencyClaim(db, vault, claim, answer(kept)),
-    /** It was refused, so nothing was done. */
+    /** Statements for the batch of the change itself, which must be in the claim's shard. */
+    toStatements: (response: IdempotentResponse, onlyIf?: Condition) =>
+      insertClaimedResponse(db, vault, claim, toStoredResponse(response), onlyIf),
+    saveResponse: (response: IdempotentResponse) => completeIdempotencyClaim(db, vault, claim, toStoredResponse(response)),
+    /** After a refusal: nothing was changed, so the key is free again. */
     release: async (): Promise<void> => {
       await deleteIdempotencyClaim(db, claim).run();
     },
-    /** It failed, and nobody knows how far it came. */
+    /** After a failure at an unknown point: a repeat with the same body may run the operation again. */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();
     },
-    /** What was settled when this work was first begun, sealed where it is secret: going on with it settles nothing anew. */
+    /**
+     * Saves what the first run decided, sealed if it is secret, and returns what is saved: a repeat continues with the first run's draft.
+     */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };
 };
 
 export type ClaimedRequest = ReturnType<typeof createClaimedRequest>;
 
-export type ClaimResult = { readonly kept: IdempotentResponse } | { readonly kept: null; readonly work: ClaimedRequest };
+/** Either the saved response of an earlier request, or a claim for this one. */
+export type ClaimResult =
+  | { readonly savedResponse: IdempotentResponse }
+  | { readonly savedResponse: null; readonly claimedRequest: ClaimedRequest };
 
-/** Refuses the key of another body, and one whose request is still being answered. */
+/**
+ * Claims the key of a request or returns its saved response. Refuses `idempotency_conflict` if the key was used with another body, or if
+ * its first request is still in progress.
+ */
 export const claimIdempotentRequest = async (
   services: ReadDependencies,
   request: IdempotentRequest,
@@ -74,18 +87,22 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can be an address and six digits, so its hash is one that nobody can try out.
+  // A body can be an email address and six digits, so it is hashed with a secret key: a plain hash could be brute-forced.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());
   if (claimed.kind === "taken")
-    return refuse("idempotency_conflict", "Idempotency-Key: its first request had another body, or is still being answered.");
+    return refuse(
+      "idempotency_conflict",
+      "Idempotency-Key: the first request with this key had a different body or is still in progress. Retry shortly or use a new key.",
+    );
   if (claimed.kind === "kept") {
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    return ok({ kept: { ...(JSON.parse(claimed.response) as Pick<IdempotentResponse, "data" | "cookie">), status: claimed.status } });
+    const saved = JSON.parse(claimed.response) as Pick<IdempotentResponse, "data" | "cookie">;
+    return ok({ savedResponse: { ...saved, status: claimed.status } });
   }
-  return ok({ kept: null, work: createClaimedRequest(services, db, claim) });
+  return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
 
-/** The caller of a route that knows no credential, by network address, as its limit is counted. */
+/** Identifies an unauthenticated caller by the network address that its rate limit counts. Hashed with a secret key. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

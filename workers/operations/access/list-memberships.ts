@@ -1,3 +1,4 @@
+// Memberships and invitations of the signed-in email address, across all shards.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { isSameEmailAddress } from "../../../core/email-address.ts";
 import { listMembershipsByAddress, type Membership } from "../../../storage/members.ts";
@@ -6,19 +7,21 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * The current one among them. Seats first, the one that was used last first; then invitations. A home that does not answer hides its own
- * for that while: the pages of a business do not wait for another's.
+ * Lists memberships, most recently used first and including the current one, then invitations. Only those whose address is the same
+ * mailbox as the session's. A shard that does not answer is left out, so the pages of a business do not depend on other shards.
  */
 export const listMemberships = async (services: ReadDependencies, member: MemberSession): Promise<readonly Membership[]> => {
   const { vault, shards } = services;
   const now = services.clock();
-  const proved = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
+  const email = await vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
   const found = await Promise.all(
-    shards.all().map(([, db]) => runIsolated(services, "seats", async () => listMembershipsByAddress(db, vault, member.emailIndex, now))),
+    shards
+      .all()
+      .map(([, db]) => runIsolated(services, "memberships", async () => listMembershipsByAddress(db, vault, member.emailIndex, now))),
   );
-  const invitedLast = ({ invitedUntil }: Membership): number => (invitedUntil === null ? 0 : 1);
+  const toSortRank = ({ invitedUntil }: Membership): number => (invitedUntil === null ? 0 : 1);
   return found
-    .flatMap((ofHome) => ofHome ?? [])
-    .filter(({ email }) => isSameEmailAddress(email, proved))
-    .sort((a, b) => invitedLast(a) - invitedLast(b) || (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0) || (a.id < b.id ? -1 : 1));
+    .flatMap((memberships) => memberships ?? [])
+    .filter((membership) => isSameEmailAddress(membership.email, email))
+    .sort((a, b) => toSortRank(a) - toSortRank(b) || (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0) || (a.id < b.id ? -1 : 1));
 };

@@ -1,15 +1,16 @@
+// Sessions of the signed-in person.
 import type { Session } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { listSessionsByPerson, type StoredSession } from "../../../storage/sessions.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 export interface ListedSession extends StoredSession {
-  /** The one that asks. */
+  /** The session that made the request. */
   readonly isCurrent: boolean;
 }
 
-/** Newest first. */
+/** Lists the person's live sessions, newest first. */
 export const listSessions = (services: ReadDependencies, session: Session): Lookup<readonly ListedSession[]> =>
-  listSessionsByPerson(services.shards.forId(session.userId), services.vault, session, services.clock()).map((known) =>
-    known.map((one) => ({ ...one, isCurrent: one.tokenHash === session.tokenHash })),
+  listSessionsByPerson(services.shards.forId(session.userId), services.vault, session, services.clock()).map((sessions) =>
+    sessions.map((listed) => ({ ...listed, isCurrent: listed.tokenHash === session.tokenHash })),
   );

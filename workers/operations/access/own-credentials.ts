@@ -1,5 +1,4 @@
-// Changes that a person makes to their own ways of signing in: each is told in the chain of whoever is signed in, and only where it
-// really changed something.
+// Changes to a person's own sign-in credentials. Each is recorded in the signed-in person's audit chain, only if it changed something.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -8,20 +7,27 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-export const createCredentialDomainEvent = (session: Session, act: AuditedAction, at: Instant): DomainEvent => {
+/** The audit event of a credential change, with the session's user as its actor. */
+export const createCredentialDomainEvent = (session: Session, action: AuditedAction, at: Instant): DomainEvent => {
   const actor = { kind: session.realm === "consumer" ? "consumer" : "member", id: session.userId } as const;
-  return createAuditedEvent({ chain: getAuditChain(session), actor }, act, at);
+  return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);
 };
 
-/** Deletes, and tells of it where something was there to delete: how many rows. */
+/** Deletes credentials and records it if anything was deleted. Returns the number of deleted rows. */
 export const deleteOwnCredential = async (
   services: WriteDependencies,
   session: Session,
-  act: AuditedAction,
-  deletion: (db: Database, now: Instant) => Statement & { readonly _: { readonly result: D1Result } },
+  action: AuditedAction,
+  createDeletion: (db: Database, now: Instant) => Statement & { readonly _: { readonly result: D1Result } },
 ): Promise<number> => {
   const db = services.shards.forId(session.userId);
   const now = services.clock();
-  const [{ meta }] = await commit(db, services, [deletion(db, now)], [createCredentialDomainEvent(session, act, now)], hasPreviousChange());
+  const [{ meta }] = await commit(
+    db,
+    services,
+    [createDeletion(db, now)],
+    [createCredentialDomainEvent(session, action, now)],
+    hasPreviousChange(),
+  );
   return meta.changes;
 };

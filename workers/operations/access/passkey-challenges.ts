@@ -1,6 +1,7 @@
+// Storage of passkey challenges for sign-in.
 import { firstShard } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Whoever signs in has not said yet where they are kept. */
+/** Sign-in challenges are in the first shard, because the account is not known yet. */
 export const getChallengeDatabase = (services: Stores): Database => services.shards.get(firstShard);

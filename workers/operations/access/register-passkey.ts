@@ -1,3 +1,4 @@
+// Adds a passkey to a consumer's account.
 import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
 import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
@@ -20,47 +21,50 @@ const defaultName = "Passkey";
 
 const maxNameLength = 80;
 
-/** What an authenticator made for the account; null for whatever was not asked for. Its challenge is spent either way. */
+/** Verifies a new credential against the challenge of this session. Null if it does not match. The challenge is consumed either way. */
 const verifyNewCredential = async (
   services: AccessDependencies,
   session: ConsumerSession,
   party: RelyingParty,
-  made: RegistrationResponse,
+  registration: RegistrationResponse,
 ) => {
-  const challenge = parseChallenge(made.response.clientDataJSON);
+  const challenge = parseChallenge(registration.response.clientDataJSON);
   if (challenge === null) return null;
-  const asked = { challengeHash: sha256Hex(challenge), purpose: "add", sessionHash: session.tokenHash } as const;
-  const spent = await consumeChallenge(services.shards.forId(session.userId), asked, services.clock());
-  if (spent === null || spent.userHandle === null) return null;
-  const key = await services.webAuthn.verifyRegistration(party, made, challenge);
-  return key === null || key.credentialId !== made.id ? null : { ...key, userHandle: spent.userHandle };
+  const lookup = { challengeHash: sha256Hex(challenge), purpose: "add", sessionHash: session.tokenHash } as const;
+  const consumed = await consumeChallenge(services.shards.forId(session.userId), lookup, services.clock());
+  if (consumed === null || consumed.userHandle === null) return null;
+  const key = await services.webAuthn.verifyRegistration(party, registration, challenge);
+  return key === null || key.credentialId !== registration.id ? null : { ...key, userHandle: consumed.userHandle };
 };
 
-/** The person is mailed: a passkey that somebody else added would let them in for good. */
+/**
+ * Stores a new passkey and mails the person, because a passkey added by an attacker would give permanent access. Refuses `invalid_request`
+ * for the name, `passkey_refused` for a credential that does not match its challenge or exists already, and `passkey_limit`.
+ */
 export const registerPasskey = async (
   services: AccessWriteDependencies,
   session: ConsumerSession,
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
-    /** Null for the name of the device. */
+    /** Null to name it after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;
   },
-  keep?: SaveIdempotentResponse<Passkey>,
+  saveResponse?: SaveIdempotentResponse<Passkey>,
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
   const { vault } = services;
   const { made, userAgent, language } = request;
-  const chosen = parseLine("name", request.name, maxNameLength);
-  if (!chosen.ok) return chosen;
+  const name = parseLine("name", request.name, maxNameLength);
+  if (!name.ok) return name;
   const key = await verifyNewCredential(services, session, party, made);
   if (key === null) return refuse("passkey_refused");
 
   const now = services.clock();
   const device = formatDeviceName(parseDevice(userAgent));
   const id = generateId("psk_", shardOfId(session.userId), services.random);
-  const passkey = { ...key, id, name: chosen.value ?? device ?? defaultName, transports: made.response.transports ?? [] };
+  const passkey = { ...key, id, name: name.value ?? device ?? defaultName, transports: made.response.transports ?? [] };
   const db = services.shards.forId(session.userId);
   const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, consumerId: session.userId, now });
   const mail = await insertMail(db, vault, {
@@ -72,9 +76,15 @@ export const registerPasskey = async (
     now,
     onlyIf: isWritten,
   });
-  const fact = createCredentialDomainEvent(session, { type: "passkey.added", entityType: "passkey", entityId: id }, now);
+  const domainEvent = createCredentialDomainEvent(session, { type: "passkey.added", entityType: "passkey", entityId: id }, now);
   const added: Passkey = { ...passkey, createdAt: now, lastUsedDay: null };
-  const [inserted] = await commit(db, services, [insert, ...mail, ...((await keep?.(added, isWritten)) ?? [])], [fact], isWritten);
+  const [inserted] = await commit(
+    db,
+    services,
+    [insert, ...mail, ...((await saveResponse?.(added, isWritten)) ?? [])],
+    [domainEvent],
+    isWritten,
+  );
   if (inserted.meta.changes === 0) {
     const isFull = (await listPasskeys(services, session)).length >= maxPasskeys;
     return isFull ? refuse("passkey_limit") : refuse("passkey_refused");

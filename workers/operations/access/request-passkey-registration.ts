@@ -1,3 +1,4 @@
+// Options for adding a passkey.
 import { maxPasskeys, challengeBytes, generateUserHandle, type RelyingParty } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
@@ -10,22 +11,26 @@ import type { Stores } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
+/** Decrypts the consumer's email address. */
 export const getSessionEmail = ({ vault }: Stores, { userId, emailSealed }: ConsumerSession): Promise<string> =>
   vault.open(consumerEmailContext(userId), emailSealed);
 
-/** What the browser hands to an authenticator; good for five minutes, once, in this session. */
+/**
+ * Creates the options for the browser's authenticator. The challenge is valid once, for five minutes, in this session. Refuses
+ * `passkey_limit`.
+ */
 export const requestPasskeyRegistration = async (
   services: AccessDependencies,
   session: ConsumerSession,
   party: RelyingParty,
 ): Promise<Result<object, "passkey_limit">> => {
   const { random, webAuthn } = services;
-  const own = await listPasskeys(services, session);
-  if (own.length >= maxPasskeys) return refuse("passkey_limit");
+  const passkeys = await listPasskeys(services, session);
+  if (passkeys.length >= maxPasskeys) return refuse("passkey_limit");
   const challenge = random(challengeBytes) as Uint8Array<ArrayBuffer>;
-  const userHandle = own[0]?.userHandle ?? generateUserHandle(shardOfId(session.userId), random);
+  const userHandle = passkeys[0]?.userHandle ?? generateUserHandle(shardOfId(session.userId), random);
   const userName = await getSessionEmail(services, session);
   const row = { challengeHash: sha256Hex(toBase64Url(challenge)), purpose: "add", sessionHash: session.tokenHash, userHandle } as const;
   await insertChallenge(services.shards.forId(session.userId), row, services.clock()).run();
-  return ok(await webAuthn.createRegistrationOptions(party, { challenge, userHandle, userName, excluded: own }));
+  return ok(await webAuthn.createRegistrationOptions(party, { challenge, userHandle, userName, excluded: passkeys }));
 };

@@ -1,3 +1,4 @@
+// POST /v1/auth/passkey/options.
 import { challengeBytes, type RelyingParty } from "../../../core/access/passkey.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -5,7 +6,7 @@ import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { getChallengeDatabase } from "./passkey-challenges.ts";
 
-/** What the browser hands to an authenticator, the same for everybody but for the challenge, which is good for five minutes, once. */
+/** Creates the options for the browser's authenticator. They differ only in the challenge, which is valid once, for five minutes. */
 export const requestPasskeySignIn = async (services: AccessDependencies, party: RelyingParty): Promise<object> => {
   const challenge = services.random(challengeBytes) as Uint8Array<ArrayBuffer>;
   const row = { challengeHash: sha256Hex(toBase64Url(challenge)), purpose: "sign_in", sessionHash: null, userHandle: null } as const;

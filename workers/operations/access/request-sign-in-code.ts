@@ -1,3 +1,4 @@
+// POST /v1/auth/request-code.
 import type { Realm } from "../../../core/access/session.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -15,22 +16,23 @@ import {
 } from "./sign-in-address.ts";
 
 /**
- * Mails a code, if the address is one that may sign in: any address for a consumer, a member's for a business. The mail goes
- * to the address as it was first given, not as it is spelt now. Silent when there were too many.
+ * Mails a code if the address may sign in: any address for a consumer, a member's or invited one for a business. The mail goes to the
+ * address as first given, not as spelled in this request. Unknown addresses and exceeded limits get the same response. Refuses
+ * `invalid_request` for text that is no email address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,
   request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
-  const asked = await lookUpAddress(services, request.realm, request.email);
-  if (asked === null) return refuse("invalid_request", invalidEmailMessage);
-  const { db, realm, addressee } = asked;
+  const lookup = await lookUpAddress(services, request.realm, request.email);
+  if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
+  const { db, realm, addressee } = lookup;
   const now = services.clock();
-  const known = await openAddresseeEmail(services, asked);
-  const { rows } = await prepareEmailCode(services, db, toCodeRequester(asked), {
+  const knownEmail = await openAddresseeEmail(services, lookup);
+  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup), {
     limits: getSignInCodeLimits(services),
-    binding: () => toSignInCodeBinding(asked, known),
-    to: known ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
+    binding: () => toSignInCodeBinding(lookup, knownEmail),
+    to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
     mail: async (code) => ({ template: "login_code", data: { code } }),
     language: request.language,
     opens: addressee === null || addressee.kind === "person" ? null : addressee.id,

@@ -1,3 +1,4 @@
+// Ends one session of the signed-in person.
 import type { Session } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -5,13 +6,13 @@ import { deleteOwnSession } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Ends one of the person's sessions, at once. */
+/** Ends one of the person's sessions at once. Refuses `not_found` for unknown sessions and those of others. */
 export const revokeSession = async (
   services: WriteDependencies,
   session: Session,
   id: string,
 ): Promise<Result<{ readonly id: string; readonly wasCurrent: boolean }, "not_found">> => {
-  const act: AuditedAction = { type: "session.ended", entityType: "session", entityId: id };
-  const ended = await deleteOwnCredential(services, session, act, (db, now) => deleteOwnSession(db, session, id, now));
+  const action: AuditedAction = { type: "session.ended", entityType: "session", entityId: id };
+  const ended = await deleteOwnCredential(services, session, action, (db, now) => deleteOwnSession(db, session, id, now));
   return ended === 0 ? refuse("not_found") : ok({ id, wasCurrent: id === session.sessionId });
 };

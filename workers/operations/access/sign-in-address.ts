@@ -1,3 +1,4 @@
+// Looks up the account behind an email address, for requesting and verifying sign-in codes.
 import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
@@ -8,11 +9,11 @@ import { listSignInRecipients, preferredRecipient, findLastUsedMemberId } from "
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
-export const invalidEmailMessage = "email: must be one e-mail address.";
+export const invalidEmailMessage = "email: must be one email address.";
 
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
-/** The address in the form it is found by, and the home of whoever has it; the first home for nobody. Null for what is no address. */
+/** Finds the account of an email address in all shards; the first shard is used for an unknown address. Null if the text is no address. */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
   if (address === null) return null;
@@ -20,29 +21,30 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
   const now = services.clock();
   const found = await Promise.all(services.shards.all().map(([, db]) => listSignInRecipients(db, realm, emailIndex, now)));
   const addressee = preferredRecipient(found.flat());
-  const home = addressee === null ? firstShard : shardOfId(addressee.id);
+  const shard = addressee === null ? firstShard : shardOfId(addressee.id);
   return {
     realm,
     emailIndex,
     addressee,
-    /** Of the seats of the address, in whatever home, the one that was used last; null for none. */
-    seat: realm === "business" ? findLastUsedMemberId(found.flat()) : null,
-    /** Whether a member's address has something in a home besides the one that is signed in to. */
-    elsewhere: found.filter((ofHome) => ofHome.some((one) => one !== null && one.kind !== "sign_up")).length > 1,
+    /** The most recently used membership of the address, in any shard. */
+    lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(found.flat()) : null,
+    /** Whether the address has memberships or invitations in more than one shard. */
+    hasOtherShards:
+      found.filter((recipients) => recipients.some((recipient) => recipient !== null && recipient.kind !== "sign_up")).length > 1,
     /**
-     * How a new consumer spells what stands before the @. Who is known is mailed at the address given first; a newcomer's becomes the
-     * address, so it must be the very one that was mailed: two spellings can be two mailboxes. Nobody new signs in to a business: a
-     * sign-up and an invitation have their own.
+     * The part before the @ as a new consumer spelled it, otherwise empty. A known person is mailed at the stored address, but a new
+     * consumer's address is stored from the verifying request, so it must be the one that was mailed: two spellings can be two mailboxes.
+     * Businesses do not need it, because sign-ups and invitations store their own address.
      */
-    spelling: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
-    home,
-    db: services.shards.get(home),
+    localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
+    shard,
+    db: services.shards.get(shard),
   };
 };
 
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
-/** Opens the address of whoever is to be mailed; for nobody, opens something else, so that both take the same time. */
+/** Decrypts the stored address of the account. For an unknown address, decrypts a placeholder so that it takes as long; returns null. */
 export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
@@ -50,7 +52,7 @@ export const openAddresseeEmail = async (services: AccessDependencies, { address
   return null;
 };
 
-/** The limits on codes, as this deployment sets them. */
+/** The limits on sign-in codes, with this deployment's setting for codes per address. */
 export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
   const { count: max, seconds } = config.limits.AUTH_CODES_PER_ADDRESS;
   return { ...signInCodeLimits, mailsToAddress: { ...signInCodeLimits.mailsToAddress, withinMs: seconds * 1_000, max } };
@@ -58,6 +60,7 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
+/** The key under which sign-in codes of an address are stored and counted. */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeRequester => ({
   purpose: "login",
   topic: realm,
@@ -67,10 +70,10 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeReque
 });
 
 /**
- * `known`: the address that is mailed. A code of a member is bound to its spelling: by the time it is given back, another seat may be the
- * one that was used last, and of another mailbox.
+ * The text that a sign-in code is bound to. `knownEmail` is the stored address that is mailed. A member's code is bound to its local part:
+ * when the code comes back, another membership with another mailbox may be the most recently used one.
  */
-export const toSignInCodeBinding = ({ realm, emailIndex, spelling, addressee }: AddressLookup, known: string | null): string => {
-  const mailed = realm === "business" && addressee?.kind === "person" && known !== null ? getLocalPart(known) : spelling;
-  return `login\n${realm}\n${emailIndex}\n${mailed}`;
+export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
+  const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;
+  return `login\n${realm}\n${emailIndex}\n${boundPart}`;
 };

@@ -1,5 +1,5 @@
-// How somebody comes to act for a business: by the account they signed up for, or by an invitation. Both happen in the batch of the
-// sign-in that proves their address, and only if its code was spent there.
+// Changes that a first sign-in makes: creating the account of a sign-up, or accepting an invitation. Both are part of the batch of the
+// sign-in that verifies the address, and happen only if its code is consumed in that batch.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -17,18 +17,18 @@ export interface UsedCode {
   readonly now: Instant;
 }
 
-/** What a sign-in writes before its session: who comes to be by it, and what the chain is told. The first row is theirs. */
+/** Statements and domain events of a sign-in. The first statement inserts the person. */
 export interface SignInChanges {
   readonly rows: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
-  /** What must hold for the facts to be told. */
+  /** Must hold for the domain events to be recorded. */
   readonly onlyIf?: Condition;
 }
 
 const noChanges: SignInChanges = { rows: [], domainEvents: [] };
 const chainTagBytes = 16;
 
-/** What became of an invitation, as the chain of who invited is told of it. */
+/** The outcome of an invitation, for the audit chain of the inviting business. */
 export const createInvitationDomainEvent = (
   { id, role, chain }: OpenInvitation,
   type: "member.joined" | "member.declined",
@@ -36,39 +36,41 @@ export const createInvitationDomainEvent = (
 ): DomainEvent =>
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
-export const prepareInvitationAcceptance = async (db: Database, id: string, spent: UsedCode): Promise<SignInChanges> => {
-  const invitation = await findOpenInvitation(db, id, spent.now);
+/** Accepts an invitation. No changes if it is no longer open. */
+export const prepareInvitationAcceptance = async (db: Database, id: string, usedCode: UsedCode): Promise<SignInChanges> => {
+  const invitation = await findOpenInvitation(db, id, usedCode.now);
   if (invitation === null) return noChanges;
   return {
-    rows: acceptInvitationByCode(db, id, spent),
-    domainEvents: [createInvitationDomainEvent(invitation, "member.joined", spent.now)],
+    rows: acceptInvitationByCode(db, id, usedCode),
+    domainEvents: [createInvitationDomainEvent(invitation, "member.joined", usedCode.now)],
     onlyIf: isMember(id),
   };
 };
 
+/** Creates the account of a sign-up: its owner, a live and a sandbox client, and a domain claim. No changes if the sign-up expired. */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,
   db: Database,
   id: string,
-  home: ShardId,
-  spent: UsedCode,
+  shardId: ShardId,
+  usedCode: UsedCode,
 ): Promise<SignInChanges> => {
-  const signup = await findOpenSignup(db, vault, id, spent.now);
+  const signup = await findOpenSignup(db, vault, id, usedCode.now);
   if (signup === null) return noChanges;
   const chain = { tag: toHex(random(chainTagBytes)), auditLog: 0 };
-  const ownerId = generateId("mem_", home, random);
+  const ownerId = generateId("mem_", shardId, random);
   const account = {
     status: config.requiresSignupApproval ? ("pending" as const) : ("active" as const),
     chain,
     ownerId,
     clients: [
-      { id: generateId("pc_live_", home, random) as ClientId, environment: "live" as const, name: "Live" },
-      { id: generateId("pc_test_", home, random) as ClientId, environment: "sandbox" as const, name: "Sandbox" },
+      { id: generateId("pc_live_", shardId, random) as ClientId, environment: "live" as const, name: "Live" },
+      { id: generateId("pc_test_", shardId, random) as ClientId, environment: "sandbox" as const, name: "Sandbox" },
     ],
-    domainClaim: { id: generateId("dom_", home, random), token: generateDomainToken(random), expiresAt: spent.now + claimLifetimeMs },
+    domainClaim: { id: generateId("dom_", shardId, random), token: generateDomainToken(random), expiresAt: usedCode.now + claimLifetimeMs },
   };
   const { status } = account;
-  const act = { type: "business.signed_up", entityType: "business", entityId: signup.id, payload: { status } } as const;
-  const fact = createAuditedEvent({ chain, actor: { kind: "member", id: ownerId } }, act, spent.now);
-  return { rows: await insertAccount(db, vault, signup, account, spent), domainEvents: [fact], onlyIf: hasBusiness(signup.id) };
+  const action = { type: "business.signed_up", entityType: "business", entityId: signup.id, payload: { status } } as const;
+  const domainEvent = createAuditedEvent({ chain, actor: { kind: "member", id: ownerId } }, action, usedCode.now);
+  return { rows: await insertAccount(db, vault, signup, account, usedCode), domainEvents: [domainEvent], onlyIf: hasBusiness(signup.id) };
 };

@@ -1,3 +1,4 @@
+// POST /v1/auth/passkey/verify.
 import {
   parseChallenge,
   shardOfUserHandle,
@@ -20,14 +21,17 @@ import { prepareSession } from "./prepare-session.ts";
 import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./verify-sign-in-code.ts";
 
-/** A key whose private half was thrown away: checked where there is no passkey, so that both take the same time. */
+/** A key without a private half, checked when no passkey is found so that both cases take the same time. */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",
   publicKey: "pQECAyYgASFYIPgH5cY26dOvoJaXBHLAWHhXV3H2zwjXNLAg4PMF3gWzIlggxRh4jmZoPqmWGH2PCS5O3D9p5RLx3fhydD4Frjrcjlo",
   counter: 0,
 };
 
-/** Begins a session with a new token, as a mailed code does; the one the browser had before ends. */
+/**
+ * Begins a session with a new token and ends the one the browser had before. Every failure is the same refusal, `login_failed`. The
+ * challenge is consumed either way.
+ */
 export const signInWithPasskey = async (
   services: AccessDependencies,
   request: {
@@ -37,25 +41,26 @@ export const signInWithPasskey = async (
     readonly userAgent: string | undefined;
   },
 ): Promise<Result<SignInResult, "login_failed">> => {
-  const { party, signed } = request;
+  const { party, signed: assertion } = request;
   const refused = refuse("login_failed", refusals.passkey_refused);
-  const challenge = parseChallenge(signed.response.clientDataJSON);
+  const challenge = parseChallenge(assertion.response.clientDataJSON);
   if (challenge === null) return refused;
-  const handle = signed.response.userHandle ?? "";
-  const home = shardOfUserHandle(handle);
-  const asked = { challengeHash: sha256Hex(challenge), purpose: "sign_in", sessionHash: null } as const;
-  const [spent, passkey] = await Promise.all([
-    consumeChallenge(getChallengeDatabase(services), asked, services.clock()),
-    home === null ? null : findPasskey(services.shards.forId(`con_${home}`), signed.id, handle),
+  const handle = assertion.response.userHandle ?? "";
+  const shardId = shardOfUserHandle(handle);
+  const lookup = { challengeHash: sha256Hex(challenge), purpose: "sign_in", sessionHash: null } as const;
+  const [consumed, passkey] = await Promise.all([
+    consumeChallenge(getChallengeDatabase(services), lookup, services.clock()),
+    shardId === null ? null : findPasskey(services.shards.forId(`con_${shardId}`), assertion.id, handle),
   ]);
-  const checked = spent === null ? null : await services.webAuthn.verifyAuthentication(party, signed, challenge, passkey ?? dummyPasskey);
-  if (checked === null || passkey === null) return refused;
+  const verified =
+    consumed === null ? null : await services.webAuthn.verifyAuthentication(party, assertion, challenge, passkey ?? dummyPasskey);
+  if (verified === null || passkey === null) return refused;
 
   const db = services.shards.forId(passkey.consumerId);
   const { token, row } = await prepareSession(services, shardOfId(passkey.consumerId), request.userAgent);
-  await batch(db, [recordPasskeyUse(db, passkey.id, { ...checked, now: row.now }), insertSessionByPasskey(db, row, passkey.consumerId)]);
+  await batch(db, [recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }), insertSessionByPasskey(db, row, passkey.consumerId)]);
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
-  if (session === null) return refused; // another request with this passkey was first, or it was removed
+  if (session === null) return refused; // a concurrent sign-in with this passkey won, or it was removed
   if (request.replaces !== null) await signOut(services, request.replaces);
   return ok({ token, user: await getSignedInUser(services, session), created: false });
 };

@@ -1,6 +1,6 @@
-// POST /v1/business/signup: an account is asked for. It comes to exist when its address is proved by the code that is mailed, so
-// whoever signs up somebody else's address gains nothing; and nothing the answer says, costs or leaves behind tells whether the
-// address is known: one that is gets a code to sign in, and its sign-up is never opened.
+// POST /v1/business/signup. The account is created when the mailed code verifies the address, so signing up a foreign address gains
+// nothing. The response, its duration and the rows written do not reveal whether the address is known: a known one gets a sign-in code,
+// and its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -14,9 +14,16 @@ import { insertSignup, type SignupRequest } from "../../../storage/signups.ts";
 import type { PageFetcher } from "../dependencies.ts";
 import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
-import { lookUpAddress, toCodeRequester, toSignInCodeBinding, getSignInCodeLimits, openAddresseeEmail } from "./sign-in-address.ts";
+import {
+  invalidEmailMessage,
+  lookUpAddress,
+  toCodeRequester,
+  toSignInCodeBinding,
+  getSignInCodeLimits,
+  openAddresseeEmail,
+} from "./sign-in-address.ts";
 
-/** A person who lost the mail can have another code for a day. */
+/** For a day, another code can be requested if the mail was lost. */
 const signupLifeMs = dayMs;
 
 export interface SignupInput {
@@ -24,7 +31,7 @@ export interface SignupInput {
   readonly legalName: string | null;
   readonly email: string;
   readonly country: string;
-  /** A host, or the address of a page on it. */
+  /** A hostname or URL. */
   readonly website: string | null;
 }
 
@@ -34,13 +41,14 @@ export interface SignupResult {
   readonly status: "active" | "pending";
 }
 
-/** The domain of a website as it may be claimed; null where there is none to claim, which is no fault of the sign-up. */
+/** The domain of a website that can be claimed; null if there is none, which does not refuse the sign-up. */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
   if (text === "") return ok(null);
-  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  if (address.length > 2_048 || !URL.canParse(address)) return refuse("invalid_request", "website: must be an https address.");
-  const claimed = parseClaimedDomain(new URL(address).hostname.replace(/^www\./, ""), { getRegistrableDomain, localHosts: [] });
+  const url = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  if (url.length > 2_048 || !URL.canParse(url))
+    return refuse("invalid_request", "website: must be an https URL of at most 2,048 characters.");
+  const claimed = parseClaimedDomain(new URL(url).hostname.replace(/^www\./, ""), { getRegistrableDomain, localHosts: [] });
   return ok(claimed.ok ? claimed.value : null);
 };
 
@@ -50,12 +58,16 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
   if (fault !== null) return refuse("invalid_request", `business_name: ${fault}.`);
   const legalName = parseLine("legal_name", input.legalName, maxBusinessNameLength);
   if (!legalName.ok) return legalName;
-  if (!isCountryCode(input.country)) return refuse("invalid_request", "country: must be two letters of ISO 3166-1.");
+  if (!isCountryCode(input.country)) return refuse("invalid_request", "country: must be a two-letter ISO 3166-1 code.");
   const domain = parseWebsiteDomain(services, input.website);
   if (!domain.ok) return domain;
   return ok({ name, legalName: legalName.value, country: input.country.toUpperCase(), domain: domain.value });
 };
 
+/**
+ * Stores a sign-up and mails a code. The account is active once the code is verified, or pending where this deployment approves sign-ups.
+ * Refuses `invalid_request` only.
+ */
 export const signUp = async (
   services: AccessWriteDependencies,
   input: SignupInput,
@@ -63,19 +75,19 @@ export const signUp = async (
 ): Promise<Result<SignupResult, "invalid_request">> => {
   const request = parseSignup(services, input);
   if (!request.ok) return request;
-  const asked = await lookUpAddress(services, "business", input.email);
-  if (asked === null) return refuse("invalid_request", "email: must be one e-mail address.");
+  const lookup = await lookUpAddress(services, "business", input.email);
+  if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
   const { vault, config } = services;
-  const { db, home, addressee, emailIndex } = asked;
+  const { db, shard, addressee, emailIndex } = lookup;
   const now = services.clock();
-  const known = await openAddresseeEmail(services, asked);
+  const knownEmail = await openAddresseeEmail(services, lookup);
   const isMember = addressee?.kind === "person";
   const email = trimWhiteSpace(input.email);
-  const id = generateId("biz_", home, services.random) as BusinessId;
-  const code = await prepareEmailCode(services, db, toCodeRequester(asked), {
+  const id = generateId("biz_", shard, services.random) as BusinessId;
+  const code = await prepareEmailCode(services, db, toCodeRequester(lookup), {
     limits: getSignInCodeLimits(services),
-    binding: () => toSignInCodeBinding(asked, known),
-    to: isMember ? known : email,
+    binding: () => toSignInCodeBinding(lookup, knownEmail),
+    to: isMember ? knownEmail : email,
     mail: async (digits) => ({ template: isMember ? "login_code" : "signup_code", data: { code: digits } }),
     language,
     opens: isMember ? null : id,

@@ -1,3 +1,4 @@
+// Switches a session to another business of the signed-in address.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -5,17 +6,20 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { listMemberships } from "./list-memberships.ts";
 import { switchMembership } from "./switch-membership.ts";
 
-/** Goes to another business of the address, or accepts its invitation. Refuses whatever is neither. */
+/**
+ * Replaces the session by one in another membership, or accepts an invitation. Refuses `not_found` for any other id and for the current
+ * membership.
+ */
 export const switchBusiness = async (
   services: WriteDependencies,
   member: MemberSession,
   { id, userAgent }: { readonly id: string; readonly userAgent: string | undefined },
 ): Promise<Result<{ readonly token: string; readonly hasJoined: boolean }, "not_found">> => {
-  const seats = await listMemberships(services, member);
-  const seat = seats.find((one) => one.id === id && id !== member.userId);
-  if (seat === undefined) return refuse("not_found");
-  const isInvited = seat.invitedUntil !== null;
-  const elsewhere = seats.some((one) => shardOfId(one.id) !== shardOfId(id));
-  const moved = await switchMembership(services, member, { id, userAgent, hasOtherShards: elsewhere, isInvited });
-  return moved === null ? refuse("not_found") : ok({ token: moved.token, hasJoined: isInvited });
+  const memberships = await listMemberships(services, member);
+  const membership = memberships.find((listed) => listed.id === id && id !== member.userId);
+  if (membership === undefined) return refuse("not_found");
+  const isInvited = membership.invitedUntil !== null;
+  const hasOtherShards = memberships.some((listed) => shardOfId(listed.id) !== shardOfId(id));
+  const switched = await switchMembership(services, member, { id, userAgent, hasOtherShards, isInvited });
+  return switched === null ? refuse("not_found") : ok({ token: switched.token, hasJoined: isInvited });
 };

@@ -1,3 +1,4 @@
+// Replaces a member's session by one in another membership of the same address.
 import type { MemberSession, Session } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -11,16 +12,19 @@ import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 interface MembershipSwitch {
   readonly id: string;
   readonly userAgent: string | undefined;
-  /** Whether the address has something in another home than this seat's. */
+  /** Whether the address has memberships or invitations outside this membership's shard. */
   readonly hasOtherShards: boolean;
   readonly isInvited?: boolean;
 }
 
-/** One session becomes one session: whoever sends it twice at once goes one way. False where it has ended already. */
+/** Ends the current session. False if it has ended already, so that of concurrent switches only one begins a session. */
 const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 
-/** To a seat of the address, or by an invitation to one that begins with the session. Null where neither is there any more. */
+/**
+ * Ends the current session and begins one in the membership `id`; an invitation is accepted in the same batch. Null if the session, the
+ * membership or the invitation no longer exists.
+ */
 export const switchMembership = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -31,13 +35,13 @@ export const switchMembership = async (
   const { token, row } = await prepareSession(services, shardOfId(id), userAgent);
   const invitation = isInvited ? await findOpenInvitation(db, id, row.now) : null;
   if ((isInvited && invitation === null) || !(await endCurrentSession(services, member))) return null;
-  const begins = (condition?: Condition) =>
+  const insertNewSession = (condition?: Condition) =>
     insertSessionForMember(db, { ...row, hasOtherShards }, { id, emailIndex, verifiedAt }, condition);
   const rows = isInvited
-    ? [acceptInvitationByAddress(db, id, emailIndex, row.now), begins(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
-    : [begins()];
-  const facts = invitation === null ? [] : [createInvitationDomainEvent(invitation, "member.joined", row.now)];
-  await commit(db, services, rows, facts, hasSession(row.tokenHash));
+    ? [acceptInvitationByAddress(db, id, emailIndex, row.now), insertNewSession(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
+    : [insertNewSession()];
+  const domainEvents = invitation === null ? [] : [createInvitationDomainEvent(invitation, "member.joined", row.now)];
+  await commit(db, services, rows, domainEvents, hasSession(row.tokenHash));
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
   return session === null ? null : { token, session };
 };

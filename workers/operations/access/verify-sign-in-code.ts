@@ -1,3 +1,4 @@
+// POST /v1/auth/verify-code.
 import type { Session, Realm } from "../../../core/access/session.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
@@ -29,10 +30,10 @@ import { switchMembership } from "./switch-membership.ts";
 const chainTagBytes = 16;
 
 export interface SignInResult {
-  /** For the cookie, and for nothing else. */
+  /** For the session cookie only. */
   readonly token: string;
   readonly user: SignedInUser;
-  /** This sign-in made the consumer, or the member. */
+  /** Whether this sign-in created the consumer or the membership. */
   readonly created: boolean;
 }
 
@@ -40,62 +41,63 @@ const maxNameLength = 200;
 
 const prepareNewConsumer = async (
   { vault, random }: ReadDependencies,
-  { db, emailIndex, home }: AddressLookup,
+  { db, emailIndex, shard }: AddressLookup,
   { email, name }: { readonly email: string; readonly name: string | null },
-  spent: UsedCode,
+  usedCode: UsedCode,
 ): Promise<SignInChanges> => {
   const chainTag = toHex(random(chainTagBytes));
-  const consumer = { email, name, id: generateId("con_", home, random), emailIndex, chainTag, now: spent.now };
-  return { rows: await insertConsumer(db, vault, consumer, spent), domainEvents: [] };
+  const consumer = { email, name, id: generateId("con_", shard, random), emailIndex, chainTag, now: usedCode.now };
+  return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Whom the code makes a member; nobody for whoever is one already, and for a code that opens nothing more. */
+/** Completes the sign-up or invitation of the code. No changes for an existing member, and if neither is open. */
 const prepareNewMember = async (
   services: ReadDependencies,
-  { db, addressee, home }: AddressLookup,
-  spent: UsedCode,
+  { db, addressee, shard }: AddressLookup,
+  usedCode: UsedCode,
 ): Promise<SignInChanges> => {
-  const opens = addressee?.kind === "person" ? null : await findSignupIdByCode(db, spent.codeId);
+  const opens = addressee?.kind === "person" ? null : await findSignupIdByCode(db, usedCode.codeId);
   if (opens === null) return { rows: [], domainEvents: [] };
   return opens.startsWith("mem_")
-    ? prepareInvitationAcceptance(db, opens, spent)
-    : prepareSignupCompletion(services, db, opens, home, spent);
+    ? prepareInvitationAcceptance(db, opens, usedCode)
+    : prepareSignupCompletion(services, db, opens, shard, usedCode);
 };
 
-/** Null when the code was spent by somebody else in between, or nobody has the address. */
+/** Null if a concurrent request consumed the code, or no account has the address. */
 const createSession = async (
   services: WriteDependencies,
-  asked: AddressLookup,
+  lookup: AddressLookup,
   codeId: string,
-  newcomer: { readonly email: string; readonly name: string | null; readonly userAgent: string | undefined },
+  person: { readonly email: string; readonly name: string | null; readonly userAgent: string | undefined },
 ): Promise<{ readonly token: string; readonly session: Session; readonly created: boolean } | null> => {
-  const { db, realm, emailIndex, home } = asked;
-  const { token, row } = await prepareSession(services, home, newcomer.userAgent);
+  const { db, realm, emailIndex, shard } = lookup;
+  const { token, row } = await prepareSession(services, shard, person.userAgent);
   const { tokenHash, now } = row;
-  const spent = { codeId, sessionHash: tokenHash, now };
-  const joining = await (realm === "consumer"
-    ? prepareNewConsumer(services, asked, newcomer, spent)
-    : prepareNewMember(services, asked, spent));
+  const usedCode = { codeId, sessionHash: tokenHash, now };
+  const changes = await (realm === "consumer"
+    ? prepareNewConsumer(services, lookup, person, usedCode)
+    : prepareNewMember(services, lookup, usedCode));
   const results = await commit(
     db,
     services,
     [
-      markCodeUsed(db, spent),
-      ...joining.rows,
-      insertSessionByCode(db, { ...row, hasOtherShards: asked.elsewhere }, { realm, emailIndex, codeId }),
-      ...expireOpenCodes(db, toCodeRequester(asked), now, tokenHash),
+      markCodeUsed(db, usedCode),
+      ...changes.rows,
+      insertSessionByCode(db, { ...row, hasOtherShards: lookup.hasOtherShards }, { realm, emailIndex, codeId }),
+      ...expireOpenCodes(db, toCodeRequester(lookup), now, tokenHash),
     ],
-    joining.domainEvents,
-    joining.onlyIf,
+    changes.domainEvents,
+    changes.onlyIf,
   );
-  const created = joining.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
+  const created = changes.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await findSessionByTokenHash(db, tokenHash, now);
   return session === null ? null : { token, session, created };
 };
 
 /**
- * Signs in with a code. Every reason not to is one refusal, `login_failed`. A session that the browser had before ends: a token
- * from before signing in is worth nothing after it.
+ * Signs in with an email code, and creates the consumer, the account of a sign-up or the invited membership on first use. The browser's
+ * earlier session (`replaces`) ends, so a token planted before sign-in is worthless. Refuses `invalid_request` for the name or address;
+ * every other failure is `login_failed`.
  */
 export const verifySignInCode = async (
   services: AccessWriteDependencies,
@@ -105,28 +107,28 @@ export const verifySignInCode = async (
     readonly realm: Realm;
     readonly name: string | null;
     readonly replaces: string | null;
-    /** Of the browser that signs in. */
     readonly userAgent: string | undefined;
   },
 ): Promise<Result<SignInResult, "invalid_request" | "login_failed">> => {
   const name = parseLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
-  const asked = await lookUpAddress(services, request.realm, request.email);
-  if (asked === null) return refuse("invalid_request", invalidEmailMessage);
-  const known = await openAddresseeEmail(services, asked);
-  const answer = { limits: signInCodeLimits, binding: () => toSignInCodeBinding(asked, known), code: request.code };
-  const codeId = await verifyEmailCode(services, asked.db, toCodeRequester(asked), answer);
+  const lookup = await lookUpAddress(services, request.realm, request.email);
+  if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
+  const knownEmail = await openAddresseeEmail(services, lookup);
+  const attempt = { limits: signInCodeLimits, binding: () => toSignInCodeBinding(lookup, knownEmail), code: request.code };
+  const codeId = await verifyEmailCode(services, lookup.db, toCodeRequester(lookup), attempt);
   const { userAgent } = request;
-  const newcomer = { email: trimWhiteSpace(request.email), name: name.value, userAgent };
-  const begun = codeId === null ? null : await createSession(services, asked, codeId, newcomer);
-  if (begun === null) return refuse("login_failed");
+  const person = { email: trimWhiteSpace(request.email), name: name.value, userAgent };
+  const created = codeId === null ? null : await createSession(services, lookup, codeId, person);
+  if (created === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
-  // The code is kept where the address was found first; the seat that was used last may be in another home, and of another mailbox.
-  const { session } = begun;
-  const { seat } = asked;
-  const isElsewhere = seat !== null && shardOfId(seat) !== asked.home && session.realm === "business";
-  const isSeat = isElsewhere && (await listMemberships(services, session)).some(({ id }) => id === seat);
-  const moved = isSeat ? await switchMembership(services, session, { id: seat, userAgent, hasOtherShards: true }) : begun;
-  if (moved === null) return refuse("login_failed");
-  return ok({ token: moved.token, user: await getSignedInUser(services, moved.session), created: begun.created });
+  // The code is in the shard where the address was found first; the most recently used membership can be in another shard, and its
+  // address can be another mailbox with the same index.
+  const { session } = created;
+  const { lastUsedMembershipId: membershipId } = lookup;
+  const isInOtherShard = membershipId !== null && shardOfId(membershipId) !== lookup.shard && session.realm === "business";
+  const shouldSwitch = isInOtherShard && (await listMemberships(services, session)).some(({ id }) => id === membershipId);
+  const current = shouldSwitch ? await switchMembership(services, session, { id: membershipId, userAgent, hasOtherShards: true }) : created;
+  if (current === null) return refuse("login_failed");
+  return ok({ token: current.token, user: await getSignedInUser(services, current.session), created: created.created });
 };

@@ -1,3 +1,4 @@
+// What a person entered on the withdrawal page of a certificate, sealed in a form until the next step.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -6,20 +7,24 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const toWithdrawalNoteScope = (certId: CertId): NoteScope => ({ name: "withdrawal", owner: certId });
 
-/** Likewise. */
+/** The lifetime of a withdrawal code. */
 export const withdrawalNoteSeconds = emailCodeLimits.withdrawal.lifeMs / 1_000;
 
 export interface WithdrawalNote {
-  /** As it was typed; null where a link from a mail needed none. */
+  /** The address as typed; null if the person came by a mailed link. */
   readonly email: string | null;
-  /** Of the link that was mailed, once the code or the link was right: it proves the address, so the person can be told what else names it. */
+  /**
+   * Token of the mailed link, once the code or link was verified. It proves the address, so the page may list other certificates that name
+   * it.
+   */
   readonly token: string | null;
 }
 
-export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, asked: WithdrawalNote): Promise<string> =>
-  sealNote(services, toWithdrawalNoteScope(certId), asked, emailCodeLimits.withdrawal.lifeMs);
+/** Seals the note for one certificate. */
+export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, note: WithdrawalNote): Promise<string> =>
+  sealNote(services, toWithdrawalNoteScope(certId), note, emailCodeLimits.withdrawal.lifeMs);
 
-/** What was typed and proved for this certificate. */
+/** Opens the note of a certificate. Both members are null if it is missing, expired or of another certificate. */
 export const openWithdrawalNote = async (services: ReadDependencies, certId: CertId, sealed: string): Promise<WithdrawalNote> => {
   const { email = null, token = null } = (await openNote<WithdrawalNote>(services, toWithdrawalNoteScope(certId), sealed))?.content ?? {};
   return { email: isEmailAddress(email ?? "") ? email : null, token };

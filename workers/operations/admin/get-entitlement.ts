@@ -1,3 +1,4 @@
+// GET /v1/admin/businesses/{business_id}.
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findBilledAccount, type BilledBusiness } from "../../../storage/billing.ts";
@@ -5,13 +6,16 @@ import type { Stores } from "../dependencies.ts";
 
 export type Entitlement = Pick<BilledBusiness, "id" | "status" | "plan">;
 
+/** Loads the billed account of a business; null for an unknown id. */
 export const loadBilledBusiness = async (services: Stores, id: BusinessId): Promise<BilledBusiness | null> => {
   const account = await findBilledAccount(services.shards.forId(id), id);
   return account?.kind === "business" ? account : null;
 };
 
+/** The part of a billed business that operators see. */
 export const toEntitlement = ({ id, status, plan }: BilledBusiness): Entitlement => ({ id, status, plan });
 
+/** Returns the status and plan of a business. Refuses `not_found`. */
 export const getEntitlement = async (services: Stores, id: BusinessId): Promise<Result<Entitlement, "not_found">> => {
   const business = await loadBilledBusiness(services, id);
   return business === null ? refuse("not_found") : ok(toEntitlement(business));

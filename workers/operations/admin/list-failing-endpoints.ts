@@ -1,39 +1,45 @@
+// Failing webhook endpoints of all businesses, part of GET /v1/admin/stuck.
 import { batch } from "../../../storage/database.ts";
 import { listFailingEndpointRows, deleteFailingEndpoint, type FailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 
+/** Each listed endpoint costs a call to its event sequence. */
 const maxFailingPerShard = 50;
 
-// of a home: each is asked how it does
-
-/** With its failures in a row, and the deliveries that wait; null where nobody could say. Null as a whole once it answers again or is gone. */
-const loadCurrentFailure = async (services: EventSequences, noted: FailingEndpoint) => {
-  const unknown = { ...noted, failures: null, backlog: null };
+/**
+ * Reads the current state of an endpoint that was recorded as failing. `failures` and `backlog` are null if its event sequence did not
+ * answer. Null if the endpoint recovered or was deleted.
+ */
+const loadCurrentFailure = async (services: EventSequences, recorded: FailingEndpoint) => {
+  const unknown = { ...recorded, failures: null, backlog: null };
   try {
-    const held = await findEventSequence(services, noted.businessId, noted.webhookId);
-    const state = held === null ? null : await held.eventSequence.findEndpoint(noted.webhookId);
+    const found = await findEventSequence(services, recorded.businessId, recorded.webhookId);
+    const state = found === null ? null : await found.eventSequence.findEndpoint(recorded.webhookId);
     if (state === null) return null;
     if (state.health === null) return unknown;
     const { failingSince, consecutiveFailures: failures, backlog } = state.health;
-    return failingSince === null ? null : { ...noted, since: failingSince, failures, backlog };
+    return failingSince === null ? null : { ...recorded, since: failingSince, failures, backlog };
   } catch {
-    return unknown; // one business's log that is away hides no other endpoint
+    return unknown; // an event sequence that does not answer must not hide other endpoints
   }
 };
 
-/** Endpoints whose owners were told that they fail, and that fail still; the others are forgotten here. By the code of the home. */
+/**
+ * Lists endpoints that are still failing after their owners were alerted, at most 50 per shard, with the shard's id as `home`. Recorded
+ * endpoints that recovered or were deleted are removed from the record.
+ */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
   Promise.all(
-    services.shards.all().map(async ([home, db]) => {
-      const noted = await listFailingEndpointRows(db, maxFailingPerShard);
-      const now = await Promise.all(noted.map((one) => loadCurrentFailure(services, one)));
-      const over = noted.filter((_, at) => now[at] === null);
+    services.shards.all().map(async ([shard, db]) => {
+      const recorded = await listFailingEndpointRows(db, maxFailingPerShard);
+      const current = await Promise.all(recorded.map((endpoint) => loadCurrentFailure(services, endpoint)));
+      const resolved = recorded.filter((_, index) => current[index] === null);
       await batch(
         db,
-        over.map(({ webhookId }) => deleteFailingEndpoint(db, webhookId)),
+        resolved.map(({ webhookId }) => deleteFailingEndpoint(db, webhookId)),
       );
-      return now.flatMap((one) => (one === null ? [] : [{ ...one, home }]));
+      return current.flatMap((failure) => (failure === null ? [] : [{ ...failure, home: shard }]));
     }),
   ).then((lists) => lists.flat());

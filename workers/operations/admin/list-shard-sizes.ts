@@ -1,6 +1,7 @@
+// Sizes of all databases, part of GET /v1/admin/stuck.
 import { getShardBytes, maxShardBytes } from "../../../storage/health.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** How full each database is: one that is full takes no certificate any more. */
+/** Lists the size and capacity of every shard, in bytes. A full shard accepts no more certificates. */
 export const listShardSizes = (services: Stores) =>
-  Promise.all(services.shards.all().map(async ([home, db]) => ({ home, bytes: await getShardBytes(db), maxBytes: maxShardBytes })));
+  Promise.all(services.shards.all().map(async ([shard, db]) => ({ home: shard, bytes: await getShardBytes(db), maxBytes: maxShardBytes })));

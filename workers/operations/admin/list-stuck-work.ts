@@ -1,8 +1,11 @@
+// Outbox work that does not make progress, part of GET /v1/admin/stuck.
 import { listStuckWork, type StuckWork } from "../../../storage/stuck-work.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** By the code of the home. */
+/** Lists stuck work of all shards, with the shard's id as `home`. */
 export const listStuckWorkByShard = (services: ReadDependencies): Promise<readonly (StuckWork & { readonly home: string })[]> =>
   Promise.all(
-    services.shards.all().map(async ([home, db]) => (await listStuckWork(db, services.clock())).map((stuck) => ({ ...stuck, home }))),
+    services.shards
+      .all()
+      .map(async ([shard, db]) => (await listStuckWork(db, services.clock())).map((stuck) => ({ ...stuck, home: shard }))),
   ).then((lists) => lists.flat());

@@ -1,3 +1,4 @@
+// POST /v1/admin/businesses/{business_id}.
 import type { BusinessStatus, Plan } from "../../../core/access/entitlement.ts";
 import { clearUnpaidState } from "../../../core/billing/billing-status.ts";
 import { createEntitlementEvents } from "../../../core/billing/domain-events.ts";
@@ -18,34 +19,44 @@ import { loadBilledBusiness, toEntitlement, type Entitlement } from "./get-entit
 
 const maxAttempts = 3;
 
-/** What is undefined stays. A status that is set also ends what billing did to the account: nothing is due until a payment fails again. */
+/**
+ * Sets the status or plan of a business; undefined members stay unchanged. Setting a status also clears the unpaid state, so nothing is due
+ * until a payment fails again. Closing a business requests the end of its subscription. Refuses `not_found`. Throws if the account keeps
+ * changing during three attempts.
+ */
 export const updateEntitlement = async (
   services: WriteDependencies,
   id: BusinessId,
-  wanted: { readonly status?: BusinessStatus | undefined; readonly plan?: Plan | undefined },
+  change: { readonly status?: BusinessStatus | undefined; readonly plan?: Plan | undefined },
 ): Promise<Result<Entitlement, "not_found">> => {
-  for (let reading = 0; reading < maxAttempts; reading += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const business = await loadBilledBusiness(services, id);
     if (business === null) return refuse("not_found");
     const db = services.shards.forId(id);
     const [at, customer] = [services.clock(), await findCustomerByAccount(db, id)];
-    const after = { status: wanted.status ?? business.status, plan: wanted.plan ?? business.plan };
+    const after = { status: change.status ?? business.status, plan: change.plan ?? business.plan };
     if (after.status === business.status && after.plan === business.plan) return ok(toEntitlement(business));
-    const facts = createEntitlementEvents({ account: business, after, cause: { reason: "operator" }, actor: { kind: "operator" }, at });
-    const change = updateEntitlementAtRevision(db, business, after);
-    const settled =
-      customer === null || wanted.status === undefined
+    const domainEvents = createEntitlementEvents({
+      account: business,
+      after,
+      cause: { reason: "operator" },
+      actor: { kind: "operator" },
+      at,
+    });
+    const update = updateEntitlementAtRevision(db, business, after);
+    const unpaidCleared =
+      customer === null || change.status === undefined
         ? []
         : [assertUnchanged(db, customer, business), upsertBillingCustomer(db, clearUnpaidState(customer), at)];
-    const rows = [...settled, ...(after.status === "closed" ? [requestSubscriptionEndForAccount(db, id, at)] : []), change];
+    const rows = [...unpaidCleared, ...(after.status === "closed" ? [requestSubscriptionEndForAccount(db, id, at)] : []), update];
     try {
-      const results = await commit(db, services, rows, facts, hasEntitlement(business, after));
-      if ((results.at(-1) as D1Result).meta.changes === 0) continue; // somebody changed the account in between
+      const results = await commit(db, services, rows, domainEvents, hasEntitlement(business, after));
+      if ((results.at(-1) as D1Result).meta.changes === 0) continue; // the account changed since it was loaded
     } catch (error) {
       if (isOutdatedBilling(error)) continue;
       throw error;
     }
     return ok({ id, ...after });
   }
-  throw new Error("admin: the account never rests");
+  throw new Error("admin: the account kept changing");
 };

@@ -1,4 +1,4 @@
-// Whose assistant is calling. A token is found by its SHA-256 in the home it names; whatever is wrong with it, the answer is the same.
+// Authenticates an agent token. It is looked up by its SHA-256 in the shard its text names; every failure looks the same.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -7,14 +7,14 @@ import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { KnownKeyCache } from "../access/dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Whether nobody can have such a token, so that no store is asked to refuse it. */
+/** Whether the text cannot be a token, so it needs no lookup. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
-/** Whether this isolate has found the token right before: look-ups of others are counted against the caller's address. */
+/** Whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's address. */
 export const isKnownAgentToken = (services: KnownKeyCache, token: string): boolean =>
   services.knownKeyHashes.get(sha256Hex(token)) === true;
 
-/** Null for a token that is malformed, unknown, ended or revoked, whose person is gone, or whose business may not read. */
+/** Null for a malformed, unknown, expired or revoked token, for a deleted person, and for a business that has no read access. */
 export const authenticateAgentToken = async (services: AgentDependencies, token: string): Promise<Agent | null> => {
   if (isMalformedAgentToken(token)) return null;
   const tokenHash = sha256Hex(token);

@@ -1,3 +1,4 @@
+// The person's approval of a connection request.
 import type { Session } from "../../../core/access/session.ts";
 import { tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -10,7 +11,7 @@ import { getSessionDatabase, type PendingConnection } from "./connection-request
 
 const oauthCodeLifeMs = 5 * minuteMs;
 
-/** The code for the program; null where the page was answered before. */
+/** Stores an authorization code for the client, valid for five minutes, and returns it. Null if this consent page was already answered. */
 export const authorizeConnection = async (
   services: ReadDependencies,
   session: Session,

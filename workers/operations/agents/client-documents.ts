@@ -1,3 +1,4 @@
+// Metadata documents of OAuth clients, cached per isolate.
 import { findKnownClient } from "../../../core/agents/known-clients.ts";
 import { clientFromDocument, type ResolvedClient } from "../../../core/agents/oauth-client.ts";
 import { firstShard } from "../../../core/ids.ts";
@@ -8,24 +9,19 @@ import type { Stores } from "../dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
 const fetchTimeoutMs = 5 * secondMs;
-
 const maxDocumentBytes = 8 * 1_024;
-
 const minCacheMs = 5 * minuteMs;
-
 const maxCacheMs = dayMs;
-
 const failureCacheMs = 30 * secondMs;
 
+/** Documents that arrive slowly must not hold up other requests of this isolate. */
 const maxConcurrentFetches = 4;
 
-// at once, so that documents that drip hold up nothing else here
-
-/** `unreached`: its host did not say. What it said wrongly is an answer. */
+/** Returns `unreached` if the host did not answer with a document. An invalid document is an answer: it resolves to no client. */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
-  const counted = await services.takeByAddress("OAUTH_DOCUMENTS_PER_HOST", url.host);
-  if (!counted.isAllowed) return "unreached";
-  const answer = await services.fetchPage({
+  const rateLimit = await services.takeByAddress("OAUTH_DOCUMENTS_PER_HOST", url.host);
+  if (!rateLimit.isAllowed) return "unreached";
+  const result = await services.fetchPage({
     url: url.href,
     userAgent: "Svc-OAuth/1",
     isAllowedHost: (hostname) => hostname === url.hostname,
@@ -35,48 +31,49 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
     accept: "json",
     maxRedirects: 0,
   });
-  const readAt = services.clock();
-  if (answer.outcome === "unreached" || (answer.outcome === "nothing" && answer.reason === "status")) return "unreached";
-  const none = { client: null, fetchedAt: readAt, refetchAt: readAt + failureCacheMs };
-  if (answer.outcome === "nothing") return none;
-  const keptMs = Math.min(Math.max((answer.page.maxAgeSeconds ?? 0) * secondMs, minCacheMs), maxCacheMs);
+  const fetchedAt = services.clock();
+  if (result.outcome === "unreached" || (result.outcome === "nothing" && result.reason === "status")) return "unreached";
+  const noClient = { client: null, fetchedAt, refetchAt: fetchedAt + failureCacheMs };
+  if (result.outcome === "nothing") return noClient;
+  const cacheMs = Math.min(Math.max((result.page.maxAgeSeconds ?? 0) * secondMs, minCacheMs), maxCacheMs);
   try {
-    const client = clientFromDocument(url, JSON.parse(answer.page.body));
-    return client === null ? none : { client, fetchedAt: readAt, refetchAt: readAt + keptMs };
+    const client = clientFromDocument(url, JSON.parse(result.page.body));
+    return client === null ? noClient : { client, fetchedAt, refetchAt: fetchedAt + cacheMs };
   } catch {
-    return none; // no JSON
+    return noClient; // not JSON
   }
 };
 
 export type ClientLookupServices = AgentDependencies;
 
+/** Copies of client documents are in the first shard. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
-/** From its address; else as it was in the last days, or as it is known to everybody. */
+/** Fetches a document. If its host does not answer, falls back to the saved copy, then to the built-in list of known clients. */
 const loadClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
-  const isTooMany = pendingOAuthReads.size >= maxConcurrentFetches;
-  if (!isTooMany) pendingOAuthReads.add(url.href);
+  const isAtLimit = pendingOAuthReads.size >= maxConcurrentFetches;
+  if (!isAtLimit) pendingOAuthReads.add(url.href);
   try {
-    const read = isTooMany ? "unreached" : await fetchClientDocument(services, url);
-    if (read !== "unreached") return read;
+    const fetched = isAtLimit ? "unreached" : await fetchClientDocument(services, url);
+    if (fetched !== "unreached") return fetched;
     const now = clock();
     const client = (await findSavedOAuthClient(getClientCopyDatabase(services), url.href, now)) ?? findKnownClient(url);
     return { client, fetchedAt: null, refetchAt: now + failureCacheMs };
   } finally {
-    if (!isTooMany) pendingOAuthReads.delete(url.href);
+    if (!isAtLimit) pendingOAuthReads.delete(url.href);
   }
 };
 
-/** A question that is under way is not asked again; a failure is asked again soon. */
+/** Returns the cached document, or fetches it. Concurrent calls share one fetch; a failure is retried after 30 seconds. */
 export const getClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;
-  const remembered = oauthClients.get(url.href);
-  const known = await remembered?.catch(() => undefined);
-  if (known !== undefined && clock() < known.refetchAt) return known;
-  const begun = oauthClients.get(url.href);
-  if (begun !== undefined && begun !== remembered) return begun; // by another request, meanwhile
-  const reading = loadClientDocument(services, url);
-  oauthClients.set(url.href, reading);
-  return reading;
+  const cached = oauthClients.get(url.href);
+  const current = await cached?.catch(() => undefined);
+  if (current !== undefined && clock() < current.refetchAt) return current;
+  const pending = oauthClients.get(url.href);
+  if (pending !== undefined && pending !== cached) return pending; // another request started a fetch meanwhile
+  const load = loadClientDocument(services, url);
+  oauthClients.set(url.href, load);
+  return load;
 };

@@ -1,11 +1,11 @@
-// What the mails about a connection share: whom they go to, and the link that ends it.
+// The recipient of mails about a connection.
 import type { ConsumerId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Null for a person who is gone. */
+/** The current email address of the token's person; null if the consumer or member no longer exists. */
 export const loadHolderEmail = async (
   services: ReadDependencies,
   db: Database,

@@ -1,3 +1,4 @@
+// An OAuth connection request while the person decides, sealed in the form of the consent page.
 import type { Session } from "../../../core/access/session.ts";
 import type { OAuthClient } from "../../../core/agents/oauth-client.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -7,12 +8,12 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
+/** People may copy a code from one device to another before they answer. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
-// people carry an answer by hand from one machine to another
 const nonceBytes = 16;
 
-/** What a person is asked to allow. */
+/** What the person is asked to allow. */
 export interface ConnectionRequest {
   readonly client: Pick<OAuthClient, "id" | "name" | "host">;
   readonly redirectUri: string;
@@ -28,13 +29,14 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
+/** Seals the request for this session, with a nonce that lets it be answered once. */
 export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };
   return sealNote(services, toConnectionNoteScope(session), pending, connectionRequestLifeMs);
 };
 
-/** Null for a form of another session or person, one that is too old, and whatever we did not seal. */
+/** Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed here. */
 export const openConnectionRequest = async (
   services: ReadDependencies,
   session: Session,
@@ -44,6 +46,8 @@ export const openConnectionRequest = async (
   return pending?.sessionHash === session.tokenHash && pending.realm === session.realm ? pending : null;
 };
 
+/** The host of a redirect URI, or an empty string for an invalid one. */
 export const getRedirectHost = (redirectUri: string): string => parseRedirectUri(redirectUri)?.host ?? "";
 
+/** The database of the person's shard. */
 export const getSessionDatabase = (services: Stores, session: Session): Database => services.shards.forId(session.userId);

@@ -1,3 +1,4 @@
+// Creates an agent token for the signed-in person.
 import type { Session } from "../../../core/access/session.ts";
 import { tokenOwnerFromSession, tokenLifetimeMs, createTokenEvent, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
@@ -12,46 +13,46 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 const maxNameLength = 80;
 
 export interface CreatedAgentToken extends AgentToken {
-  /** Shown now and never again. */
+  /** Only in this result; only its hash is stored. */
   readonly secret: string;
 }
 
-/** The same bytes for the same word of the same person: an id that can be made once. */
-const deriveRandomBytes = async ({ vault }: Stores, principalId: string, once: string): Promise<RandomBytes> => {
-  const derived = sha256(await vault.linkToken(`agent token\n${principalId}\n${once}`));
+/** Random bytes derived from the person and `onceKey`, so the resulting id can be inserted only once. */
+const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey: string): Promise<RandomBytes> => {
+  const derived = sha256(await vault.linkToken(`agent token\n${principalId}\n${onceKey}`));
   return (length) => derived.slice(0, length);
 };
 
 /**
- * Of any number at once, as many are made as there is room for. `once`: a word of the form that asks; sent again with it, nothing is
- * made, and it is refused as `idempotency_conflict`.
+ * Creates a token. Concurrent calls together respect the limit. `once` is a value of the submitting form; sending it again creates nothing
+ * and refuses `idempotency_conflict`. Also refuses `invalid_request` for the name and `token_limit`.
  */
 export const createAgentToken = async (
   services: WriteDependencies,
   session: Session,
   request: { readonly name: string | null; readonly once?: string },
-  keep?: SaveIdempotentResponse<CreatedAgentToken>,
+  saveResponse?: SaveIdempotentResponse<CreatedAgentToken>,
 ): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
   const name = parseLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
   const holder = tokenOwnerFromSession(session);
   const { realm, principalId, businessId } = holder;
-  const home = shardOfId(principalId);
+  const shard = shardOfId(principalId);
   const now = services.clock();
   const id = generateId(
     "tok_",
-    home,
+    shard,
     request.once === undefined ? services.random : await deriveRandomBytes(services, principalId, request.once),
   );
-  const secret = generateSecret("pat_", home, services.random);
+  const secret = generateSecret("pat_", shard, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifetimeMs };
   const db = services.shards.forId(session.userId);
   const rows = await insertAgentToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
-  const fact = createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
-  const minted: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
-  const kept = (await keep?.(minted, hasAgentToken(id))) ?? [];
-  return commit(db, services, [...rows, ...kept], [fact], hasAgentToken(id)).then(
-    ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(minted)),
+  const domainEvent = createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
+  const created: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
+  const savedResponse = (await saveResponse?.(created, hasAgentToken(id))) ?? [];
+  return commit(db, services, [...rows, ...savedResponse], [domainEvent], hasAgentToken(id)).then(
+    ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(created)),
     refuseWhen(isDuplicateToken, "idempotency_conflict"),
   );
 };

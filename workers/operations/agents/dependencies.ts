@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { ResolvedClient } from "../../../core/agents/oauth-client.ts";
 import type { KnownKeyCache } from "../access/dependencies.ts";

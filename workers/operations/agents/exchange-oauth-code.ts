@@ -1,3 +1,4 @@
+// Exchanges an OAuth authorization code for an agent token.
 import { tokenLifetimeMs, createTokenEvent, maxActiveTokens } from "../../../core/agents/agent-token.ts";
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import { hasSecretShape, shardOfId, generateId, generateSecret } from "../../../core/ids.ts";
@@ -14,7 +15,7 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** A code may be sent twice by a program that lost the answer; later it is somebody else who has it. */
+/** A client that lost the response may send the code again. A later repeat means that the code was stolen. */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {
@@ -50,7 +51,11 @@ const prepareConnectedMail = async (
   });
 };
 
-/** `refused`: for every reason alike. Of any number at once, one gets a token. */
+/**
+ * Redeems a code once and returns the token; of concurrent exchanges one succeeds. `refused` covers every fault of the code, client,
+ * redirect URI or verifier alike; `full` means that the person has the maximum number of tokens. A code that is sent again more than ten
+ * seconds after its redemption revokes the token it became.
+ */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
   if (!hasSecretShape(text, "oac_")) return "refused";
@@ -60,41 +65,41 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (found === null) return "refused";
   const { code, holder } = found;
   const challenge = computeCodeChallenge(verifier);
-  const isTheirs = code.clientId === clientId && code.redirectUri === redirectUri && isEqualConstantTime(code.challenge, challenge);
-  if (!isTheirs) return "refused";
+  const isBoundToClient = code.clientId === clientId && code.redirectUri === redirectUri && isEqualConstantTime(code.challenge, challenge);
+  if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
-    // Shown again by whoever has everything else: it may have been stolen on its way, so what it became ends.
+    // The sender knows the verifier too, so the code may have been intercepted: revoke the token it became.
     if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
     return "refused";
   }
   const { realm, principalId, businessId } = holder;
-  const home = shardOfId(principalId);
-  const id = generateId("tok_", home, services.random);
-  const secret = generateSecret("pat_", home, services.random);
+  const shard = shardOfId(principalId);
+  const id = generateId("tok_", shard, services.random);
+  const secret = generateSecret("pat_", shard, services.random);
   const redirectHost = getRedirectHost(redirectUri);
-  const replaced = code.replaces ? await listTokenIdsByClient(db, { principalId, clientId, redirectHost }, now) : [];
-  const made = isRedeemedAsToken(codeHash, id);
+  const replacedIds = code.replaces ? await listTokenIdsByClient(db, { principalId, clientId, redirectHost }, now) : [];
+  const isRedeemed = isRedeemedAsToken(codeHash, id);
   const { clientName: name, clientHost, language } = code;
   const client = { source: "oauth", clientId, clientHost, redirectHost, language } as const;
-  const lives = { createdAt: now, expiresAt: now + tokenLifetimeMs };
-  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lives, ...client };
+  const lifetime = { createdAt: now, expiresAt: now + tokenLifetimeMs };
+  const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lifetime, ...client };
   const rows = [
-    redeemOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced, now }),
-    revokeReplacedTokens(db, replaced, made, now),
-    ...(await insertAgentToken(db, services.vault, token, made)),
+    redeemOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced: replacedIds, now }),
+    revokeReplacedTokens(db, replacedIds, isRedeemed, now),
+    ...(await insertAgentToken(db, services.vault, token, isRedeemed)),
     ...(await prepareConnectedMail(services, db, code, { id, at: now })),
   ];
-  const facts = [
+  const domainEvents = [
     createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: now + tokenLifetimeMs }),
-    ...replaced.map((earlier) => createTokenEvent(holder, { type: "agent_token.revoked", id: earlier, at: now })),
+    ...replacedIds.map((replacedId) => createTokenEvent(holder, { type: "agent_token.revoked", id: replacedId, at: now })),
   ];
-  const [spent] = await commit(db, services, rows, facts, hasAgentToken(id));
-  if ((spent as D1Result).meta.changes === 1) {
+  const [redeemed] = await commit(db, services, rows, domainEvents, hasAgentToken(id));
+  if ((redeemed as D1Result).meta.changes === 1) {
     services.scheduleMail();
     return secret;
   }
   const scope = businessId === null ? { principalId } : { businessId };
-  const live = (await listLiveTokens(db, services.vault, scope, now)).filter((one) => one.principalId === principalId);
-  return live.length - replaced.length >= maxActiveTokens ? "full" : "refused";
+  const liveTokens = (await listLiveTokens(db, services.vault, scope, now)).filter((live) => live.principalId === principalId);
+  return liveTokens.length - replacedIds.length >= maxActiveTokens ? "full" : "refused";
 };

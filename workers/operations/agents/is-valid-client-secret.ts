@@ -1,9 +1,13 @@
+// Authenticates an OAuth client at the token endpoint.
 import { registeredClientPrefix, parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { Stores } from "../dependencies.ts";
 import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.ts";
 
-/** Whether this is how the program of this id proves itself. A document's program keeps no secret; its id is held to its code. */
+/**
+ * Whether the secret is right for this client: registered clients send the secret of their registration. Clients with a metadata document
+ * have none; their authorization code is bound to their id.
+ */
 export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;
   const client = await parseRegisteredClient(services, id);

@@ -1,5 +1,5 @@
-// The person hears by mail that their assistant changed something: whoever has the token can do what it opens, and a mail reaches
-// somebody who does not look at their history. One an hour and token.
+// Mails the person that their agent changed something. A stolen token can do whatever it allows, and not everybody reads their history.
+// At most one mail per token and hour.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";
@@ -17,7 +17,7 @@ const queueChangeMail = async (services: ReadDependencies, agent: Agent): Promis
   await batch(db, [...mail, markTokenNotified(db, tokenId, now), ...recordTokenUse(db, agent, now)]);
 };
 
-/** The change is committed by now and stands, with its audit entry, whatever becomes of the mail. */
+/** Queues the mail. Never throws: the change is already committed and audited. */
 export const notifyPersonOfChange = async (services: WriteDependencies, agent: Agent): Promise<void> => {
   await runIsolated(services, "agents", () => queueChangeMail(services, agent));
   services.scheduleMail();

@@ -1,5 +1,5 @@
-// Every call of a tool stands in the audit chain of whoever's records the token opens: by the token's id, with the names of the
-// arguments and never their values.
+// Records every tool call in the audit chain of the account that the token opens, with the token's id and the names of the arguments, never
+// their values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
@@ -7,14 +7,14 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** `unknown` for a name that is none: what was sent is not kept. */
+  /** `unknown` for a name that is not a tool, because sent text is not stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
-  /** Those the tool knows. */
+  /** Names that the tool defines. */
   readonly argumentNames: readonly string[];
 }
 
-/** Throws when it cannot be entered: then nothing of the call may be told. */
+/** Commits the entry. Throws if it cannot; the caller must not return the tool's result then. */
 export const recordToolCall = async (
   services: WriteDependencies,
   agent: Agent,
@@ -24,8 +24,8 @@ export const recordToolCall = async (
   const db = services.shards.forId(ownerId);
   const now = services.clock();
   const payload = { tool, outcome, arguments: argumentNames };
-  const act = { type: "agent.called", entityType: "agent_token", entityId: tokenId, payload } as const;
+  const action = { type: "agent.called", entityType: "agent_token", entityId: tokenId, payload } as const;
   await commit(db, services, recordTokenUse(db, agent, now), [
-    createAuditedEvent({ chain, actor: { kind: "agent", id: tokenId } }, act, now),
+    createAuditedEvent({ chain, actor: { kind: "agent", id: tokenId } }, action, now),
   ]);
 };

@@ -1,3 +1,4 @@
+// Dynamic client registration (RFC 7591). The registration is in the client id itself, so nothing is stored.
 import {
   parseClientRegistration,
   registeredClientPrefix,
@@ -13,10 +14,11 @@ const saltBytes = 16;
 
 export interface RegisteredClient extends ClientRegistration {
   readonly id: string;
-  /** Null for a program that keeps no secret. */
+  /** Null for a public client. */
   readonly secret: string | null;
 }
 
+/** Registers a client with redirect URIs on allowed hosts, or returns what is wrong with the request. */
 export const registerOAuthClient = async (services: ReadDependencies, body: unknown): Promise<RegisteredClient | RegistrationFault> => {
   const { config, random } = services;
   const registration = parseClientRegistration(
@@ -25,7 +27,7 @@ export const registerOAuthClient = async (services: ReadDependencies, body: unkn
   );
   if (typeof registration === "string") return registration;
   const { name, redirectUris, authentication } = registration;
-  // Who sends the same once more gets another id, and so no secret of somebody else's.
+  // With the salt, a repeated registration gets another id, and so cannot obtain the secret of an existing client.
   const salt = authentication === "none" ? "" : toBase64Url(random(saltBytes));
   const payload = toBase64Url(encodeUtf8(JSON.stringify([name, redirectUris, authentication, salt] satisfies SignedRegistration)));
   const id = `${registeredClientPrefix}${payload}.${await computeRegistrationMac(services, payload)}`;

@@ -1,3 +1,4 @@
+// OAuth clients whose registration is encoded and authenticated in their client id.
 import {
   registeredClientPrefix,
   isClientIdTooLong,
@@ -16,11 +17,13 @@ export type SignedRegistration = readonly [
   salt: string,
 ];
 
+/** Authenticates the payload of a client id. */
 export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`oauth client\n${payload}`);
 
+/** The secret of a registered client, derived from its id and a secret key. */
 export const deriveClientSecret = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`oauth secret\n${id}`);
 
-/** Null for an id that we did not make. */
+/** Decodes a client id. Null if this service did not issue it. */
 export const parseRegisteredClient = async (services: Stores, id: string): Promise<OAuthClient | null> => {
   if (!id.startsWith(registeredClientPrefix)) return null;
   const [payload = "", mac = "", more] = id.slice(registeredClientPrefix.length).split(".");

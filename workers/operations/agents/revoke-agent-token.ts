@@ -1,3 +1,4 @@
+// Revokes an agent token, by its person or an owner of the business.
 import type { Session } from "../../../core/access/session.ts";
 import { createTokenEvent, tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -7,7 +8,10 @@ import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { toTokenScope } from "./list-agent-tokens.ts";
 
-/** Ends a token at once. Refuses `not_found` for one that is unknown, ended or somebody else's alike. */
+/**
+ * Revokes a token at once. Refuses `not_found` for unknown, ended and foreign tokens alike, and `owner_required` for a colleague's token if
+ * the member is not an owner.
+ */
 export const revokeAgentToken = async (
   services: WriteDependencies,
   session: Session,
@@ -18,7 +22,7 @@ export const revokeAgentToken = async (
   const principalId = await findTokenPrincipalId(db, toTokenScope(session), id, now);
   if (principalId === null) return refuse("not_found");
   if (principalId !== session.userId && session.realm === "business" && session.role !== "owner") return refuse("owner_required");
-  const fact = createTokenEvent(tokenOwnerFromSession(session), { type: "agent_token.revoked", id, at: now });
-  await commit(db, services, [markTokenRevoked(db, id, now)], [fact], hasPreviousChange());
+  const domainEvent = createTokenEvent(tokenOwnerFromSession(session), { type: "agent_token.revoked", id, at: now });
+  await commit(db, services, [markTokenRevoked(db, id, now)], [domainEvent], hasPreviousChange());
   return ok(true);
 };

@@ -1,3 +1,4 @@
+// Revokes an agent token without a session, for links and RFC 7009.
 import { createTokenEvent } from "../../../core/agents/agent-token.ts";
 import { findTokenHolder, markTokenRevoked } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -5,6 +6,7 @@ import type { Database } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
+/** Revokes a token at once and records it. Does nothing for unknown and ended tokens. */
 export const revokeLiveToken = async (
   services: WriteDependencies,
   db: Database,
@@ -13,6 +15,6 @@ export const revokeLiveToken = async (
   const now = services.clock();
   const found = await findTokenHolder(db, by, now);
   if (found === null) return;
-  const fact = createTokenEvent(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
-  await commit(db, services, [markTokenRevoked(db, found.id, now)], [fact], hasPreviousChange());
+  const domainEvent = createTokenEvent(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
+  await commit(db, services, [markTokenRevoked(db, found.id, now)], [domainEvent], hasPreviousChange());
 };

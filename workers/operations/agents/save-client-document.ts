@@ -1,8 +1,9 @@
+// Saves a copy of a client's metadata document.
 import { parseDocumentUrl } from "../../../core/agents/oauth-client.ts";
 import { upsertOAuthClient } from "../../../storage/oauth-clients.ts";
 import { getClientDocument, getClientCopyDatabase, type ClientLookupServices } from "./client-documents.ts";
 
-/** Once a person has allowed it: what its document said serves for a while if its host falls silent. */
+/** Called after a person approved the client. The copy is used while the client's host does not answer. */
 export const saveClientDocument = async (services: ClientLookupServices, id: string): Promise<void> => {
   const url = parseDocumentUrl(id);
   if (url === null) return;

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Proofs, ReadDependencies } from "../dependencies.ts";

@@ -1,3 +1,4 @@
+// The attested checkpoint that covers a ledger statement, with its inclusion proof.
 import { fromBase64, fromHex, toBase64 } from "../../../core/bytes.ts";
 import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -11,16 +12,15 @@ import { runIsolated } from "../../log.ts";
 import type { Proofs } from "../dependencies.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 
+/** A slow ledger must not hold up reading a certificate. */
 const inclusionTimeoutMs = 2 * secondMs;
 
-// a ledger that is slow is not waited for by somebody who reads a certificate
-
-const findAttestedStatement = async (platform: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {
-  const { config, ledgers } = platform;
+const findAttestedStatement = async (services: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {
+  const { config, ledgers } = services;
   const [ledger] = ledgers;
   const leaf = fromBase64(receipt.leaf_hash);
   if (ledger === undefined || leaf === null || receipt.ledger !== ledger.id) return null;
-  const checkpoint = await findAttestedCheckpoint(platform.shards.get(firstShard), {
+  const checkpoint = await findAttestedCheckpoint(services.shards.get(firstShard), {
     origin: config.ledger.origin,
     index: receipt.leaf_index,
     sinceWindow: getCheckpointInterval(Date.parse(receipt.submitted_at)),
@@ -32,24 +32,28 @@ const findAttestedStatement = async (platform: AttestationDependencies, receipt:
   const index = BigInt(receipt.leaf_index);
   const size = BigInt(checkpoint.size);
   const proof = await ledger.getInclusionProof(index, size, AbortSignal.timeout(inclusionTimeoutMs));
-  if (!proof.ok) return null; // it is shown the next time somebody looks
+  if (!proof.ok) return null; // the next read tries again
   const fault = findInclusionFault({ sha256 }, { leaf, index, hashes: proof.hashes }, { size, root });
   if (fault !== null) throw new Error(`attestations: ${fault}`);
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(toBase64), attestations: checkpoint.attestations };
 };
 
-export const hasAttestors = (platform: Proofs): boolean => platform.attestors.some(({ scope }) => scope === "every log");
+/** Whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
+export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
-/** What others attested about the statement of a receipt; null while nobody has. Found once, it stays what it is. */
+/**
+ * Returns the attested checkpoint and proof for the statement of a receipt. Null if there is none yet, and if the lookup fails. Found
+ * attestations never change, so they are cached.
+ */
 export const getAttestedStatement = async (
-  platform: AttestationDependencies,
+  services: AttestationDependencies,
   receipt: Receipt | null,
 ): Promise<AttestedStatement | null> => {
-  if (receipt === null || !hasAttestors(platform)) return null;
-  const { attestedStatements } = platform;
-  const kept = attestedStatements.get(receipt.tx_ref);
-  if (kept !== undefined) return kept;
-  const found = (await runIsolated(platform, "attestations", () => findAttestedStatement(platform, receipt))) ?? null;
+  if (receipt === null || !hasAttestors(services)) return null;
+  const { attestedStatements } = services;
+  const cached = attestedStatements.get(receipt.tx_ref);
+  if (cached !== undefined) return cached;
+  const found = (await runIsolated(services, "attestations", () => findAttestedStatement(services, receipt))) ?? null;
   if (found !== null) attestedStatements.set(receipt.tx_ref, found);
   return found;
 };

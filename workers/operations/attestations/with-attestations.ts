@@ -1,26 +1,27 @@
+// Adds attestations to anchors.
 import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 import { hasAttestors, getAttestedStatement } from "./get-attested-statement.ts";
 
-/** The anchor with what others attested of it. */
+/** Adds the attested statement to an anchored anchor. */
 export const withAnchorAttestations = async (
-  platform: AttestationDependencies,
+  services: AttestationDependencies,
   anchor: PublishedAnchor | null,
 ): Promise<PublishedAnchor | null> => {
-  if (anchor?.status !== "anchored" || anchor.receipt === null || !hasAttestors(platform)) return anchor;
-  return { ...anchor, attested: await getAttestedStatement(platform, parseReceipt(anchor.receipt)) };
+  if (anchor?.status !== "anchored" || anchor.receipt === null || !hasAttestors(services)) return anchor;
+  return { ...anchor, attested: await getAttestedStatement(services, parseReceipt(anchor.receipt)) };
 };
 
-/** The certificate with what others attested of its issuance, and of its withdrawal. */
+/** Adds attested statements to the anchors of the issuance and the withdrawal. */
 export const withCertificateAttestations = async (
-  platform: AttestationDependencies,
+  services: AttestationDependencies,
   certificate: PublishedCertificate,
 ): Promise<PublishedCertificate> => {
   const { withdrawal } = certificate;
   const [anchor, revocation] = await Promise.all([
-    withAnchorAttestations(platform, certificate.anchor),
-    withAnchorAttestations(platform, withdrawal?.anchor ?? null),
+    withAnchorAttestations(services, certificate.anchor),
+    withAnchorAttestations(services, withdrawal?.anchor ?? null),
   ]);
   return { ...certificate, anchor, withdrawal: withdrawal === null ? null : { ...withdrawal, anchor: revocation } };
 };

@@ -1,5 +1,5 @@
-// A principal's audit trail, proven: what was committed before the question is in the answer, unless the log is frozen; then it
-// is told as waiting.
+// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that the
+// log has not taken yet, for example while it is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -14,25 +14,25 @@ import type { AuditDependencies } from "./dependencies.ts";
 
 const maxPending = 200;
 
-/** Whose trail it is. */
+/** The account that the trail belongs to. */
 export interface TrailOwner {
   readonly id: string;
   readonly chain: AuditChain;
 }
 
 export interface TrailQuery {
-  /** How many entries at most. */
+  /** Maximum number of entries. */
   readonly limit: number;
-  /** Entries before this one; null for the newest. */
+  /** Returns entries before this sequence number; null for the newest. */
   readonly beforeSeq: number | null;
-  /** Only entries about these entities. Absent: all entries. */
+  /** Restricts the trail to entries about these entity ids. */
   readonly entityIds?: readonly string[];
 }
 
-/** A page of the chain with its proof, once the log has taken what waited in the homes; null before the first entry. */
-const loadLogPage = async (services: Proofs, { chain }: TrailOwner, homes: ReadonlySet<ShardId>, query: TrailQuery) => {
+/** Drains the outboxes of the shards into the log, then reads a page of the chain with its proof. Null before the first entry. */
+const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
-  for (const home of homes) await log.drainNow(home);
+  for (const shardId of shardIds) await log.drainNow(shardId);
   const proven = await log.proveChainHead(chain.tag);
   const page =
     proven === null ? null : await log.getChainPage(chain.tag, query.limit, query.beforeSeq, proven.size, query.entityIds ?? null);
@@ -41,33 +41,34 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, homes: Reado
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** What a home knows of the chain: what these entries of it committed to, in the rows that carried them to the log, and what waits there. */
-const loadShardEntries = async (services: Stores, { chain }: TrailOwner, home: ShardId, page: LoggedPage | null) => {
-  const db = services.shards.get(home);
-  const carried = page === null ? [] : page.entries.filter((entry) => entry.shard === home).map(({ outbox_id }) => outbox_id);
+/** Reads from one shard: the payloads behind its entries of the page, the entries still in its outbox, and the anchor of the checkpoint. */
+const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
+  const db = services.shards.get(shardId);
+  const outboxIds = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId).map(({ outbox_id }) => outbox_id);
   const [payloads, waiting, anchor = null] = await combineLookups(db, [
-    listCommittedPayloads(db, services.vault, chain.tag, carried),
+    listCommittedPayloads(db, services.vault, chain.tag, outboxIds),
     listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: maxPending }),
     ...(page === null ? [] : [findNewestCheckpointAnchor(db, services.ledgerId, page.proof.origin)]),
   ]);
   return { payloads, waiting, anchor };
 };
 
-/** Of somebody of whom it is known in which homes besides their own there may be something. Refuses as `auditTrail`. */
+/** As `getAuditTrail`, for an owner whose other shards are known. */
 export const getAuditTrailInShards = async (
   services: AuditDependencies,
   owner: TrailOwner,
-  others: readonly ShardId[],
+  otherShardIds: readonly ShardId[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // however long the chain is
-  const homes = new Set([shardOfId(owner.id), ...others]);
+  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // no need to read the chain
+  const shardIds = new Set([shardOfId(owner.id), ...otherShardIds]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
-    const page = await loadLogPage(services, owner, homes, query);
-    // The statements of checkpoints are kept in the first home.
-    const asked = page === null ? homes : new Set([...homes, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
-    const found = await Promise.all([...asked].map((home) => loadShardEntries(services, owner, home, page)));
-    const payloads = new Map(found.flatMap((one) => [...one.payloads]));
+    const page = await loadLogPage(services, owner, shardIds, query);
+    // The statements of checkpoints are in the first shard.
+    const readShardIds =
+      page === null ? shardIds : new Set([...shardIds, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
+    const found = await Promise.all([...readShardIds].map((shardId) => loadShardEntries(services, owner, shardId, page)));
+    const payloads = new Map(found.flatMap((entries) => [...entries.payloads]));
     return {
       chain: owner.chain.tag,
       page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })) },
@@ -78,14 +79,14 @@ export const getAuditTrailInShards = async (
   return trail === undefined ? refuse("storage_unavailable") : ok(trail);
 };
 
-/** Refuses `storage_unavailable` when the log or a home cannot be asked. */
+/** Returns one page of the audit trail, newest entries first. Refuses `storage_unavailable` if the log or a shard does not answer. */
 export const getAuditTrail = async (
   services: AuditDependencies,
   owner: TrailOwner,
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   const { id } = owner;
-  // A person's chain tells of their shares too, which lie in the homes of the businesses.
-  const others = id.startsWith("con_") ? await listPersonShards(services.shards.forId(id), id as ConsumerId) : [];
-  return getAuditTrailInShards(services, owner, others, query);
+  // A person's chain includes their shares, which are in the shards of the businesses.
+  const otherShardIds = id.startsWith("con_") ? await listPersonShards(services.shards.forId(id), id as ConsumerId) : [];
+  return getAuditTrailInShards(services, owner, otherShardIds, query);
 };

@@ -1,5 +1,5 @@
-// An event of the payment provider becomes what the account may do. Load, decide, commit, as one batch with the event's id: sent
-// twice it does nothing, and whatever the order, the newest word of the provider holds (core/billing/billing-status.ts).
+// Applies an event of the payment provider to an account. Customer, account and the event's id are written in one batch: an event that is
+// sent twice changes nothing, and whatever the order of arrival, the provider's newest state wins (core/billing/billing-status.ts).
 import {
   resolvePlan,
   resolveBusinessStatus,
@@ -38,11 +38,11 @@ import { prepareEntitlementChange } from "./prepare-entitlement-change.ts";
 interface CustomerLocation {
   readonly db: Database;
   readonly customer: BillingCustomer | null;
-  /** Of the customer's row in this very database; 0 where there is none yet. */
+  /** Revision of the customer's row in `db`; 0 if it has none yet. */
   readonly revision: number;
 }
 
-/** Where the customer is known. One that is not waits in the first home; a checkout takes it to the home of its account. */
+/** Finds the customer in all shards. Unknown customers are stored in the first shard; a checkout moves them to their account's shard. */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
     services.shards.all().map(async ([, db]) => ({ db, customer: await findBillingCustomer(db, event.customerId) })),
@@ -58,67 +58,66 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
     const plan = parsePlan(resolvePlan(account.plan, before, after), "business") ?? account.plan;
     return { plan, status: resolveBusinessStatus(account.status, before, after) };
   }
-  if (account.isOver) return {}; // nobody is left whose plan it could be
+  if (account.isOver) return {}; // the account was deleted
   return { plan: parsePlan(resolveConsumerPlan(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-/** Throws where customer or account changed in between: then both are read again. */
+/** Throws `isOutdatedBilling` if the customer or account changed since it was loaded. */
 const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<"done"> => {
   const { db, customer, revision } = await locateCustomer(services, event);
   if (await hasBillingEvent(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
-  if (event.kind === "checkout" && account === null) return "done"; // of no account there ever was
-  // of a customer without an account any plan is kept; whether it is one for the account is asked when there is one
-  const planNamed = (text: string): AnyPlan | null =>
+  if (event.kind === "checkout" && account === null) return "done"; // the account never existed
+  // Until a customer has an account, plans of both realms are accepted; `deriveEntitlement` checks the realm once there is one.
+  const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
   if (isForeign) return "done"; // a customer stays with its account
-  const after = advanceBillingStatus(customer, event, planNamed);
-  const former = event.kind === "checkout" ? await findCustomerByAccount(db, event.accountId) : null;
-  const isReplaced = former !== null && former.customerId !== event.customerId;
-  const isOutrun = isReplaced && (former.linkedAt ?? 0) > event.at; // the account has a newer customer
+  const after = advanceBillingStatus(customer, event, resolvePlanName);
+  const previousCustomer = event.kind === "checkout" ? await findCustomerByAccount(db, event.accountId) : null;
+  const isReplaced = previousCustomer !== null && previousCustomer.customerId !== event.customerId;
+  const isSuperseded = isReplaced && (previousCustomer.linkedAt ?? 0) > event.at; // the account has a newer customer
   const now = services.clock();
-  const taken = insertBillingEvent(db, event, { revision, account }, now);
-  const idle = event.kind === "checkout" ? findRedundantSubscription(former, event) : null;
+  const eventRow = insertBillingEvent(db, event, { revision, account }, now);
+  const redundant = event.kind === "checkout" ? findRedundantSubscription(previousCustomer, event) : null;
   const ends =
-    event.kind === "checkout" && idle !== null
-      ? [requestSubscriptionEnd(db, { subscriptionId: idle, accountId: event.accountId, customerId: event.customerId }, now)]
+    event.kind === "checkout" && redundant !== null
+      ? [requestSubscriptionEnd(db, { subscriptionId: redundant, accountId: event.accountId, customerId: event.customerId }, now)]
       : [];
-  if (after === null || isOutrun) {
-    if (ends.length > 0) await commit(db, services, [taken, ...ends], []);
+  if (after === null || isSuperseded) {
+    if (ends.length > 0) await commit(db, services, [eventRow, ...ends], []);
     return "done";
   }
   const hasEnded = after.endedAt !== null;
-  const isForgotten = hasEnded && account?.kind === "consumer" && account.isOver;
-  const because = { event_id: event.id, event_type: event.type };
+  const shouldUnlink = hasEnded && account?.kind === "consumer" && account.isOver;
+  const cause = { event_id: event.id, event_type: event.type };
   const change =
     account === null
-      ? { rows: [], facts: [] }
-      : prepareEntitlementChange(db, account, deriveEntitlement(account, customer, after), because, now);
+      ? { rows: [], domainEvents: [] }
+      : prepareEntitlementChange(db, account, deriveEntitlement(account, customer, after), cause, now);
   const rows = [
-    taken,
+    eventRow,
     ...ends,
-    ...(isReplaced ? [upsertBillingCustomer(db, unlinkAccount(former), now)] : []),
-    upsertBillingCustomer(db, isForgotten ? unlinkAccount(after) : after, now),
+    ...(isReplaced ? [upsertBillingCustomer(db, unlinkAccount(previousCustomer), now)] : []),
+    upsertBillingCustomer(db, shouldUnlink ? unlinkAccount(after) : after, now),
     ...(account?.isOver === true ? [requestSubscriptionEndForAccount(db, account.id, now)] : []),
     ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
     ...change.rows,
   ];
-  await commit(db, services, rows, change.facts);
+  await commit(db, services, rows, change.domainEvents);
   return "done";
 };
 
+/** Events of one customer arrive in bursts of three or four. */
 const maxAttempts = 5;
 
-// events of one customer come in bursts of three or four
-
-/** Takes an event in. Throws what makes the provider send it again; anything else is taken for good, also what changes nothing. */
+/** Applies an event. Throws if the provider must send it again; otherwise the event is done, also if it changed nothing. */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
-    const taken = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
-    if (taken !== "done") throw new Error("billing: the account never rests");
+    const outcome = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
+    if (outcome !== "done") throw new Error("billing: the account kept changing");
   } catch (error) {
-    if (!isDuplicateBillingEvent(error)) throw error; // another request has taken it in
+    if (!isDuplicateBillingEvent(error)) throw error; // a concurrent request applied it
   }
 };

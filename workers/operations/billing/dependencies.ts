@@ -1,8 +1,8 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { PaymentProvider } from "../../../core/billing/payment-provider.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The payment provider; null where nothing is sold. */
+/** The payment provider; null for a deployment without billing. */
 export interface Payments {
   readonly paymentProvider: PaymentProvider | null;
 }

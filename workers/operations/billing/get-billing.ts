@@ -1,3 +1,4 @@
+// Billing page of the portal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { BillingDependencies } from "./dependencies.ts";
@@ -5,12 +6,12 @@ import { getAccount } from "../portal/get-account.ts";
 import { getCertificateMonths } from "../portal/get-certificate-months.ts";
 import { checkPayable } from "./payment-access.ts";
 
-/** What a business's own people see of what it pays for: its account, its certificates by month, and whether this member could pay. */
+/** Reads the account, its certificates by month, and whether this member can open a payment page. */
 export const getBilling = async (services: BillingDependencies, member: MemberSession) => {
-  const [account, months, door] = await combineLookups(services.shards.forId(member.business.id), [
+  const [account, months, paymentAccess] = await combineLookups(services.shards.forId(member.business.id), [
     getAccount(services, member),
     getCertificateMonths(services, member),
     checkPayable(services, member, "business"),
   ]);
-  return { account, months, paymentAccess: door };
+  return { account, months, paymentAccess };
 };

@@ -1,3 +1,4 @@
+// Who can pay for a plan.
 import type { Session } from "../../../core/access/session.ts";
 import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -7,7 +8,7 @@ import type { BillingDependencies } from "./dependencies.ts";
 
 export type PaymentRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
 
-/** Of whom, and whether just now. A business that is suspended because it did not pay may still do that. */
+/** A business that is suspended for a missing payment can still pay. */
 const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, PaymentRefusal> => {
   if (session.realm !== realmByPurchasablePlan[plan]) return refuse("forbidden");
   if (session.realm === "consumer") return ok(true);
@@ -18,11 +19,12 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
+/** Id of the account that pays: the member's business, or the consumer. */
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
- * Whether somebody could be sent to pay. Refuses, in this order: not_found (nothing is sold here), forbidden (what is sold to the other
- * kind of account), the account's state, owner_required.
+ * Checks whether the person can open a payment page; returns the billing customer if there is one. Refuses, in this order: `not_found`
+ * (no billing), `forbidden` (a plan of the other realm), `business_inactive` or `business_suspended`, `owner_required`.
  */
 export const checkPayable = (
   services: BillingDependencies,
@@ -31,7 +33,7 @@ export const checkPayable = (
 ): Lookup<Result<BillingCustomer | null, PaymentRefusal>> => {
   const accountId = getAccountId(session);
   return findCustomerByAccount(services.shards.forId(accountId), accountId).map((customer) => {
-    if (services.paymentProvider === null) return refuse("not_found", "This deployment sells nothing: it has no billing.");
+    if (services.paymentProvider === null) return refuse("not_found", "Billing is not available on this deployment.");
     const allowed = canPay(session, plan, customer);
     return allowed.ok ? ok(customer) : allowed;
   });

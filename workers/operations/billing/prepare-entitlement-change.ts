@@ -1,3 +1,4 @@
+// Changes of an account's status or plan by the system.
 import type { Plan } from "../../../core/access/entitlement.ts";
 import { createEntitlementEvents, type EntitlementChange } from "../../../core/billing/domain-events.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
@@ -8,21 +9,21 @@ import type { Statement, Database } from "../../../storage/database.ts";
 
 interface AccountChange {
   readonly rows: readonly Statement[];
-  readonly facts: readonly DomainEvent[];
+  readonly domainEvents: readonly DomainEvent[];
 }
 
-/** What becomes of an account by itself, as rows and facts; none where it is that already. */
+/** Prepares the rows and domain events of a change; none if the account already has this status and plan. */
 export const prepareEntitlementChange = (
   db: Database,
   account: BilledAccount,
   after: EntitlementChange["after"],
-  because: EntitlementChange["cause"],
+  cause: EntitlementChange["cause"],
   at: Instant,
 ): AccountChange => {
-  const facts = createEntitlementEvents({ account, after, cause: because, actor: { kind: "system" }, at });
-  if (facts.length === 0) return { rows: [], facts };
+  const domainEvents = createEntitlementEvents({ account, after, cause, actor: { kind: "system" }, at });
+  if (domainEvents.length === 0) return { rows: [], domainEvents };
   const { plan = account.plan } = after;
-  if (account.kind === "consumer") return { rows: [updateConsumerPlan(db, account.id, plan as ConsumerPlan)], facts };
+  if (account.kind === "consumer") return { rows: [updateConsumerPlan(db, account.id, plan as ConsumerPlan)], domainEvents };
   const { status = account.status } = after;
-  return { rows: [updateBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], facts };
+  return { rows: [updateBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], domainEvents };
 };

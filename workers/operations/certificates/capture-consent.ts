@@ -1,6 +1,6 @@
-// POST /v1/consent: one form submission becomes a certificate. Load, decide, commit; nothing slow before the answer.
+// POST /v1/consent.
 import type { Environment } from "../../../core/access/entitlement.ts";
-import { getOriginRules, verifyOrigin } from "../../../core/access/origins.ts";
+import { getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { parseStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { Submission, CaptureContext } from "../../../core/certificates/certificate.ts";
@@ -9,136 +9,134 @@ import { parseSubmission, type ParsedSubmission } from "../../../core/certificat
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateId, shardOfId, type ClientId, type BusinessId, type CertId } from "../../../core/ids.ts";
 import { ok, refuseWhen, refuse, type Result } from "../../../core/result.ts";
-import { findIssuingClient, type IssuingClient } from "../../../storage/accounts.ts";
+import type { IssuingClient } from "../../../storage/accounts.ts";
 import { isOutdatedRevision } from "../../../storage/certificates.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { idempotencyKeyHash, isIdempotencyKeyTaken, findIdempotentResponse } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
-import { rootSaltBytes, commitIssuance } from "./commit-issuance.ts";
+import { rootSaltBytes, commitIssuance, type IdempotencyHashes } from "./commit-issuance.ts";
+import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
-  /** Null when what came is not spelt as a client id. */
-  readonly clientId: ClientId | null;
+  /** Result of `resolveSubmissionClient`; null for a malformed or unknown client id. */
+  readonly client: SubmissionClient | null;
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
-  /** Header Idempotency-Key or body submission_id; they mean the same. */
+  /** From the header Idempotency-Key or `submission_id` in the body; they are equivalent. */
   readonly idempotencyKey: string | null;
-  /** Whose API key came with the request; null for a visitor's browser. */
+  /** Owner of the API key that came with the request; null for a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
 export interface CaptureResult {
   readonly receipt: CaptureReceipt;
-  readonly replayed: boolean;
+  /** Whether an earlier request with this idempotency key issued the certificate. */
+  readonly isReplayed: boolean;
 }
 
-/** What makes two submissions the same one: all that is sealed about the person and the text, nothing that a retry changes. */
-const hashSubmission = (clientId: ClientId, submission: Submission, read: ParsedSubmission): string =>
+/** Covers everything that is sealed about the person and the text, and nothing that changes when the request is retried. */
+const hashSubmission = (clientId: ClientId, submission: Submission, parsed: ParsedSubmission): string =>
   sha256Hex(
     toCanonicalJson({
       client_id: clientId,
-      fields: [...read.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
+      fields: [...parsed.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
       disclosure_text: submission.disclosureText,
-      entities: read.recipients.entities,
-      answered: read.recipients.answered === undefined ? null : [read.recipients.answered.accepted, read.recipients.answered.rejected],
-      purpose: read.purpose,
+      entities: parsed.recipients.entities,
+      answered:
+        parsed.recipients.answered === undefined ? null : [parsed.recipients.answered.accepted, parsed.recipients.answered.rejected],
+      purpose: parsed.purpose,
       page_url: submission.pageUrl,
     }),
   );
 
-/** The client id stands in every page's source: without an API key a key is the site's, so that nobody elsewhere meets its answers. */
+/** Without an API key, idempotency keys belong to client and Origin: client ids are public, so other sites must not share its keys. */
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
-export interface IdempotencyHashes {
-  readonly keyHash: string;
-  readonly bodyHash: string;
-}
-
-/** What a submission is, whatever account it is decided on. */
+/** The parts of a submission that do not depend on the account. */
 interface ParsedCapture {
   readonly clientId: ClientId;
   readonly request: CaptureRequest;
-  readonly read: ParsedSubmission;
-  readonly answerKey: IdempotencyHashes | null;
+  readonly parsed: ParsedSubmission;
+  readonly idempotencyHashes: IdempotencyHashes | null;
 }
 
-/** Decides on the account as given. Throws where that moved on, or the key holds an answer: then both are read, and it is decided again. */
+/** Throws if the account changed since it was loaded, or if the idempotency key is already used. */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
   db: Database,
-  { clientId, request, read, answerKey }: ParsedCapture,
-  business: IssuingClient,
+  { clientId, request, parsed, idempotencyHashes }: ParsedCapture,
+  account: IssuingClient,
 ): Promise<Result<CaptureResult>> => {
   const issued = issueCertificate({
-    business,
+    business: account,
     clientId,
     submission: request.submission,
-    parsed: read,
+    parsed,
     originHeader: request.originHeader,
     captureContext: request.circumstances,
-    rules: getOriginRules(services.config, business),
+    rules: getOriginRules(services.config, account),
     now: services.clock(),
     certId: generateId("cc_", shardOfId(clientId), services.random) as CertId,
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
-  return commitIssuance(services, db, business, issued.value, answerKey, request.caller === null).then(
-    (receipt) => ok({ receipt, replayed: false }),
-    refuseWhen(isDailyLimitReached, "rate_limited", "This client has had as many submissions without an API key as a day may bring."),
+  return commitIssuance(services, db, account, issued.value, idempotencyHashes, request.caller === null).then(
+    (receipt) => ok({ receipt, isReplayed: false }),
+    refuseWhen(
+      isDailyLimitReached,
+      "rate_limited",
+      "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
+    ),
   );
 };
 
-/** A visitor needs no key; a key opens its own business's clients, and a test key only the sandbox ones. */
-const canActForClient = (caller: CaptureRequest["caller"], client: IssuingClient): boolean =>
-  caller === null || (caller.businessId === client.id && (caller.environment === "live" || client.environment === "sandbox"));
+/** Visitors need no API key. An API key works for clients of its own business, and a test key only for sandbox clients. */
+const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
+  caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Seals one form submission into a certificate (SPEC, POST /v1/consent). Durable before it is answered; the policies, the
- * audit chain and the ledger follow from the outboxes. A remembered account may only say yes (the insert checks it
- * again); whatever else it says is asked once more of the database.
- * Refuses, in this order: invalid_request, client_not_found, forbidden (a key of another business, or a test key for a
- * live client), then origin_not_verified and idempotency_conflict where an answer is kept, then as `issueCertificate`.
+ * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). Policy capture, the audit chain and the
+ * ledger follow from the outboxes. The first attempt uses the client as resolved, without another read; its refusals and conflicts are
+ * not final, because the account may be outdated or the idempotency key used, so both are read before anything is refused.
+ * Refuses, in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a live
+ * client), then as `issueCertificate`, `rate_limited`. If a response is saved for the idempotency key, it is returned instead, after
+ * `origin_not_verified` and `idempotency_conflict`.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
-  const { clientId, submission } = request;
-  const read = parseSubmission(submission);
-  if (!read.ok) return read;
-  if (clientId === null) return refuse("client_not_found");
+  const { client, submission, originHeader } = request;
+  const parsed = parseSubmission(submission);
+  if (!parsed.ok) return parsed;
+  if (client === null) return refuse("client_not_found");
+  const { id: clientId, account } = client;
   const db = services.shards.forId(clientId);
-  const answerKey: IdempotencyHashes | null =
+  const idempotencyHashes: IdempotencyHashes | null =
     request.idempotencyKey === null
       ? null
       : {
           keyHash: idempotencyKeyHash(getIdempotencyKeyOwner(request, clientId), "POST /v1/consent", request.idempotencyKey),
-          bodyHash: hashSubmission(clientId, submission, read.value),
+          bodyHash: hashSubmission(clientId, submission, parsed.value),
         };
 
-  const submitted = { clientId, request, read: read.value, answerKey };
-  const outdated = [isOutdatedRevision, isIdempotencyKeyTaken];
-  const remembered = services.cachedClients.get(clientId);
-  if (remembered !== undefined && canActForClient(request.caller, remembered)) {
-    const attempt = await retryOnConflict(outdated, () => attemptCapture(services, db, submitted, remembered), 1);
+  const capture = { clientId, request, parsed: parsed.value, idempotencyHashes };
+  const conflicts = [isOutdatedRevision, isIdempotencyKeyTaken];
+  if (canActForClient(request.caller, account)) {
+    const attempt = await retryOnConflict(conflicts, () => attemptCapture(services, db, capture, account), 1);
     if (attempt.ok) return attempt;
   }
-  return retryOnConflict(outdated, async () => {
-    const [business, kept] = await Promise.all([
-      findIssuingClient(db, clientId),
-      answerKey === null ? null : findIdempotentResponse(db, services.vault, answerKey.keyHash, services.clock()),
+  return retryOnConflict(conflicts, async () => {
+    const [current, saved] = await Promise.all([
+      readSubmissionClient(services, clientId, originHeader),
+      idempotencyHashes === null ? null : findIdempotentResponse(db, services.vault, idempotencyHashes.keyHash, services.clock()),
     ]);
-    if (business === null) {
-      services.cachedClients.delete(clientId);
-      return refuse("client_not_found");
-    }
-    services.cachedClients.set(clientId, business);
-    if (!canActForClient(request.caller, business)) return refuse("forbidden");
-    if (kept === null) return attemptCapture(services, db, submitted, business);
-    const origin = verifyOrigin(request.originHeader, business.domains, getOriginRules(services.config, business));
-    if (!origin.ok) return origin;
-    if (kept.bodyHash !== answerKey?.bodyHash) return refuse("idempotency_conflict");
-    return ok({ receipt: parseStoredReceipt(kept.response), replayed: true });
+    if (current === null) return refuse("client_not_found");
+    if (!canActForClient(request.caller, current.account)) return refuse("forbidden");
+    if (saved === null) return attemptCapture(services, db, capture, current.account);
+    if (!current.origin.ok) return current.origin;
+    if (saved.bodyHash !== idempotencyHashes?.bodyHash) return refuse("idempotency_conflict");
+    return ok({ receipt: parseStoredReceipt(saved.response), isReplayed: true });
   });
 };

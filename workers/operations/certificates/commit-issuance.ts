@@ -1,3 +1,4 @@
+// Commits an issued certificate.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
@@ -13,8 +14,12 @@ import { insertIdempotentResponse } from "../../../storage/idempotency.ts";
 import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
-import type { IdempotencyHashes } from "./capture-consent.ts";
 import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
+
+export interface IdempotencyHashes {
+  readonly keyHash: string;
+  readonly bodyHash: string;
+}
 
 export const rootSaltBytes = 32;
 

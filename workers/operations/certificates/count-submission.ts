@@ -1,17 +1,13 @@
-import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
+// Rate limit per client for submissions without an API key.
 import type { RateLimitState } from "../../../core/access/rate-limit.ts";
-import type { ClientId } from "../../../core/ids.ts";
-import { findIssuingClient } from "../../../storage/accounts.ts";
 import type { SubmissionCountDependencies } from "./dependencies.ts";
+import type { SubmissionClient } from "./resolve-submission-client.ts";
 
-/** Counts a submission without an API key toward its client; null where its Origin is not the client's, so that it counts for its sender alone. */
+/**
+ * Counts a submission toward its client. Null, and nothing is counted, for an unknown client or an Origin that is not verified: otherwise
+ * requests from other sites could use up the client's limit.
+ */
 export const countSubmission = async (
   services: SubmissionCountDependencies,
-  clientId: ClientId,
-  originHeader: string | null,
-): Promise<RateLimitState | null> => {
-  const business = services.cachedClients.get(clientId) ?? (await findIssuingClient(services.shards.forId(clientId), clientId));
-  if (business === null || !verifyOrigin(originHeader, business.domains, getOriginRules(services.config, business)).ok) return null;
-  services.cachedClients.set(clientId, business);
-  return services.takeByAddress("CONSENT_PER_CLIENT", clientId);
-};
+  client: SubmissionClient | null,
+): Promise<RateLimitState | null> => (client?.origin.ok === true ? services.takeByAddress("CONSENT_PER_CLIENT", client.id) : null);

@@ -10,13 +10,13 @@ import { openAuditedCertificate, type AuditedCertificate } from "./open-audited-
 
 export interface CertificateDetail extends AuditedCertificate {
   /** The issuance in the business's audit chain. Null until the log holds it, and while the log does not answer. */
-  readonly entry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
+  readonly auditEntry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
 }
 
 const findIssuanceEntry = async (
   services: CertificateDependencies,
   { chain, issuedEntry: row }: OpenedCertificate,
-): Promise<CertificateDetail["entry"]> => {
+): Promise<CertificateDetail["auditEntry"]> => {
   if (row === null) return null;
   const found = await runIsolated(services, "audit", () => services.auditLogStub(chain.auditLog).listEntries(chain.tag, [row]));
   const entry = found?.[0];
@@ -42,5 +42,5 @@ export const getCertificateAs = async (
 ): Promise<Result<CertificateDetail, "cert_not_found">> => {
   const read = await openAuditedCertificate(services, reader, actor, certId, "certificate.subject_read", {});
   if (!read.ok) return read;
-  return ok({ ...read.value, entry: await findIssuanceEntry(services, read.value.opened) });
+  return ok({ ...read.value, auditEntry: await findIssuanceEntry(services, read.value.opened) });
 };

@@ -4,7 +4,8 @@ import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { withdrawCertificate, type WithdrawalResult } from "../withdrawals/withdraw-certificate.ts";
+import { withdrawCertificate } from "../withdrawals/withdraw-certificate.ts";
+import type { WithdrawalResult } from "../withdrawals/withdrawal-request.ts";
 import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 

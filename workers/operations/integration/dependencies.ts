@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { FormPage } from "../../../core/forms/form-page.ts";
 import type { Proposal, ProposalRequest } from "../../../core/integration/proposal.ts";
 import type { PageFetcher, ReadDependencies } from "../dependencies.ts";

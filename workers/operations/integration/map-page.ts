@@ -1,5 +1,5 @@
-// The integration helper: a page of the business is fetched as a stranger would, its form is mapped, and the script tag for it is
-// written. In two steps, because only what fetches counts toward the limit.
+// The integration helper: fetches a page of the business, maps its form and builds the script tag. Separate from `planIntegration` because
+// only requests that fetch count toward the rate limit.
 import { isHostOnDomains } from "../../../core/access/origins.ts";
 import type { FetchedPage } from "../../../core/access/outbound-page.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -14,45 +14,41 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { secondMs } from "../../../core/time.ts";
 import { findProposal, saveProposal } from "../../../storage/form-proposals.ts";
 import type { IntegrationDependencies } from "./dependencies.ts";
-import type { IntegrationPlan } from "./plan-integration.ts";
+import { allowedPorts, type IntegrationPlan } from "./plan-integration.ts";
 
 const userAgent = "Svc-Integration/1";
 
-export const allowedPorts: readonly number[] = [443];
-
-// a verified page has no other
 const fetchTimeoutMs = 8 * secondMs;
-
 const maxBytes = 2 * 1_024 * 1_024;
 
-/** A model's proposal for the same question is asked for once, so that the same page gets the same answer. */
+/** Returns the model's proposal for a mapping. Proposals are stored, so the same page always gets the same result. */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
-  const question = buildProposalRequest(mapping);
-  if (question === null) return null;
-  const key = sha256Hex(toCanonicalJson([services.config.aiModel, question as unknown as Json]));
-  const kept = await findProposal(services.kv, key);
-  if (kept !== null) return kept;
-  const proposal = await services.proposeMapping(question);
+  const request = buildProposalRequest(mapping);
+  if (request === null) return null;
+  const key = sha256Hex(toCanonicalJson([services.config.aiModel, request as unknown as Json]));
+  const saved = await findProposal(services.kv, key);
+  if (saved !== null) return saved;
+  const proposal = await services.proposeMapping(request);
   if (proposal !== null) await saveProposal(services.kv, key, proposal);
   return proposal;
 };
 
-/** Whether the page carries our script already: once with the client id that the snippet has, with another one, or more than once. */
+/** Whether the page already has the script: not at all, once with the snippet's client id, once with another, or several times. */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 
 export interface MappedPage extends Integration {
   readonly tagOnPage: ScriptTagState;
-  /** What in the page's Content-Security-Policy keeps the script from running. */
+  /** Directives of the page's Content-Security-Policy that block the script. */
   readonly blocked: readonly BlockingDirective[];
 }
 
-const detectScriptTag = ({ scriptTags }: FormPage, scriptUrl: string, own: ClientId): ScriptTagState => {
-  const ours = scriptTags.filter(({ src }) => src === scriptUrl);
-  if (ours.length > 1) return "several";
-  return ours[0] === undefined ? "none" : ours[0].clientId === own ? "own" : "other";
+const detectScriptTag = ({ scriptTags }: FormPage, scriptUrl: string, clientId: ClientId): ScriptTagState => {
+  const matching = scriptTags.filter(({ src }) => src === scriptUrl);
+  if (matching.length > 1) return "several";
+  return matching[0] === undefined ? "none" : matching[0].clientId === clientId ? "own" : "other";
 };
 
-/** Of the page as it is now: with the nonce of a tag that it has already. */
+/** Checks the page's policies, with the nonce of an existing script tag. */
 const findBlockingPolicies = (
   services: IntegrationDependencies,
   { body, contentSecurityPolicy }: FetchedPage,
@@ -74,26 +70,26 @@ const findBlockingPolicies = (
   });
 };
 
-const noFormMessage = "url: the page holds no form.";
+const noFormMessage = "url: the page must contain a form.";
 
-/** Refuses page_unreachable, or invalid_request for a page without a form. */
+/** Fetches and maps the page of a plan. Refuses `page_unreachable`, and `invalid_request` for a page without a form. */
 export const mapPage = async (
   services: IntegrationDependencies,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,
 ): Promise<Result<MappedPage, "invalid_request" | "page_unreachable">> => {
   if (!isFetchable) return refuse("page_unreachable");
-  const isWithin = (hostname: string): boolean => isHostOnDomains(hostname, domains);
-  const answer = await services.fetchPage({
+  const isOwnHost = (hostname: string): boolean => isHostOnDomains(hostname, domains);
+  const result = await services.fetchPage({
     url: pageUrl,
     userAgent,
-    isAllowedHost: isWithin,
+    isAllowedHost: isOwnHost,
     ports: allowedPorts,
     timeoutMs: fetchTimeoutMs,
     maxBytes,
   });
-  if (answer.outcome === "nothing" && answer.reason === "type") return refuse("invalid_request", noFormMessage);
-  if (answer.outcome !== "page") return refuse("page_unreachable");
-  const page = answer.page.type === "text/html" ? services.parseFormPage(answer.page.body) : null;
+  if (result.outcome === "nothing" && result.reason === "type") return refuse("invalid_request", noFormMessage);
+  if (result.outcome !== "page") return refuse("page_unreachable");
+  const page = result.page.type === "text/html" ? services.parseFormPage(result.page.body) : null;
   const found = page === null ? null : mapForm(page, request.entities);
   if (page === null || found === null) return refuse("invalid_request", noFormMessage);
   const proposal = await getProposal(services, found);
@@ -103,6 +99,6 @@ export const mapPage = async (
   return ok({
     ...integration,
     tagOnPage: detectScriptTag(page, scriptUrl, clientId),
-    blocked: findBlockingPolicies(services, answer.page, page, request, answer.page.url),
+    blocked: findBlockingPolicies(services, result.page, page, request, result.page.url),
   });
 };

@@ -1,3 +1,4 @@
+// Validates a request to the integration helper without fetching anything.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { validatePageUrl, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
 import { checkOutboundUrl, type OutboundUrlFault } from "../../../core/access/outbound-url.ts";
@@ -10,7 +11,9 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
 import { findIntegrationBusiness } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { allowedPorts } from "./map-page.ts";
+
+/** Pages on a verified domain are fetched on no other port. */
+export const allowedPorts: readonly number[] = [443];
 
 const maxPurposeLength = 500;
 
@@ -20,39 +23,44 @@ export interface IntegrationInput extends IntegrationRequest {
   readonly url: string;
 }
 
-/** A request that may be carried out. */
+/** A validated request. */
 export interface IntegrationPlan {
   readonly request: IntegrationRequest;
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False for a name that is never fetched: it is as unreachable as one that does not answer. */
+  /** False for a host that must not be fetched. It is reported like a page that does not answer. */
   readonly isFetchable: boolean;
 }
 
-const parseIntegrationRequest = ({ mode, purpose: given, entities }: IntegrationInput): Result<IntegrationRequest, "invalid_request"> => {
-  const purpose = trimWhiteSpace(given);
+const parseIntegrationRequest = ({
+  mode,
+  purpose: purposeText,
+  entities,
+}: IntegrationInput): Result<IntegrationRequest, "invalid_request"> => {
+  const purpose = trimWhiteSpace(purposeText);
   if (purpose === "" || purpose.length > maxPurposeLength) return refuse("invalid_request", "purpose: must be 1 to 500 characters.");
   const fault = validateLine(purpose);
   if (fault !== null) return refuse("invalid_request", `purpose: ${fault}.`);
   if (entities.length === 0 && mode === "share") return ok({ mode, purpose, entities });
-  if (entities.some((name) => name.includes("|"))) return refuse("invalid_request", "entities: a name must not hold a vertical bar.");
-  if (entities.length > maxEntities) return refuse("invalid_request", "entities: must name 1 to 1,000 recipients.");
+  if (entities.some((name) => name.includes("|"))) return refuse("invalid_request", "entities: names must not contain a vertical bar.");
+  if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;
-  const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)])); // of two spellings the first
+  // Of several spellings of a name, the first one wins.
+  const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)]));
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** The address is wrong as an address; the rest are hosts that nobody fetches. */
+/** Faults of the URL itself. The other faults concern hosts that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** As verified, whatever its port: that a port is not served is said only of a host that is the business's. */
+/** The host is verified without its port, so a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
-/** Refuses, in this order: invalid_request, page_url_not_verified, invalid_request for a port that is not fetched. Fetches nothing. */
+/** Refuses, in this order: `invalid_request`, `page_url_not_verified`, `invalid_request` for a URL that is not https on port 443. */
 export const planIntegration = async (
   services: ReadDependencies,
   { business }: MemberSession,
@@ -65,13 +73,13 @@ export const planIntegration = async (
   const request = parseIntegrationRequest(input);
   if (!request.ok) return request;
   const account = await findIntegrationBusiness(services.shards.forId(business.id), business.id, environment);
-  if (account === null) throw new Error("integration: the business has no client"); // each has one from its first day
+  if (account === null) throw new Error("integration: the business has no client"); // sign-up creates a client in each environment
   const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
   const pageUrl = stripFragment(input.url);
   const verified = verifyPageUrl(stripPort(pageUrl), account.domains, rules);
   if (!verified.ok) return verified;
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
   const checked = checkOutboundUrl(pageUrl, { ports: allowedPorts, ownHosts, developmentHosts: config.devFetchAllow });
-  if (!checked.ok && urlFormatFaults.has(checked.fault)) return refuse("invalid_request", "url: must be an https address on port 443.");
+  if (!checked.ok && urlFormatFaults.has(checked.fault)) return refuse("invalid_request", "url: must be an https URL on port 443.");
   return ok({ request: request.value, pageUrl, ...account, isFetchable: checked.ok });
 };

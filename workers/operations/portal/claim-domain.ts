@@ -1,3 +1,4 @@
+// POST /v1/business/portal/domains.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { parseClaimedDomain, generateDomainToken, claimLifetimeMs } from "../../../core/accounts/domain-claim.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
@@ -10,6 +11,10 @@ import { getLocalHosts } from "./find-domain-proof.ts";
 
 type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
 
+/**
+ * Adds a domain as pending, with the token that proves it. One idempotency key adds one domain. Refuses `invalid_request`, `domain_taken`,
+ * `domain_limit` and `idempotency_conflict`.
+ */
 export const claimDomain = async (
   services: PortalWriteDependencies,
   member: MemberSession,
@@ -22,14 +27,14 @@ export const claimDomain = async (
   if (!claimed.ok) return claimed;
   const { business } = member;
   const domain = claimed.value;
-  const once = { route: "POST /v1/business/portal/domains", key: request.idempotencyKey, wanted: { domain } };
-  return createOnce<Domain>(services, member, once, async (createdAt) => {
+  const operation = { route: "POST /v1/business/portal/domains", key: request.idempotencyKey, input: { domain } };
+  return createOnce<Domain>(services, member, operation, async (createdAt) => {
     const id = generateId("dom_", shardOfId(business.id), services.random);
     const claim = { id, domain, token: generateDomainToken(services.random), createdAt, expiresAt: createdAt + claimLifetimeMs };
     return ok({
       value: { ...claim, status: "pending", method: null, verifiedAt: null, checkedAt: null, lapsesAt: null },
       rows: insertDomain(getBusinessDatabase(services, member), business.id, claim),
-      act: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
+      action: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
     });
   })
     .catch(refuseWhen(isDomainAlreadyClaimed, "domain_taken"))

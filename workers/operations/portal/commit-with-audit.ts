@@ -1,4 +1,4 @@
-// A change by the people of a business: its rows, its entry in the audit chain and, under an idempotency key, its answer, in one batch.
+// Commits a change by a member of a business together with its entry in the business's audit chain.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction } from "../../../core/domain-events.ts";
 import type { BusinessId } from "../../../core/ids.ts";
@@ -10,17 +10,18 @@ import type { Stores, WriteDependencies } from "../dependencies.ts";
 
 export type Services = WriteDependencies;
 
+/** The database of the business's shard. */
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 
-/** Rows and entry together; `onlyIf` is what must hold after the rows for the entry to be written. */
+/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` holds after the rows. */
 export const commitWithAudit = async (
   services: Services,
   member: MemberSession,
   rows: readonly Statement[],
-  act: AuditedAction,
+  action: AuditedAction,
   { at = services.clock(), onlyIf }: { readonly at?: Instant; readonly onlyIf?: Condition } = {},
 ): Promise<void> => {
-  const by = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
-  await commit(getBusinessDatabase(services, member), services, rows, [createAuditedEvent(by, act, at)], onlyIf);
+  const source = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
+  await commit(getBusinessDatabase(services, member), services, rows, [createAuditedEvent(source, action, at)], onlyIf);
 };

@@ -1,3 +1,4 @@
+// POST /v1/business/portal/keys.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -18,7 +19,7 @@ export interface CreateCredentialRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** The only answer that holds the key. */
+/** The only result that contains the key. */
 export interface CreatedApiKey {
   readonly id: string;
   readonly name: string;
@@ -28,6 +29,10 @@ export interface CreatedApiKey {
   readonly createdAt: Instant;
 }
 
+/**
+ * Creates an API key; only its hash and last four characters are stored. One idempotency key creates one API key. Refuses `invalid_request`
+ * for the name, `key_limit` and `idempotency_conflict`.
+ */
 export const createApiKey = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -36,17 +41,17 @@ export const createApiKey = async (
   const name = parseName(text, maxNameLength);
   if (!name.ok) return name;
   const { business } = member;
-  const home = shardOfId(business.id);
-  const wanted = { name: name.value, environment };
-  const once = { route: "POST /v1/business/portal/keys", key: idempotencyKey, wanted };
-  return createOnce<CreatedApiKey>(services, member, once, async (createdAt) => {
-    const id = generateId("key_", home, services.random);
-    const key = generateSecret(environment === "live" ? "sk_live_" : "sk_test_", home, services.random);
-    const row = { id, ...wanted, last4: key.slice(-4), createdAt };
+  const shard = shardOfId(business.id);
+  const input = { name: name.value, environment };
+  const operation = { route: "POST /v1/business/portal/keys", key: idempotencyKey, input };
+  return createOnce<CreatedApiKey>(services, member, operation, async (createdAt) => {
+    const id = generateId("key_", shard, services.random);
+    const key = generateSecret(environment === "live" ? "sk_live_" : "sk_test_", shard, services.random);
+    const row = { id, ...input, last4: key.slice(-4), createdAt };
     return ok({
       value: { ...row, key },
       rows: [insertApiKey(getBusinessDatabase(services, member), business.id, { ...row, keyHash: sha256Hex(key) })],
-      act: { type: "api_key.created", entityType: "api_key", entityId: id, payload: { environment } },
+      action: { type: "api_key.created", entityType: "api_key", entityId: id, payload: { environment } },
     });
   }).catch(refuseWhen(isApiKeyLimitReached, "key_limit"));
 };

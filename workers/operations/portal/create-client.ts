@@ -1,3 +1,4 @@
+// POST /v1/business/portal/clients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { generateId, shardOfId, type ClientId } from "../../../core/ids.ts";
 import { ok, refuseWhen, type Result } from "../../../core/result.ts";
@@ -8,6 +9,10 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { maxNameLength, type CreateCredentialRequest } from "./create-api-key.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 
+/**
+ * Creates a client. One idempotency key creates one client. Refuses `invalid_request` for the name, `client_limit` and
+ * `idempotency_conflict`.
+ */
 export const createClient = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -16,15 +21,15 @@ export const createClient = async (
   const name = parseName(text, maxNameLength);
   if (!name.ok) return name;
   const { business } = member;
-  const wanted = { name: name.value, environment };
-  const once = { route: "POST /v1/business/portal/clients", key: idempotencyKey, wanted };
-  return createOnce<Client>(services, member, once, async (createdAt) => {
+  const input = { name: name.value, environment };
+  const operation = { route: "POST /v1/business/portal/clients", key: idempotencyKey, input };
+  return createOnce<Client>(services, member, operation, async (createdAt) => {
     const prefix = environment === "live" ? "pc_live_" : "pc_test_";
-    const client = { id: generateId(prefix, shardOfId(business.id), services.random) as ClientId, ...wanted, createdAt };
+    const client = { id: generateId(prefix, shardOfId(business.id), services.random) as ClientId, ...input, createdAt };
     return ok({
       value: client,
       rows: [insertClient(getBusinessDatabase(services, member), business.id, client)],
-      act: { type: "client.created", entityType: "client", entityId: client.id, payload: { environment } },
+      action: { type: "client.created", entityType: "client", entityId: client.id, payload: { environment } },
     });
   }).catch(refuseWhen(isClientLimitReached, "client_limit"));
 };

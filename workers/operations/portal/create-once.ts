@@ -1,3 +1,4 @@
+// Creates a record once per idempotency key, for routes of the portal whose operation stores the key itself.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
@@ -13,61 +14,63 @@ import {
 } from "../../../storage/idempotency.ts";
 import { getBusinessDatabase, commitWithAudit, type Services } from "./commit-with-audit.ts";
 
-/** How a route is told apart under a caller's keys, and what makes two of its requests the same. */
+/** Identifies a request: the same key of a member on the same route must come with the same input. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;
-  readonly wanted: Json;
+  readonly input: Json;
 }
 
 export interface IdempotentResult<T> {
   readonly value: T;
-  readonly replayed: boolean;
+  /** Whether an earlier request with this key created it. */
+  readonly isReplayed: boolean;
 }
 
-/** Something as it is about to be made. */
+/** A record before it is committed. */
 interface Draft<T> {
   readonly value: T;
   readonly rows: readonly Statement[];
-  readonly act: AuditedAction;
+  readonly action: AuditedAction;
 }
 
 /**
- * Makes something once under an idempotency key. The answer is kept sealed in the batch of the change, so there is never one without
- * the other, and a secret in it stands nowhere in the clear.
+ * Commits the draft with its audit entry, or returns what an earlier request with the key created. The result is saved sealed in the same
+ * batch, so there is never one without the other, and a secret in it is not stored in plain text. Refuses as `makeDraft` does, and
+ * `idempotency_conflict` if the key was used with another input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: Services,
   member: MemberSession,
-  { route, key, wanted }: IdempotentOperation,
-  make: (now: Instant) => Promise<Result<Draft<T>, C>>,
+  { route, key, input }: IdempotentOperation,
+  makeDraft: (now: Instant) => Promise<Result<Draft<T>, C>>,
 ): Promise<Result<IdempotentResult<T>, C | "idempotency_conflict">> => {
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // What is wanted can hold somebody's address, so its hash is one that nobody can try out.
-  const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(wanted));
-  const kept = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
-    const answer = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
-    if (answer === null) return null;
-    return answer.bodyHash === bodyHash ? ok({ value: JSON.parse(answer.response) as T, replayed: true }) : refuse("idempotency_conflict");
+  // The input can contain an email address, so it is hashed with a secret key: a plain hash could be brute-forced.
+  const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
+  const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
+    const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
+    if (saved === null) return null;
+    return saved.bodyHash === bodyHash ? ok({ value: JSON.parse(saved.response) as T, isReplayed: true }) : refuse("idempotency_conflict");
   };
-  const earlier = await kept();
+  const earlier = await findEarlier();
   if (earlier !== null) return earlier;
   const now = services.clock();
-  const made = await make(now);
-  if (!made.ok) return made;
-  const { value, rows, act } = made.value;
-  const answer =
+  const draft = await makeDraft(now);
+  if (!draft.ok) return draft;
+  const { value, rows, action } = draft.value;
+  const savedResponse =
     keyHash === null
       ? []
       : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(value), now });
   try {
-    await commitWithAudit(services, member, [...answer, ...rows], act, { at: now });
+    await commitWithAudit(services, member, [...savedResponse, ...rows], action, { at: now });
   } catch (error) {
-    const first = isIdempotencyKeyTaken(error) ? await kept() : null; // the same request, twice at once: the other one made it
+    const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key won
     if (first !== null) return first;
     throw error;
   }
-  return ok({ value, replayed: false });
+  return ok({ value, isReplayed: false });
 };

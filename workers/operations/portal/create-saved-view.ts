@@ -1,3 +1,4 @@
+// Saves a filtered list of the portal under a name.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
@@ -8,22 +9,26 @@ import { listSavedViews } from "./list-saved-views.ts";
 
 const maxNameLength = 60;
 
-const nameTakenMessage = "name: another view has this name.";
+const nameTakenMessage = "name: must be unique. Another view has this name.";
 
-const viewLimitMessage = "name: there are as many views as there may be. Remove one first.";
+const viewLimitMessage = "name: saved view limit reached. Remove an unused view first.";
 
+/** The audited action of saving or removing a view. */
 export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "view.removed") =>
   ({ type, entityType: "business", entityId: business.id }) as const;
 
-/** The same view under the same name is there already: sent twice, it is one. */
+/**
+ * Saves a view. Saving the same view under the same name again succeeds without a change. Refuses `invalid_request` for an invalid or used
+ * name, and at the limit.
+ */
 export const createSavedView = async (
   services: WriteDependencies,
   member: MemberSession,
-  asked: SavedView,
+  input: SavedView,
 ): Promise<Result<SavedView, "invalid_request">> => {
-  const chosen = parseName(asked.name, maxNameLength);
-  if (!chosen.ok) return chosen;
-  const view = { name: chosen.value, query: asked.query };
+  const name = parseName(input.name, maxNameLength);
+  if (!name.ok) return name;
+  const view = { name: name.value, query: input.query };
   const db = getBusinessDatabase(services, member);
   const at = services.clock();
   try {
@@ -32,8 +37,8 @@ export const createSavedView = async (
     });
   } catch (error) {
     if (!isSavedViewLimitReached(error) && !isSavedViewNameTaken(error)) throw error;
-    const isKept = (await listSavedViews(services, member)).some(({ name, query }) => name === view.name && query === view.query);
-    if (!isKept) return refuse("invalid_request", isSavedViewNameTaken(error) ? nameTakenMessage : viewLimitMessage);
+    const isSaved = (await listSavedViews(services, member)).some((saved) => saved.name === view.name && saved.query === view.query);
+    if (!isSaved) return refuse("invalid_request", isSavedViewNameTaken(error) ? nameTakenMessage : viewLimitMessage);
   }
   return ok(view);
 };

@@ -1,3 +1,4 @@
+// Events together with their deliveries.
 import type { StoredEvent } from "../../../core/events/event.ts";
 import type { EndpointDelivery } from "../../../core/webhooks/endpoint.ts";
 
@@ -8,7 +9,6 @@ export interface EventWithDeliveries {
   readonly deliveries: readonly EventDelivery[];
 }
 
-// of them some are of the type that is asked for
-
+/** Groups deliveries by the sequence number of their event. */
 export const attachDeliveries = (events: readonly StoredEvent[], deliveries: readonly EndpointDelivery[]): readonly EventWithDeliveries[] =>
   events.map((event) => ({ event, deliveries: deliveries.filter(({ seq }) => seq === event.seq) }));

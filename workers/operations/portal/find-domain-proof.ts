@@ -1,5 +1,5 @@
-// Looks for the proof of a domain where it is to be published. The addresses are made here from a judged domain; the guarded fetcher
-// judges each of them, and each redirect, again.
+// Looks for the proof of a domain in DNS or on its website. URLs are built from a validated domain name; the guarded fetcher checks each of
+// them, and each redirect, again.
 import {
   buildDomainChallenges,
   checkVerificationFile,
@@ -19,17 +19,17 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Development only: the `host:port` under which a local domain is served. */
+/** Hostnames that may be claimed although they cannot be registered. Development only. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
-/** The address as it stands in the challenge, or where development serves that host. */
+/** The URL of the challenge. In development, a local domain is served over plain http at its configured port. */
 const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
   const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** What keeps a page from being read, as a sighting; anything else is an address that is not public. */
-const sightingByReason: Partial<Record<string, VerificationFinding>> = {
+/** Findings for pages that could not be read. Any other reason means that the address is not public. */
+const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",
   status: "error",
@@ -37,8 +37,8 @@ const sightingByReason: Partial<Record<string, VerificationFinding>> = {
   too_large: "too_large",
 };
 
-const toSighting = (answer: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
-  answer.outcome === "unreached" ? "unanswered" : (sightingByReason[answer.reason] ?? "not_public");
+const toFinding = (answer: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
+  answer.outcome === "unreached" ? "unanswered" : (findingByReason[answer.reason] ?? "not_public");
 
 const fetchProofPage = (services: PortalDependencies, domain: string, url: string, maxBytes: number): Promise<PageFetchResult> =>
   services.fetchPage({
@@ -50,7 +50,7 @@ const fetchProofPage = (services: PortalDependencies, domain: string, url: strin
     maxBytes,
   });
 
-/** What is seen of a proof by one method; in DNS with what stands at the name instead. Never throws. */
+/** Checks one verification method. For DNS, `otherTexts` are other TXT values at the name. Network failures are findings, not errors. */
 export const findDomainProof = async (
   services: PortalDependencies,
   { domain, token }: { readonly domain: string; readonly token: string },
@@ -63,7 +63,7 @@ export const findDomainProof = async (
   }
   const isMeta = method === "meta";
   const answer = await fetchProofPage(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
-  if (answer.outcome !== "page") return { sighting: toSighting(answer), otherTexts: [] };
+  if (answer.outcome !== "page") return { sighting: toFinding(answer), otherTexts: [] };
   const { body } = answer.page;
   const sighting = isMeta
     ? checkMetaTags(services.listMetaContents(body, verificationMetaName), token)

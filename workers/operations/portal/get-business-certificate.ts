@@ -1,3 +1,4 @@
+// GET /v1/business/portal/certs/{cert_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -5,7 +6,7 @@ import { refuse, type Result } from "../../../core/result.ts";
 import type { PortalDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 
-/** As it is published. Refuses `cert_not_found` for unknown and foreign ids alike. */
+/** Returns the published view, without personal data. Refuses `cert_not_found` for unknown certificates and for those of others. */
 export const getBusinessCertificate = async (
   services: PortalDependencies,
   member: MemberSession,

@@ -1,9 +1,10 @@
+// GET /v1/business/portal/requests/{request_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** One answer for what is another business's, what was not refused and what nobody ever sent. */
+/** Refuses `not_found` alike for requests of other businesses, for successful ones and for unknown ids. */
 export const getRefusedRequest = async (
   services: ReadDependencies,
   member: MemberSession,

@@ -1,3 +1,4 @@
+// Data for the setup checklist of the portal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalDependencies } from "./dependencies.ts";
@@ -8,10 +9,10 @@ import { listNewestCertificates } from "./has-live-certificate.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 import { listDomains } from "./list-domains.ts";
 
-/** Of test certificates that were withdrawn, the newest: one that was acknowledged is enough. */
+/** Withdrawn test certificates to look at: one acknowledged withdrawal completes its step. */
 const maxWithdrawnTests = 25;
 
-/** Of certificates the newest alone, of deadlines those of live records. */
+/** Reads the account, domains, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */
 export const getSetupSteps = async (services: PortalDependencies, member: MemberSession) => {
   const db = getBusinessDatabase(services, member);
   const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([

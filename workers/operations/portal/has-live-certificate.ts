@@ -1,3 +1,4 @@
+// The newest certificates of a business.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
@@ -6,6 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
+/** Lists the newest certificates of an environment, in any status if `status` is null, with the exact total. */
 export const listNewestCertificates = (
   db: Database,
   { business }: MemberSession,
@@ -13,8 +15,8 @@ export const listNewestCertificates = (
   status: CertificateStatus | null,
   perPage: number,
 ) => {
-  const everything = { emailIndex: null, phoneIndex: null, purposePart: null, originDomain: null, entity: null, from: null, to: null };
-  return listCertificatePage(db, { businessId: business.id, environment, filter: { status, ...everything }, page: 1, perPage });
+  const noFilter = { emailIndex: null, phoneIndex: null, purposePart: null, originDomain: null, entity: null, from: null, to: null };
+  return listCertificatePage(db, { businessId: business.id, environment, filter: { status, ...noFilter }, page: 1, perPage });
 };
 
 /** Whether the business has a live certificate. */

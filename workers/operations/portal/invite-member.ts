@@ -1,3 +1,4 @@
+// POST /v1/business/portal/members.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
@@ -13,7 +14,10 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 
 const invitationLifeMs = 7 * dayMs;
 
-/** A second invitation of an address takes the place of the first. */
+/**
+ * Invites an address by mail for seven days. A new invitation replaces an open one of the same address. Refuses `invalid_request` for an
+ * invalid address and for that of a member, `member_limit` and `idempotency_conflict`.
+ */
 export const inviteMember = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -23,13 +27,13 @@ export const inviteMember = async (
   const { business } = member;
   const db = getBusinessDatabase(services, member);
   const address = normalizeEmailAddress(request.email);
-  if (address === null) return refuse("invalid_request", "email: must be one e-mail address.");
+  if (address === null) return refuse("invalid_request", "email: must be one email address.");
   const emailIndex = await vault.blindIndex("email", address);
   const { role, idempotencyKey } = request;
-  const once = { route: "POST /v1/business/portal/members", key: idempotencyKey, wanted: { email: address, role } };
-  const invited = await createOnce<Member, "invalid_request">(services, member, once, async (createdAt) => {
+  const operation = { route: "POST /v1/business/portal/members", key: idempotencyKey, input: { email: address, role } };
+  const invited = await createOnce<Member, "invalid_request">(services, member, operation, async (createdAt) => {
     if (await hasMemberWithAddress(db, business.id, emailIndex))
-      return refuse("invalid_request", "email: must not be that of a member already.");
+      return refuse("invalid_request", "email: must not belong to a member. This person is already a member.");
     const id = generateId("mem_", shardOfId(business.id), random);
     const email = trimWhiteSpace(request.email);
     const expiresAt = createdAt + invitationLifeMs;
@@ -40,7 +44,7 @@ export const inviteMember = async (
         ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
         ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
       ],
-      act: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
+      action: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
     });
   }).catch(refuseWhen(isMemberLimitReached, "member_limit"));
   services.scheduleMail();

@@ -1,3 +1,4 @@
+// GET /v1/business/portal/certs/{cert_id}/views.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -11,25 +12,25 @@ import { getBusinessCertificate } from "./get-business-certificate.ts";
 export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
   readonly views: readonly PageView[];
-  /** Opens that are kept, on all pages. */
+  /** Stored visits, on all pages. */
   readonly total: number;
   readonly page: number;
   readonly perPage: number;
 }
 
-/** A certificate with who opened its public page, newest first. Refuses as `ownCertificate`. */
+/** Returns a certificate and one page of visits of its public page, newest first. Refuses as `getBusinessCertificate`. */
 export const listCertificateViews = async (
   services: PortalDependencies,
   member: MemberSession,
   certId: CertId,
   { page, perPage }: { readonly page: number; readonly perPage: number },
 ): Promise<Result<CertificateViewPage, "cert_not_found">> => {
-  const own = await getBusinessCertificate(services, member, certId);
-  if (!own.ok) return own;
+  const certificate = await getBusinessCertificate(services, member, certId);
+  if (!certificate.ok) return certificate;
   const db = getBusinessDatabase(services, member);
   const [views, total] = await combineLookups(db, [
     listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
     countStoredViews(db, certId),
   ]);
-  return ok({ certificate: own.value, views, total, page, perPage });
+  return ok({ certificate: certificate.value, views, total, page, perPage });
 };

@@ -1,7 +1,9 @@
+// GET /v1/business/portal/clients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listClientsByBusiness, type Client } from "../../../storage/clients.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
+/** Lists the clients of the business, live and sandbox. */
 export const listClients = (services: Stores, member: MemberSession): Promise<readonly Client[]> =>
   listClientsByBusiness(getBusinessDatabase(services, member), member.business.id);

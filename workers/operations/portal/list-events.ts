@@ -1,31 +1,36 @@
+// The event list of the portal.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
 export interface EventList {
   readonly events: readonly EventWithDeliveries[];
-  /** The place before which older ones are; null where there are none. */
+  /** Pass as `before` to read older events; null if there are none. */
   readonly nextBefore: number | null;
 }
 
+/** Events to scan per page if a type is selected, because only some of them match. */
 const scanSize = 500;
 
-/** At most `limit` of those before a place, or of all; of one type or of every. */
+/**
+ * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. With a `type`, a page can be short
+ * or empty although older events exist; `nextBefore` is then not null.
+ */
 export const listEvents = async (
   services: EventSequences,
   { business, environment }: BusinessScope,
   { before, type, limit }: { readonly before: number | null; readonly type: string | null; readonly limit: number },
 ): Promise<EventList> => {
-  const log = services.eventSequence(business.id, environment);
-  await log.drain();
-  const { head } = await log.listEvents(Number.MAX_SAFE_INTEGER, 1, null);
+  const eventSequence = services.eventSequence(business.id, environment);
+  await eventSequence.drain();
+  const { head } = await eventSequence.listEvents(Number.MAX_SAFE_INTEGER, 1, null);
   const upTo = Math.min(head, (before ?? head + 1) - 1);
   const after = Math.max(0, upTo - (type === null ? limit : scanSize));
-  const page = upTo === 0 ? [] : (await log.listEvents(after, upTo - after, null)).events;
+  const page = upTo === 0 ? [] : (await eventSequence.listEvents(after, upTo - after, null)).events;
   const chosen = page.filter((event) => type === null || event.type === type).toReversed();
   const events = chosen.slice(0, limit);
   const oldest = chosen.length > limit ? events.at(-1)?.seq : after + 1;
   const [first, last] = [events.at(-1)?.seq, events[0]?.seq];
-  const deliveries = first === undefined || last === undefined ? [] : await log.listDeliveriesBetween(first - 1, last);
+  const deliveries = first === undefined || last === undefined ? [] : await eventSequence.listDeliveriesBetween(first - 1, last);
   return { events: attachDeliveries(events, deliveries), nextBefore: oldest !== undefined && oldest > 1 ? oldest : null };
 };

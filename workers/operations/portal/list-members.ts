@@ -1,7 +1,9 @@
+// GET /v1/business/portal/members.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listMembersAndInvitations, type Member } from "../../../storage/members.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
+/** Lists members and open invitations of the business. */
 export const listMembers = (services: ReadDependencies, member: MemberSession): Promise<readonly Member[]> =>
   listMembersAndInvitations(getBusinessDatabase(services, member), services.vault, member.business.id, services.clock());

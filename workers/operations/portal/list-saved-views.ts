@@ -1,8 +1,9 @@
+// Saved views of the business.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listViewsByBusiness, type SavedView } from "../../../storage/saved-views.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** By name. */
+/** Lists saved views by name. */
 export const listSavedViews = (services: Stores, member: MemberSession): Promise<readonly SavedView[]> =>
   listViewsByBusiness(getBusinessDatabase(services, member), member.business.id);

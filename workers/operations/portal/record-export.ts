@@ -1,4 +1,4 @@
-// What leaves the portal as a file is entered in the audit chain, with who took it, before the first byte of it is sent.
+// Records an export from the portal in the audit chain before the first byte of the file is sent.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
@@ -11,16 +11,16 @@ export interface ListExport {
   readonly rows: number;
 }
 
-/** Of the business as a whole, or of one of its endpoints. */
+/** Records who exported which list. The entry is about the endpoint if one is given, otherwise about the business. */
 export const recordExport = (
   services: WriteDependencies,
   member: MemberSession,
   exported: ListExport,
   endpoint: WebhookId | null = null,
 ): Promise<void> => {
-  const about =
+  const subject =
     endpoint === null
       ? ({ entityType: "business", entityId: member.business.id } as const)
       : ({ entityType: "webhook", entityId: endpoint } as const);
-  return commitWithAudit(services, member, [], { type: "list.exported", ...about, payload: { ...exported } });
+  return commitWithAudit(services, member, [], { type: "list.exported", ...subject, payload: { ...exported } });
 };

@@ -1,3 +1,4 @@
+// DELETE /v1/business/portal/domains/{domain_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -5,7 +6,7 @@ import { findDomain, deleteDomain } from "../../../storage/domains.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** From here on it is not on any form's list. Certificates that were issued stay as they are. */
+/** Removes a domain: new submissions from it are refused at once. Issued certificates are unchanged. Refuses `not_found`. */
 export const releaseDomain = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -14,7 +15,7 @@ export const releaseDomain = async (
   const db = getBusinessDatabase(services, member);
   const found = await findDomain(db, member.business.id, id);
   if (found === null) return refuse("not_found");
-  const act: AuditedAction = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
-  await commitWithAudit(services, member, [deleteDomain(db, member.business.id, id)], act);
+  const action: AuditedAction = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
+  await commitWithAudit(services, member, [deleteDomain(db, member.business.id, id)], action);
   return ok(id);
 };

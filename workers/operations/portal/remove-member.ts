@@ -1,3 +1,4 @@
+// DELETE /v1/business/portal/members/{member_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
@@ -5,7 +6,7 @@ import { findMember, deleteMember, isLastOwner } from "../../../storage/members.
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Ends their sessions too. */
+/** Removes a member with their sessions, or an invitation. Refuses `not_found` and `last_owner`. */
 export const removeMember = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -14,8 +15,8 @@ export const removeMember = async (
   const db = getBusinessDatabase(services, member);
   const { business } = member;
   if ((await findMember(db, services.vault, business.id, id, services.clock())) === null) return refuse("not_found");
-  const act: AuditedAction = { type: "member.removed", entityType: "member", entityId: id };
-  return commitWithAudit(services, member, deleteMember(db, business.id, id), act).then(
+  const action: AuditedAction = { type: "member.removed", entityType: "member", entityId: id };
+  return commitWithAudit(services, member, deleteMember(db, business.id, id), action).then(
     () => ok(id),
     refuseWhen(isLastOwner, "last_owner"),
   );

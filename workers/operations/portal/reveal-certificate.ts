@@ -1,3 +1,4 @@
+// POST /v1/business/portal/certs/{cert_id}/reveal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
@@ -5,14 +6,14 @@ import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getCertificateAs, type CertificateDetail } from "../certificates/get-certificate.ts";
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
-/** With the person and the circumstances, once it stands in the audit chain who asked. */
+/** Returns a certificate with its decrypted subject and evidence. The read is audited before this returns. Refuses `cert_not_found`. */
 export const revealCertificate = async (
   services: PortalWriteDependencies,
   member: MemberSession,
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => {
-  const own = await getBusinessCertificate(services, member, certId);
-  if (!own.ok) return own;
-  const reader = { business: member.business, environment: own.value.environment };
+  const certificate = await getBusinessCertificate(services, member, certId);
+  if (!certificate.ok) return certificate;
+  const reader = { business: member.business, environment: certificate.value.environment };
   return getCertificateAs(services, reader, { kind: "member", id: member.userId }, certId);
 };

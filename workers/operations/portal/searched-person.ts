@@ -1,3 +1,4 @@
+// The person that a member searches for, sealed for use in a URL.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Stores } from "../dependencies.ts";
@@ -9,14 +10,15 @@ const getSearchContext = ({ business }: MemberSession): EncryptionContext => ({
   owner: business.id,
 });
 
+/** Seals the search text for this business. */
 export const sealSearchedPerson = ({ vault }: Stores, member: MemberSession, person: string): Promise<string> =>
   vault.seal(getSearchContext(member), person);
 
-/** For whatever we did not seal for this business, somebody who is nobody. */
+/** Opens the search text. Text that was not sealed for this business becomes a search without matches. */
 export const openSearchedPerson = async ({ vault }: Stores, member: MemberSession, sealed: string): Promise<string> => {
   try {
     return await vault.open(getSearchContext(member), sealed);
   } catch {
-    return "@"; // an address is whatever somebody types: it finds nobody
+    return "@"; // URLs are untrusted input; "@" matches no one
   }
 };

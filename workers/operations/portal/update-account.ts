@@ -1,3 +1,4 @@
+// PATCH /v1/business/portal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { parseProfileChange, type BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -6,19 +7,22 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 
-/** Certificates that were issued keep what stood when they were. Nothing is written where nothing changes. */
+/**
+ * Updates the account and records the names of the changed fields. Nothing is written if nothing changes. Issued certificates keep the
+ * profile of their time. Refuses `invalid_request`.
+ */
 export const updateAccount = async (
   services: WriteDependencies,
   member: MemberSession,
-  asked: BusinessProfileChange,
+  input: BusinessProfileChange,
 ): Promise<Result<BusinessAccount, "invalid_request">> => {
-  const chosen = parseProfileChange(asked);
-  if (!chosen.ok) return chosen;
+  const change = parseProfileChange(input);
+  if (!change.ok) return change;
   const before = await getAccount(services, member);
-  const changed = (Object.keys(chosen.value) as (keyof BusinessProfileChange)[]).filter((key) => chosen.value[key] !== before[key]).sort();
+  const changed = (Object.keys(change.value) as (keyof BusinessProfileChange)[]).filter((key) => change.value[key] !== before[key]).sort();
   if (changed.length === 0) return ok(before);
   const { id } = member.business;
-  const act = { type: "business.profile_changed", entityType: "business", entityId: id, payload: { changed } } as const;
-  await commitWithAudit(services, member, [updateBusinessProfile(getBusinessDatabase(services, member), id, chosen.value)], act);
+  const action = { type: "business.profile_changed", entityType: "business", entityId: id, payload: { changed } } as const;
+  await commitWithAudit(services, member, [updateBusinessProfile(getBusinessDatabase(services, member), id, change.value)], action);
   return ok(await getAccount(services, member));
 };

@@ -1,3 +1,4 @@
+// PATCH /v1/business/portal/members/{member_id}.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
@@ -5,7 +6,7 @@ import { findMember, updateMembershipRole, isLastOwner, type Member } from "../.
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Of a member or of an invitation. Counts from the person's next request on. */
+/** Changes the role of a member or invitation, effective from the person's next request. Refuses `not_found` and `last_owner`. */
 export const updateMemberRole = async (
   services: WriteDependencies,
   member: MemberSession,
@@ -17,8 +18,8 @@ export const updateMemberRole = async (
   const found = await findMember(db, services.vault, business.id, id, services.clock());
   if (found === null) return refuse("not_found");
   if (found.role === role) return ok(found);
-  const act: AuditedAction = { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } };
-  return commitWithAudit(services, member, updateMembershipRole(db, business.id, id, role), act).then(
+  const action: AuditedAction = { type: "member.role_changed", entityType: "member", entityId: id, payload: { role } };
+  return commitWithAudit(services, member, updateMembershipRole(db, business.id, id, role), action).then(
     () => ok({ ...found, role }),
     refuseWhen(isLastOwner, "last_owner"),
   );

@@ -1,3 +1,4 @@
+// POST /v1/business/portal/domains/{domain_id}/verify.
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { verificationMethods, describeFindings, recheckIntervalMs } from "../../../core/accounts/domain-claim.ts";
@@ -8,16 +9,17 @@ import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
-/** Not proved; with what stands in DNS instead, for the page of the business's own people. The wire says it in constant words. */
+/** A refusal with the other TXT values found, which only the portal page shows; the API message is constant text. */
 interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];
 }
 
-const notPendingMessage = "This domain waits for no proof. Remove it and add it again.";
+const noOpenClaimMessage = "This domain has no open claim to verify. Remove the domain and add it again.";
 
 /**
- * Looks for the proof and, where it is, marks the domain. DNS counts first, which covers sub-domains too. A domain that is verified stays
- * so when nothing is found; another method that is found takes the place of the one before.
+ * Looks for the proof of a domain and marks the domain verified if it is found. Without a `method` all are tried and DNS is preferred,
+ * because it also covers subdomains. A verified domain stays verified if nothing is found; a proof by another method replaces the method.
+ * Refuses `not_found` and `domain_unverified`.
  */
 export const verifyDomain = async (
   services: PortalWriteDependencies,
@@ -30,25 +32,27 @@ export const verifyDomain = async (
   const found = await findDomain(db, business.id, id);
   if (found === null) return refuse("not_found");
   const { token, domain, expiresAt, status } = found;
-  const isOver = status === "pending" && expiresAt !== null && expiresAt <= services.clock();
-  if (token === null || isOver) return { ...refuse("domain_unverified", notPendingMessage), otherTexts: [] };
+  const isExpired = status === "pending" && expiresAt !== null && expiresAt <= services.clock();
+  if (token === null || isExpired) return { ...refuse("domain_unverified", noOpenClaimMessage), otherTexts: [] };
 
-  const tried = method === null ? verificationMethods : [method];
-  const seen = await Promise.all(tried.map(async (one) => ({ method: one, ...(await findDomainProof(services, { domain, token }, one)) })));
-  const proof = seen.find(({ sighting }) => sighting === "found");
+  const methods = method === null ? verificationMethods : [method];
+  const findings = await Promise.all(
+    methods.map(async (tried) => ({ method: tried, ...(await findDomainProof(services, { domain, token }, tried)) })),
+  );
+  const proof = findings.find(({ sighting }) => sighting === "found");
   if (proof === undefined)
-    return { ...refuse("domain_unverified", describeFindings(seen)), otherTexts: seen.flatMap(({ otherTexts }) => otherTexts) };
+    return { ...refuse("domain_unverified", describeFindings(findings)), otherTexts: findings.flatMap(({ otherTexts }) => otherTexts) };
 
   const now = services.clock();
-  const { method: provedBy } = proof;
-  const act: AuditedAction = { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: provedBy } };
+  const { method: verifiedBy } = proof;
+  const action: AuditedAction = { type: "domain.verified", entityType: "domain", entityId: id, payload: { domain, method: verifiedBy } };
   await commitWithAudit(
     services,
     member,
-    [markDomainVerified(db, id, { method: provedBy, now, nextCheckAt: now + recheckIntervalMs })],
-    act,
+    [markDomainVerified(db, id, { method: verifiedBy, now, nextCheckAt: now + recheckIntervalMs })],
+    action,
     { at: now },
   );
   const after = await findDomain(db, business.id, id);
-  return after === null ? refuse("not_found") : ok(after); // somebody removed it in between
+  return after === null ? refuse("not_found") : ok(after); // removed by a concurrent request
 };

@@ -1,29 +1,29 @@
-// Each store answers a small question; a store that does not is named, with nothing of its error.
+// Health checks of the stores. Results name the failing check and contain nothing of its error.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 
-const measureCheck = async (services: Runtime, question: () => Promise<boolean>) => {
+const measureCheck = async (services: Runtime, check: () => Promise<boolean>) => {
   const start = services.clock();
   try {
-    const ok = await question();
+    const ok = await check();
     return { ok, latencyMs: services.clock() - start };
   } catch {
-    return { ok: false, latencyMs: services.clock() - start }; // the outcome is the answer; the fault is storage's to log
+    return { ok: false, latencyMs: services.clock() - start }; // storage logs the error
   }
 };
 
 const canReadDatabases = async (services: Stores): Promise<boolean> => {
-  const homes = services.shards.all();
-  const answers = await Promise.all(homes.map(([, db]) => isDatabaseHealthy(db)));
-  return homes.length > 0 && answers.every((answer) => answer);
+  const shards = services.shards.all();
+  const results = await Promise.all(shards.map(([, db]) => isDatabaseHealthy(db)));
+  return shards.length > 0 && results.every((isHealthy) => isHealthy);
 };
 
 const canSealAndOpen = async (services: Stores): Promise<boolean> => {
-  const place = { table: "health", record: "health", field: "probe", owner: "health" };
-  return (await services.vault.open(place, await services.vault.seal(place, "probe"))) === "probe";
+  const context = { table: "health", record: "health", field: "probe", owner: "health" };
+  return (await services.vault.open(context, await services.vault.seal(context, "probe"))) === "probe";
 };
 
-/** With the names of the checks that failed. */
+/** Runs all checks; latencies in milliseconds. `failing` lists the names of the checks that failed. Never throws. */
 export const checkHealth = async (services: ReadDependencies) => {
   const [database, kv, crypto] = await Promise.all([
     measureCheck(services, () => canReadDatabases(services)),

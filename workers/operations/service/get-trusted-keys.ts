@@ -1,7 +1,8 @@
-// What a reader of our proofs has to trust, as of now.
+// Keys, logs and verifier that a reader of proofs has to trust.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 
+/** Builds the input of the trust document from the current configuration, including retired keys with their validity. */
 export const getTrustedKeys = ({
   config,
   trustedLogs,
@@ -16,7 +17,7 @@ export const getTrustedKeys = ({
   witnessMin: config.witnessMin,
   authorities: config.authorities,
   issuerKeys: signer.publicKeys.map((key) => {
-    const { validFrom, validTo } = config.retiredIssuerKeys.find((one) => one.key === key.x) ?? { validFrom: config.issuerKeyFrom };
+    const { validFrom, validTo } = config.retiredIssuerKeys.find((retired) => retired.key === key.x) ?? { validFrom: config.issuerKeyFrom };
     return { ...key, validFrom, ...(validTo !== undefined && { validTo }) };
   }),
   anchorKeys: anchorKey === null ? [] : [anchorKey.publicKey, ...config.retiredAnchorKeys],

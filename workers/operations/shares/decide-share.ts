@@ -7,7 +7,8 @@ import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { parseAuthorizationToken, isTokenExpired } from "./authorization-token.ts";
 import { toTokenBinding } from "./authorize-share-request.ts";
-import { grantShare, type GrantRequest, type Grantor, type GrantResult } from "./grant-share.ts";
+import type { GrantResult } from "./grant-result.ts";
+import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
 export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "canDecide"> {
   readonly state: string | null;

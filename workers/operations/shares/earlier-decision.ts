@@ -11,7 +11,7 @@ import type { Database } from "../../../storage/database.ts";
 import { findDecidedRequest, canReissueCode, reissueCode } from "../../../storage/share-codes.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
-import type { GrantResult } from "./grant-share.ts";
+import type { GrantResult } from "./grant-result.ts";
 
 /** Derives a code from a secret key, so that a repeated request gets the same code and only its hash is stored. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>

@@ -8,8 +8,6 @@ import type { ContactKey } from "../../../core/shares/fields.ts";
 import { parseShareTerms, checkGrantAllowed, maxTestShares, decideGrant, type ShareGrant } from "../../../core/shares/grant.ts";
 import { getPersonaFields, type PersonaName } from "../../../core/shares/persona.ts";
 import { codeLifetimeMs } from "../../../core/shares/request.ts";
-import type { Share } from "../../../core/shares/share.ts";
-import type { Instant } from "../../../core/time.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
@@ -19,6 +17,7 @@ import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { commitShare, type ShareCreation } from "./commit-share.ts";
+import type { GrantResult } from "./grant-result.ts";
 import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./earlier-decision.ts";
 
 /** Who agrees: a person with an account, or a test person of the sandbox. */
@@ -41,14 +40,6 @@ export interface GrantRequest {
   readonly canDecide: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
   readonly requestId: string;
-}
-
-export interface GrantResult {
-  readonly code: string;
-  readonly codeExpiresAt: Instant;
-  readonly share: Share;
-  /** The request was decided before; this is that decision. */
-  readonly isRepeated: boolean;
 }
 
 const commitGrant = async (

@@ -4,7 +4,7 @@ import { shardOfId, type ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.ts";
-import type { GrantResult } from "./grant-share.ts";
+import type { GrantResult } from "./grant-result.ts";
 
 /**
  * Returns the earlier decision with a valid code; the person does not decide again. Null if there is none. Refuses as

@@ -1,5 +1,4 @@
-// Owners hear of an endpoint that has been failing for long, and the operator finds it. Nothing is switched off: the most harmful failure would be a
-// revocation that is never delivered.
+// Alerts owners and the operator to an endpoint that keeps failing. The endpoint stays enabled: not delivering a revocation would be worse.
 import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
@@ -7,18 +6,18 @@ import { insertFailingEndpoint } from "../../../storage/outboxes/failing-endpoin
 import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Letters go to the mail outbox; the minute cron sends them. */
+/** Records the failing endpoint and writes the mails to the outbox in one batch. */
 export const alertEndpointOwners = async (
-  platform: ReadDependencies,
+  services: ReadDependencies,
   settings: EndpointSettings,
   health: EndpointHealth,
 ): Promise<void> => {
   const businessId = settings.businessId as BusinessId;
-  const db = platform.shards.forId(businessId);
-  const now = platform.clock();
+  const db = services.shards.forId(businessId);
+  const now = services.clock();
   const since = health.failingSince ?? now;
   const data = { webhookId: settings.endpointId, failingSince: since, failures: health.consecutiveFailures };
-  const mails = await insertOwnerMails(db, platform.vault, businessId, { template: "webhook_failing", data, now });
-  const noted = insertFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
-  await batch(db, [noted, ...mails]);
+  const mails = await insertOwnerMails(db, services.vault, businessId, { template: "webhook_failing", data, now });
+  const record = insertFailingEndpoint(db, { webhookId: settings.endpointId as WebhookId, businessId, since }, now);
+  await batch(db, [record, ...mails]);
 };

@@ -1,3 +1,4 @@
+// Audit entries about webhook endpoints.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { DomainEventType, AuditedAction } from "../../../core/domain-events.ts";
 import type { WebhookId } from "../../../core/ids.ts";
@@ -5,7 +6,7 @@ import type { Statement } from "../../../storage/database.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
-/** Commits an entry of the audit chain, with rows beside it; throws when it cannot. */
+/** Commits an audit entry together with `rows`. Throws if it cannot. */
 export const commitWebhookAudit = (
   services: WriteDependencies,
   member: MemberSession,

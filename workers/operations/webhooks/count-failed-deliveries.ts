@@ -1,15 +1,16 @@
+// Number of failed deliveries of an endpoint.
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { EventSequences } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** How many deliveries of an endpoint failed since then; null where there is no such endpoint. */
+/** Counts the deliveries that failed since an instant; null for an unknown endpoint. */
 export const countFailedDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,
   endpointId: WebhookId,
   since: Instant,
 ): Promise<number | null> => {
-  const held = await findEventSequence(services, businessId, endpointId);
-  return held === null ? null : held.eventSequence.countFailedSince(endpointId, since);
+  const found = await findEventSequence(services, businessId, endpointId);
+  return found === null ? null : found.eventSequence.countFailedSince(endpointId, since);
 };

@@ -1,5 +1,5 @@
-// Registering an endpoint. Only the business's log knows whether there is room, so the endpoint is added first and taken back
-// when its audit entry was not committed.
+// POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again
+// if its audit entry could not be committed.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -25,23 +25,27 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
-  /** Null: every ordinary type, now and later. */
+  /** Null for all standard event types, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
-  /** Of which records it is to hear; for good. */
+  /** Environment whose events it receives. Cannot be changed. */
   readonly environment: Environment;
   readonly idempotencyKey: string | null;
 }
 
-/** The only answer that holds the secret unasked. */
+/** Contains the signing secret. */
 export interface CreatedWebhook {
   readonly endpoint: RegisteredEndpoint;
-  readonly replayed: boolean;
+  /** Whether an earlier request with this idempotency key created it. */
+  readonly isReplayed: boolean;
 }
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_limit" | "idempotency_conflict";
 
-/** Registers an endpoint; it hears of what happens from now on. One `idempotencyKey` makes one endpoint. */
+/**
+ * Adds an endpoint that receives events from now on. One idempotency key creates one endpoint. Refuses `invalid_request`,
+ * `invalid_webhook_url`, `idempotency_conflict` and `webhook_limit`.
+ */
 export const createWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
@@ -56,16 +60,16 @@ export const createWebhook = async (
 
   const db = services.shards.forId(member.business.id);
   const { vault } = services;
-  const wanted = { url, events: events.value, description: description.value };
+  const settings = { url, events: events.value, description: description.value };
   const keyHash = request.idempotencyKey === null ? null : idempotencyKeyHash(member.userId, "POST /v1/webhooks", request.idempotencyKey);
-  const bodyHash = sha256Hex(toCanonicalJson({ ...wanted, ...(environment === "sandbox" && { environment }) }));
-  const kept = async (): Promise<Result<CreatedWebhook, CreateWebhookRefusal> | null> => {
-    const answer = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
-    if (answer === null) return null;
-    if (answer.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    return ok({ endpoint: parseRegistration(answer.response), replayed: true });
+  const bodyHash = sha256Hex(toCanonicalJson({ ...settings, ...(environment === "sandbox" && { environment }) }));
+  const findEarlier = async (): Promise<Result<CreatedWebhook, CreateWebhookRefusal> | null> => {
+    const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
+    if (saved === null) return null;
+    if (saved.bodyHash !== bodyHash) return refuse("idempotency_conflict");
+    return ok({ endpoint: parseRegistration(saved.response), isReplayed: true });
   };
-  const earlier = await kept();
+  const earlier = await findEarlier();
   if (earlier !== null) return earlier;
 
   const now = services.clock();
@@ -73,14 +77,14 @@ export const createWebhook = async (
   const id = generateId("whk_", shardOfId(businessId), services.random) as WebhookId;
   const secret = formatWebhookSecret(services.random(secretLength));
   const secretSealed = await sealWebhookSecret(vault, { endpointId: id, businessId }, secret);
-  const log = services.eventSequence(businessId, environment);
-  if (!(await log.addEndpoint({ id, ...wanted, secretSealed, secretHint: formatSecretHint(secret), createdAt: now })))
+  const eventSequence = services.eventSequence(businessId, environment);
+  if (!(await eventSequence.addEndpoint({ id, ...settings, secretSealed, secretHint: formatSecretHint(secret), createdAt: now })))
     return refuse("webhook_limit");
   const endpoint: RegisteredEndpoint = {
     id,
     url,
-    events: wanted.events ?? standardEventTypes,
-    description: wanted.description,
+    events: settings.events ?? standardEventTypes,
+    description: settings.description,
     status: "enabled",
     environment,
     secret,
@@ -91,15 +95,15 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
-    // Only the answer of the commit may have been lost. While nobody can tell, this throws and the endpoint stays: it can be seen
-    // and removed, and an answer that may be kept names no endpoint that is gone.
+    // The commit may have succeeded although its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
+    // stays: members can see and delete it, and a saved response never names a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
-      await log.removeEndpoint(id);
-      const first = isIdempotencyKeyTaken(error) ? await kept() : null; // the same request, twice at once: the other one made it
+      await eventSequence.removeEndpoint(id);
+      const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key won
       if (first !== null) return first;
       throw error;
     }
     services.scheduleFollowUp();
   }
-  return ok({ endpoint, replayed: false });
+  return ok({ endpoint, isReplayed: false });
 };

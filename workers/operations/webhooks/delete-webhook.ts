@@ -1,3 +1,4 @@
+// DELETE /v1/webhooks/{webhook_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -5,13 +6,14 @@ import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
+/** Deletes an endpoint after the deletion is in the audit chain. Refuses `not_found`. */
 export const deleteWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<WebhookId, "not_found">> => {
-  const held = await findEventSequence(services, member.business.id, id);
-  if (held === null) return refuse("not_found");
+  const found = await findEventSequence(services, member.business.id, id);
+  if (found === null) return refuse("not_found");
   await commitWebhookAudit(services, member, "webhook.deleted", id);
-  return (await held.eventSequence.removeEndpoint(id)) ? ok(id) : refuse("not_found");
+  return (await found.eventSequence.removeEndpoint(id)) ? ok(id) : refuse("not_found");
 };

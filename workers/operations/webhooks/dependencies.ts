@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { EventSequence } from "../../../durable-objects/event-sequence/object.ts";

@@ -1,3 +1,4 @@
+// Finds the event sequence that has an endpoint.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { EventSequences } from "./dependencies.ts";
@@ -5,14 +6,14 @@ import type { EventSequences } from "./dependencies.ts";
 export const environments = ["live", "sandbox"] as const satisfies readonly Environment[];
 
 /**
- * Which of the two holds an endpoint: an id does not say, and the live one is asked first, so only what belongs to the sandbox costs a
- * second question. Null for an endpoint that is not this business's.
+ * Looks in the live sequence, then in the sandbox, because an id does not tell its environment. Null for an endpoint that this business
+ * does not have.
  */
 export const findEventSequence = async (services: EventSequences, businessId: BusinessId, id: WebhookId) => {
   for (const environment of environments) {
-    const log = services.eventSequence(businessId, environment);
-    const settings = await log.findEndpointSettings(id);
-    if (settings !== null) return { eventSequence: log, environment, settings };
+    const eventSequence = services.eventSequence(businessId, environment);
+    const settings = await eventSequence.findEndpointSettings(id);
+    if (settings !== null) return { eventSequence, environment, settings };
   }
   return null;
 };

@@ -1,3 +1,4 @@
+// GET /v1/webhooks/{webhook_id}/deliveries.
 import type { DeliveryId, BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
@@ -6,7 +7,7 @@ import { findEventSequence } from "./find-event-sequence.ts";
 
 export interface DeliveryQuery {
   readonly limit: number;
-  /** The last delivery of the page before; null for the newest. */
+  /** The last delivery of the previous page; null for the first page. */
   readonly before: DeliveryId | null;
 }
 
@@ -15,15 +16,15 @@ export interface DeliveryPage {
   readonly hasMore: boolean;
 }
 
-/** Newest first, from behind `before` on. */
+/** Lists deliveries of an endpoint, newest first. Refuses `not_found`, and `invalid_request` for a `before` of another endpoint. */
 export const listDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,
   endpointId: WebhookId,
   { limit, before }: DeliveryQuery,
 ): Promise<Result<DeliveryPage, "not_found" | "invalid_request">> => {
-  const held = await findEventSequence(services, businessId, endpointId);
-  if (held === null) return refuse("not_found");
-  const page = await held.eventSequence.listDeliveries(endpointId, limit, before);
+  const found = await findEventSequence(services, businessId, endpointId);
+  if (found === null) return refuse("not_found");
+  const page = await found.eventSequence.listDeliveries(endpointId, limit, before);
   return page === null ? refuse("invalid_request", "before: must be the id of a delivery to this endpoint.") : ok(page);
 };

@@ -1,3 +1,4 @@
+// GET /v1/webhooks.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Endpoint, EndpointHealth } from "../../../core/webhooks/endpoint.ts";
@@ -6,18 +7,18 @@ import { environments } from "./find-event-sequence.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;
-  /** Of which records it hears. */
+  /** Environment whose events it receives. */
   readonly environment: Environment;
-  /** Null where its lane did not answer: then nobody knows. */
+  /** Null if its delivery queue did not answer. */
   readonly health: EndpointHealth | null;
 }
 
-/** Live ones, then those of the sandbox; each oldest first. */
+/** Lists live endpoints, then sandbox endpoints, each oldest first. */
 export const listWebhooks = async (services: EventSequences, { business }: MemberSession): Promise<readonly EndpointState[]> => {
   const listed = await Promise.all(
     environments.map(async (environment) => {
-      const found = await services.eventSequence(business.id, environment).listEndpoints();
-      return found.map((state) => ({ ...state, environment }));
+      const endpoints = await services.eventSequence(business.id, environment).listEndpoints();
+      return endpoints.map((state) => ({ ...state, environment }));
     }),
   );
   return listed.flat();

@@ -1,20 +1,21 @@
+// Decrypts the payloads of events about shares.
 import type { StoredEvent, EventData } from "../../../core/events/event.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The payloads, by event id, of those events whose share is active now; what is missing may no longer be read. */
+/** Returns payloads by event id. Events whose share is no longer active are missing, because their payload must not be read. */
 export const openEventPayloads = async (
   services: ReadDependencies,
   events: readonly StoredEvent[],
 ): Promise<ReadonlyMap<string, EventData>> => {
   const { vault } = services;
-  const byHome = Map.groupBy(events, ({ shareId }) => shardOfId(shareId ?? ""));
+  const byShard = Map.groupBy(events, ({ shareId }) => shardOfId(shareId ?? ""));
   const keys = await Promise.all(
-    [...byHome].map(([home, of]) =>
+    [...byShard].map(([shard, shardEvents]) =>
       listActiveShareKeys(
-        services.shards.forId(`shr_${home}`),
-        [...new Set(of.map(({ shareId }) => shareId as ShareId))],
+        services.shards.forId(`shr_${shard}`),
+        [...new Set(shardEvents.map(({ shareId }) => shareId as ShareId))],
         services.clock(),
       ),
     ),

@@ -1,29 +1,29 @@
+// POST /v1/webhooks/deliveries/{delivery_id}/replay.
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
-import type { EventSequences } from "./dependencies.ts";
-import type { WebhookDependencies } from "./dependencies.ts";
+import type { EventSequences, WebhookDependencies } from "./dependencies.ts";
 import { toOutcome, toCallOutcome, type CallOutcome } from "./call-outcome.ts";
 import { environments } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
 export interface ReplayOutcome extends CallOutcome {
-  /** As it is now. */
+  /** The delivery after the replay. */
   readonly delivery: Delivery;
 }
 
 const findReplaySource = async (services: EventSequences, businessId: BusinessId, deliveryId: DeliveryId) => {
   for (const environment of environments) {
-    const log = services.eventSequence(businessId, environment);
-    const source = await log.findReplaySource(deliveryId);
-    if (source !== null) return { eventSequence: log, source };
+    const eventSequence = services.eventSequence(businessId, environment);
+    const source = await eventSequence.findReplaySource(deliveryId);
+    if (source !== null) return { eventSequence, source };
   }
   return null;
 };
 
 /**
- * Sends a past event to its endpoint again, with a fresh signature. Delivered, it ends the delivery; failed, it changes nothing.
- * Refuses `not_found` and, for an update whose share is no longer active, `share_inactive`.
+ * Sends a past event to its endpoint again, with a fresh signature. Success completes the delivery; failure leaves it unchanged. Refuses
+ * `not_found`, and `share_inactive` for an update of a share that is no longer active.
  */
 export const replayDelivery = async (
   services: WebhookDependencies,
@@ -36,6 +36,6 @@ export const replayDelivery = async (
   const sent = await sendEvent(services, source.sending);
   if (sent.kind === "cancelled") return refuse("share_inactive");
   const outcome = toOutcome(sent);
-  const kept = await eventSequence.saveReplay(source.sending.settings.endpointId, deliveryId, outcome);
-  return ok({ ...toCallOutcome(outcome), delivery: kept ?? source.delivery });
+  const saved = await eventSequence.saveReplay(source.sending.settings.endpointId, deliveryId, outcome);
+  return ok({ ...toCallOutcome(outcome), delivery: saved ?? source.delivery });
 };

@@ -1,3 +1,4 @@
+// GET /v1/webhooks/{webhook_id}/secret.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -11,16 +12,16 @@ export interface RevealedSecret {
   readonly secret: string;
 }
 
-/** The secret in force, once it stands in the audit chain who asked for it. */
+/** Returns the current signing secret after the read is in the audit chain. Refuses `not_found`. */
 export const revealWebhookSecret = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
 ): Promise<Result<RevealedSecret, "not_found">> => {
-  const held = await findEventSequence(services, member.business.id, id);
-  if (held === null) return refuse("not_found");
+  const found = await findEventSequence(services, member.business.id, id);
+  if (found === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
-  const secret = await openWebhookSecret(services.vault, owner, held.settings.secretSealed);
+  const secret = await openWebhookSecret(services.vault, owner, found.settings.secretSealed);
   await commitWebhookAudit(services, member, "webhook.secret_revealed", id);
   return ok({ id, secret });
 };

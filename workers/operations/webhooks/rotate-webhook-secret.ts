@@ -1,3 +1,4 @@
+// POST /v1/webhooks/{webhook_id}/rotate-secret.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -10,26 +11,27 @@ import { findEventSequence } from "./find-event-sequence.ts";
 import type { RevealedSecret } from "./reveal-webhook-secret.ts";
 
 export interface RotatedSecret extends RevealedSecret {
-  /** Until then the one before signs too. */
+  /** Until then the previous secret signs too. */
   readonly previousUntil: Instant;
 }
 
 /**
- * The new secret signs from now on; the one before it signs beside it for a day, so that receivers can change over. `draft`
- * answers with the sealed secret to use: rotating anew where a first try died would end the one that receivers know.
+ * Replaces the signing secret; the previous one also signs for a day, so that receivers can switch. `saveDraft` saves the sealed secret and
+ * returns the one to use: a repeat after a crash must continue with the same secret, because another rotation would end the secret that
+ * receivers know. Refuses `not_found`.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
-  draft: (sealed: string) => Promise<string>,
+  saveDraft: (sealed: string) => Promise<string>,
 ): Promise<Result<RotatedSecret, "not_found">> => {
-  const held = await findEventSequence(services, member.business.id, id);
-  if (held === null) return refuse("not_found");
+  const found = await findEventSequence(services, member.business.id, id);
+  if (found === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
-  const sealed = await draft(await sealWebhookSecret(services.vault, owner, formatWebhookSecret(services.random(secretLength))));
+  const sealed = await saveDraft(await sealWebhookSecret(services.vault, owner, formatWebhookSecret(services.random(secretLength))));
   const secret = await openWebhookSecret(services.vault, owner, sealed);
   await commitWebhookAudit(services, member, "webhook.secret_rotated", id);
-  const previousUntil = await held.eventSequence.rotateSecret(id, { sealed, hint: formatSecretHint(secret) }, services.clock());
+  const previousUntil = await found.eventSequence.rotateSecret(id, { sealed, hint: formatSecretHint(secret) }, services.clock());
   return previousUntil === null ? refuse("not_found") : ok({ id, secret, previousUntil });
 };

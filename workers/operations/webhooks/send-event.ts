@@ -1,3 +1,4 @@
+// Signs an event and posts it to an endpoint.
 import { eventToWire } from "../../../core/events/event.ts";
 import type { EndpointSettings, OutgoingDelivery, SendResult } from "../../../core/webhooks/endpoint.ts";
 import { buildDeliveryHeaders } from "../../../core/webhooks/signature.ts";
@@ -6,7 +7,7 @@ import { runIsolated } from "../../log.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
-/** Opening costs two decryptions, and a busy endpoint signs a thousand times a second with the same secret. */
+/** Opening a secret takes two decryptions, and a busy endpoint signs up to a thousand times per second with the same secret. */
 const openCachedSecret = async (
   { openedSecrets, vault }: WebhookDependencies,
   owner: EndpointSettings,
@@ -17,25 +18,25 @@ const openCachedSecret = async (
   return secret;
 };
 
-const getActiveSecrets = (platform: WebhookDependencies, settings: EndpointSettings): Promise<string[]> => {
+const getActiveSecrets = (services: WebhookDependencies, settings: EndpointSettings): Promise<string[]> => {
   const { secretSealed, earlierSecretSealed, earlierSecretUntil } = settings;
-  const stillSigns = earlierSecretSealed !== null && earlierSecretUntil !== null && platform.clock() < earlierSecretUntil;
-  const sealed = stillSigns ? [secretSealed, earlierSecretSealed] : [secretSealed];
-  return Promise.all(sealed.map((one) => openCachedSecret(platform, settings, one)));
+  const hasEarlier = earlierSecretSealed !== null && earlierSecretUntil !== null && services.clock() < earlierSecretUntil;
+  const sealed = hasEarlier ? [secretSealed, earlierSecretSealed] : [secretSealed];
+  return Promise.all(sealed.map((secret) => openCachedSecret(services, settings, secret)));
 };
 
 const signAndPost = async (
-  platform: WebhookDependencies,
+  services: WebhookDependencies,
   { settings, event, deliveryId, attempt }: OutgoingDelivery,
 ): Promise<SendResult> => {
-  const payload = event.dataSealed === null ? null : (await openEventPayloads(platform, [event])).get(event.id);
+  const payload = event.dataSealed === null ? null : (await openEventPayloads(services, [event])).get(event.id);
   if (payload === undefined) return { kind: "cancelled" };
   const body = JSON.stringify(eventToWire(event, payload));
-  const secrets = await getActiveSecrets(platform, settings);
-  const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets, now: platform.clock() });
-  return platform.postWebhook({ url: settings.url, body, headers });
+  const secrets = await getActiveSecrets(services, settings);
+  const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets, now: services.clock() });
+  return services.postWebhook({ url: settings.url, body, headers });
 };
 
-/** Never throws: a fault of ours before anything was sent is `deferred`, and not the receiver's failure. */
-export const sendEvent = async (platform: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
-  (await runIsolated(platform, "webhook", () => signAndPost(platform, sending))) ?? { kind: "deferred", error: "connection" };
+/** Makes one delivery attempt. Never throws: an internal error before sending is `deferred`, which is no failure of the receiver. */
+export const sendEvent = async (services: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
+  (await runIsolated(services, "webhook", () => signAndPost(services, sending))) ?? { kind: "deferred", error: "connection" };

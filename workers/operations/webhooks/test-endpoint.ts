@@ -1,3 +1,4 @@
+// POST /v1/webhooks/{webhook_id}/test.
 import { generateId, firstShard, type BusinessId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
@@ -5,15 +6,15 @@ import { toCallOutcome, toOutcome, type CallOutcome } from "./call-outcome.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
-/** `test.ping`: an event that is stored nowhere. Refuses `not_found`. */
+/** Sends a `test.ping` event, which is not stored. Refuses `not_found`. */
 export const testEndpoint = async (
   services: WebhookDependencies,
   businessId: BusinessId,
   endpointId: WebhookId,
 ): Promise<Result<CallOutcome, "not_found">> => {
-  const held = await findEventSequence(services, businessId, endpointId);
-  if (held === null) return refuse("not_found");
-  const { settings } = held;
+  const found = await findEventSequence(services, businessId, endpointId);
+  if (found === null) return refuse("not_found");
+  const { settings } = found;
   const ping = {
     id: crypto.randomUUID(),
     type: "test.ping",
@@ -25,6 +26,6 @@ export const testEndpoint = async (
   };
   const deliveryId = generateId("dlv_", firstShard, services.random);
   const sent = await sendEvent(services, { settings, event: ping, deliveryId, attempt: 1 });
-  if (sent.kind === "cancelled") throw new Error("webhook: a test carries nothing that could be withheld");
+  if (sent.kind === "cancelled") throw new Error("webhook: a test event has no payload that could be withheld");
   return ok(toCallOutcome(toOutcome(sent)));
 };

@@ -8,7 +8,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import { hasFewUnverifiedWithdrawals, type WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import type { WithdrawalRequest } from "./withdraw-certificate.ts";
+import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
  * Mails per day, business and address that confirm withdrawals without a verified address. A stranger can submit forms with somebody's

@@ -10,7 +10,8 @@ import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateRecord, type LocatedRecord } from "./locate-record.ts";
-import { withdrawCertificate, type WithdrawalRequest, type WithdrawalResult } from "./withdraw-certificate.ts";
+import { withdrawCertificate } from "./withdraw-certificate.ts";
+import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 import { prepareFailureReset } from "./withdrawal-code.ts";
 

@@ -20,7 +20,8 @@ import {
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { locateOwnRecord, type LocatedRecord } from "./locate-record.ts";
-import { withdrawCertificate, type WithdrawalResult } from "./withdraw-certificate.ts";
+import { withdrawCertificate } from "./withdraw-certificate.ts";
+import type { WithdrawalResult } from "./withdrawal-request.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 
 export interface RecordWithdrawalRequest extends RecordedRequest {

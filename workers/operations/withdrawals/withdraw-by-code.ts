@@ -8,7 +8,7 @@ import { verifyEmailCode } from "../access/email-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
-import type { WithdrawalResult } from "./withdraw-certificate.ts";
+import type { WithdrawalResult } from "./withdrawal-request.ts";
 import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts";
 
 export interface WithdrawalByCode extends PersonWithdrawal {

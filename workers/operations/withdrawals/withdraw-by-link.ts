@@ -6,7 +6,7 @@ import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
-import type { WithdrawalResult } from "./withdraw-certificate.ts";
+import type { WithdrawalResult } from "./withdrawal-request.ts";
 
 export interface WithdrawalByLink extends PersonWithdrawal {
   readonly token: string;

@@ -1,44 +1,14 @@
 // Withdraws a whole certificate and, with scope `business`, the person's other certificates with that business.
-import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
-import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { Instant } from "../../../core/time.ts";
-import type { WithdrawnEntity } from "../../../core/withdrawals/entity-withdrawal.ts";
-import {
-  decideWithdrawal,
-  type WithdrawalSource,
-  type WithdrawalScope,
-  type WithdrawalAddress,
-} from "../../../core/withdrawals/withdrawal.ts";
-import type { Statement } from "../../../storage/database.ts";
+import { decideWithdrawal, type WithdrawalScope, type WithdrawalAddress } from "../../../core/withdrawals/withdrawal.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
-import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "./commit-withdrawals.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
-
-export interface WithdrawalResult {
-  readonly certId: CertId;
-  readonly withdrawnAt: Instant;
-  readonly ceaseBy: Instant;
-  /** Recipients that were withdrawn from. Empty if the whole certificate was withdrawn. */
-  readonly fromEntities: readonly WithdrawnEntity[];
-  /** The withdrawal of the whole certificate. Null while it stays active for other recipients. */
-  readonly withdrawal: PublishedWithdrawal | null;
-}
-
-export interface WithdrawalRequest {
-  readonly change: WithdrawalSource;
-  /** Language of the confirmation mail. */
-  readonly language: MailLanguage;
-  /** Further rows for the transaction of the withdrawal. */
-  readonly extraRows?: readonly Statement[];
-  readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
-}
+import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
 const maxAttempts = 3; // only other withdrawals of the same person's certificates make an attempt fail
 

@@ -9,7 +9,8 @@ import { findWithdrawable } from "../../../storage/withdrawals.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
-import { withdrawCertificate, type WithdrawalRequest, type WithdrawalResult } from "./withdraw-certificate.ts";
+import { withdrawCertificate } from "./withdraw-certificate.ts";
+import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
 /** One attempt, on the record as loaded. Throws if the record changed since (`isOutdatedEntityWithdrawal`). */
 const commitEntityWithdrawal = async (

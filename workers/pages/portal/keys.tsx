@@ -134,12 +134,12 @@ const renderCreateError = (request: PortalFormRequest, kind: CredentialKind, ref
 const handleCreateKey = async (request: PortalFormRequest): Promise<Response> => {
   const created = await createApiKey(request.services, request.member, parseCreateRequest(request, "key"));
   if (!created.ok) return renderCreateError(request, "key", created);
-  const { value, replayed } = created.value;
+  const { value, isReplayed } = created.value;
   return renderSecretPage(request, {
     tab: "keys",
     title: keyMessages.madeTitle,
     label: keyMessages.secretLabel,
-    value: replayed ? null : value.key,
+    value: isReplayed ? null : value.key,
     backPath: "/portal/keys",
   });
 };

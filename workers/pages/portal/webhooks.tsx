@@ -352,8 +352,8 @@ const handleCreateEndpoint = async (request: PortalFormRequest): Promise<Respons
     idempotencyKey: form.get("once")?.slice(0, 64) || null,
   });
   if (!created.ok) return renderEndpointList(request, toFormError(created));
-  const { endpoint, replayed } = created.value;
-  return renderEndpointSecret(request, endpoint.id, replayed ? null : endpoint.secret);
+  const { endpoint, isReplayed } = created.value;
+  return renderEndpointSecret(request, endpoint.id, isReplayed ? null : endpoint.secret);
 };
 
 const handleTestEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {

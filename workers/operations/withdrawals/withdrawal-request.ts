@@ -1,0 +1,28 @@
+// What every way of withdrawing passes to the operations that commit it, and what they return.
+import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
+import type { CertId } from "../../../core/ids.ts";
+import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Instant } from "../../../core/time.ts";
+import type { WithdrawnEntity } from "../../../core/withdrawals/entity-withdrawal.ts";
+import type { WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
+import type { Statement } from "../../../storage/database.ts";
+import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+
+export interface WithdrawalResult {
+  readonly certId: CertId;
+  readonly withdrawnAt: Instant;
+  readonly ceaseBy: Instant;
+  /** Recipients that were withdrawn from. Empty if the whole certificate was withdrawn. */
+  readonly fromEntities: readonly WithdrawnEntity[];
+  /** The withdrawal of the whole certificate. Null while it stays active for other recipients. */
+  readonly withdrawal: PublishedWithdrawal | null;
+}
+
+export interface WithdrawalRequest {
+  readonly change: WithdrawalSource;
+  /** Language of the confirmation mail. */
+  readonly language: MailLanguage;
+  /** Further rows for the transaction of the withdrawal. */
+  readonly extraRows?: readonly Statement[];
+  readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
+}
