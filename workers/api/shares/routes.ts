@@ -24,7 +24,8 @@ import { acknowledgeShare, type CeasedShare } from "../../operations/shares/ackn
 import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
 import { createShareRequestToken } from "../../operations/shares/create-share-request-token.ts";
 import { decideShare, type ShareDecision } from "../../operations/shares/decide-share.ts";
-import type { GrantResult, Grantor } from "../../operations/shares/grant-share.ts";
+import type { Grantor } from "../../operations/shares/grant-share.ts";
+import type { GrantResult } from "../../operations/shares/grant-result.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { getCurrentValues } from "../../operations/shares/get-current-values.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
