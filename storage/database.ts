@@ -93,7 +93,9 @@ export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client
 /** The value a storage function resolves to when it finds something. */
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
-/** A query that has not run yet, for a batch. */
+/**
+ * A query that has not run yet, for a batch. It is thenable: an async function that returns one runs it, so async functions return a list.
+ */
 export type Statement = BatchItem<"sqlite">;
 
 /** The statements of a batch in their order: a list, or an object whose results come back under the same names. */

@@ -434,10 +434,10 @@ describe("a withdrawal in the database", () => {
     const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();
     await expect(run("UPDATE withdrawals SET cease_by = cease_by + 1 WHERE cert_id = ?")).rejects.toThrow("immutable");
     await expect(run("DELETE FROM withdrawals WHERE cert_id = ?")).rejects.toThrow("never deleted");
-    await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked once");
+    await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked only once");
     const other = await issueToNewPerson();
     await expect(env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(other.certId).run()).rejects.toThrow(
-      "revoked once",
+      "revoked only once",
     );
   });
 });

@@ -115,7 +115,7 @@ describe("an email in the outbox", () => {
 
   test("is not written for more or fewer than one mailbox", async () => {
     for (const to of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
-      await expect(write({ to })).rejects.toThrow("not one mailbox");
+      await expect(write({ to })).rejects.toThrow("not a single email address");
     expect(await waiting()).toEqual([]);
   });
 });

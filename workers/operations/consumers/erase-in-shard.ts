@@ -30,14 +30,14 @@ const prepareOwnerMail = async (
   active: readonly RevocableShare[],
   ceaseBy: Instant,
   now: Instant,
-): Promise<Statement> => {
+): Promise<readonly Statement[]> => {
   const byBusiness = Map.groupBy(active, ({ share }) => share.business.id);
   const owners = await listOwnerAddresses(db, vault, [...byBusiness.keys()]);
   const mails = [...byBusiness].flatMap(([businessId, of]) => {
     const data = { shareIds: of.map(({ share }) => share.id), ceaseBy };
     return (owners.get(businessId) ?? []).map((to) => sealMail(vault, { template: "share_owner_notice", data, to, now }));
   });
-  return insertMails(db, await Promise.all(mails));
+  return [insertMails(db, await Promise.all(mails))];
 };
 
 const revokeShares = async (services: WriteDependencies, db: Database, active: readonly RevocableShare[], actor: Actor): Promise<void> => {
@@ -50,7 +50,7 @@ const revokeShares = async (services: WriteDependencies, db: Database, active: r
   await commit(
     db,
     services,
-    [updateSharesRevoked(db, ids, first, crypto.randomUUID()), mails],
+    [updateSharesRevoked(db, ids, first, crypto.randomUUID()), ...mails],
     revoked.map(({ domainEvent }) => domainEvent),
   );
 };
