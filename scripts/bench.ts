@@ -15,7 +15,7 @@
 //       withdrawal   what withdrawing gives away by its time (--samples 400), and how soon it shows
 //       credentials  what refusing an API key and asking for a sign-in code give away by their time (--samples 400)
 //   npm run bench -- --only requests --series verify   the requests whose name holds this, and their floors; of shares likewise
-//   npm run bench -- --plot           measures nothing: draws the figures of docs/reference/benchmarks.md as graphs in docs/images
+//   npm run bench -- --plot           measures nothing: draws the graphs of docs/reference/benchmarks.md into docs/images
 //   npm run bench -- --seconds 60     longer slices; --rounds, --connections and --memory (seconds) likewise
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";

@@ -139,7 +139,7 @@ describe("GET /docs/{guide}", () => {
       expect(guide.text, name).toMatch(/<article class="reference-text guide"><h1>[A-Z]/);
       expect(guide.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/);
     }
-    expect((await call("/docs/webhooks")).text).toContain('<h2 id="checking-a-signature"');
+    expect((await call("/docs/webhooks")).text).toContain('<h2 id="check-a-signature"');
   });
 
   test("leads only to what is there: other guides with their sections, and images", async () => {
