@@ -1,42 +1,27 @@
-// Draws the graphs of docs/reference/benchmarks.md from its tables, so that a graph never shows anything that was not measured. Each bar is
-// labeled with its value.
+// Draws the graphs of docs/reference/benchmarks.md, each from one table of that page, so that a graph shows only measured values.
 
 interface Graph {
   readonly name: string;
-  /** Heading of the section whose first table is drawn, without its date. */
+  /** Heading of the section with the table: its first one. */
   readonly section: string;
   readonly title: string;
   readonly unit: string;
-  /** Columns to draw as bars, with their names in the legend. */
+  /** Columns of the table that are bars, with their name in the legend. */
   readonly bars: readonly { readonly column: string; readonly legend: string }[];
-  /** Rows to leave out because they have another unit. */
-  readonly without?: RegExp;
 }
 
 const graphs: readonly Graph[] = [
   {
     name: "bench-requests",
     section: "Requests",
-    title: "Requests a second, beside bare floors of the same runtime",
+    title: "Requests per second next to bare floors of the same runtime",
     unit: "req/s",
-    bars: [{ column: "req/s", legend: "requests a second" }],
-  },
-  {
-    name: "bench-before-and-now",
-    section: "Before and after",
-    title: "Runtime CPU a request, before the redesign and now",
-    unit: "ms",
-    bars: [
-      { column: "before", legend: "before" },
-      { column: "redesign", legend: "redesign" },
-      { column: "now", legend: "now" },
-    ],
-    without: /bundle/,
+    bars: [{ column: "req/s", legend: "requests per second" }],
   },
   {
     name: "bench-growth",
     section: "Growth",
-    title: "Runtime CPU a request as one business's certificates grow",
+    title: "Runtime CPU per request as one business's certificates grow",
     unit: "ms",
     bars: [
       { column: "1,000", legend: "1,000" },
@@ -52,13 +37,13 @@ const parseCells = (line: string): string[] =>
     .split("|")
     .map((cell) => cell.trim());
 
-/** The header cells and rows of the first table of a section. */
+/** The first table of a section: its headers and its rows. */
 const parseTable = (document: string, section: string): { readonly heads: string[]; readonly rows: string[][] } => {
   const text = document.split(/^## /m).find((part) => part.startsWith(section)) ?? "";
   const [heads, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
   if (heads === undefined) throw new Error(`docs/reference/benchmarks.md: no table under ${section}`);
   const width = parseCells(heads).length;
-  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the separator line of the next table
+  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the separator of the next table
   return {
     heads: parseCells(heads),
     rows: (end === -1 ? rows : rows.slice(0, end - 1)).map(parseCells).filter((row) => row.length === width),
@@ -71,17 +56,15 @@ interface Row {
   readonly values: readonly string[];
 }
 
-const parseRows = (document: string, { section, bars, without }: Graph): Row[] => {
+const parseRows = (document: string, { section, bars }: Graph): Row[] => {
   const { heads, rows } = parseTable(document, section);
   const columns = bars.map(({ column }) => heads.indexOf(column));
-  return rows
-    .filter(([label = ""]) => !without?.test(label))
-    .map((row) => ({ label: row[0] ?? "", values: columns.map((column) => row[column] ?? "") }));
+  return rows.map((row) => ({ label: row[0] ?? "", values: columns.map((column) => row[column] ?? "") }));
 };
 
 const parseFigure = (text: string): number => {
   const value = Number(text.replaceAll(",", ""));
-  if (text === "" || !Number.isFinite(value)) throw new Error(`docs/reference/benchmarks.md: ${text} is no figure`);
+  if (text === "" || !Number.isFinite(value)) throw new Error(`docs/reference/benchmarks.md: ${text} is not a number`);
   return value;
 };
 
@@ -94,7 +77,7 @@ const barHeight = 16;
 const rowGap = 14;
 const top = 64;
 
-/** Baselines are drawn in a muted color. */
+/** Floors are drawn lighter than measurements. */
 const pickShade = (row: Row, at: number, graph: Graph): string =>
   graph.bars.length === 1 ? (row.label.startsWith("floor") ? "a" : "c") : ("abc"[at + 3 - graph.bars.length] as string);
 
@@ -131,6 +114,6 @@ const drawGraph = (graph: Graph, rows: readonly Row[]): string => {
 `;
 };
 
-/** All graphs of the document with their file names in docs/images. */
+/** Every graph of the document, with its file name in docs/images. */
 export const drawPlots = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
   graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawGraph(graph, parseRows(document, graph)) }));

@@ -108,7 +108,7 @@ describe("the first hour", () => {
     try {
       const { page } = await openPage(browser);
       await page.goto(`http://${at}/`);
-      await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+      await page.getByLabel("Email", { exact: true }).fill("pat@example.com");
       await page.getByRole("checkbox", { name: /I agree/ }).check();
       await page.getByRole("button", { name: "Get my quote" }).click();
       await page.waitForURL("**/leads");

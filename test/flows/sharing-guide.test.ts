@@ -109,7 +109,7 @@ describe("the guide of sharing", () => {
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
       // By a message from the sheet, or on a busy machine by the sheet going back to the page: both fill this form.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);
-      expect(await visit.page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("sandbox@example.com");
+      expect(await visit.page.getByLabel("Email", { exact: true }).inputValue()).toBe("sandbox@example.com");
       await visit.page.getByRole("button", { name: "Get my quote" }).click();
       await visit.page.waitForURL("**/leads");
       expect(new URLSearchParams(sent[0]).get("svc_share_id")).toMatch(/^shr_/);

@@ -125,6 +125,9 @@ describe("GET /docs/{guide}", () => {
     "sandbox",
     "kit",
     "withdrawal",
+    "errors",
+    "events",
+    "limits",
     "evidence-pack",
     "fingerprints",
     "policies",
@@ -138,7 +141,7 @@ describe("GET /docs/{guide}", () => {
       expect(guide.text, name).toMatch(/<article class="reference-text guide"><h1>[A-Z]/);
       expect(guide.text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=/);
     }
-    expect((await call("/docs/webhooks")).text).toContain('<h2 id="checking-a-signature"');
+    expect((await call("/docs/webhooks")).text).toContain('<h2 id="check-a-signature"');
   });
 
   test("links only to existing guides, sections and images", async () => {

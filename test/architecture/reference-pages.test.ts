@@ -1,0 +1,55 @@
+// The reference pages list exactly what the code has: error codes with their statuses, event types, limits and settings.
+import { expect, test } from "vitest";
+import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
+import { refusals } from "../../core/refusals.ts";
+import { statusByCode } from "../../workers/http/statuses.ts";
+import { defaultLimits } from "../../workers/limits.ts";
+import { readRepositoryFile } from "./repository.ts";
+
+const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
+
+/** The first cell of every table row that starts with a code, and the second cell. */
+const parseRows = (page: string, name: RegExp): readonly (readonly [name: string, value: string])[] =>
+  [...readPage(page).matchAll(/^\| `([^`]+)`(?: \\\*)? \| ([^|]+) \|/gm)]
+    .map(([, first, second]) => [first as string, (second as string).trim()] as const)
+    .filter(([first]) => name.test(first));
+
+const formatLimit = ({ count, seconds }: { readonly count: number; readonly seconds: number }): string => {
+  const periods: Readonly<Record<number, string>> = { 60: "minute", 600: "10 minutes", 900: "15 minutes", 3600: "hour", 86400: "day" };
+  return `${count.toLocaleString("en-US")} per ${periods[seconds] ?? `${seconds} seconds`}`;
+};
+
+test("errors.md lists every error code once, with its status", () => {
+  const listed = parseRows("errors", /^[a-z_]+$/);
+  expect(listed.map(([code]) => code).sort()).toEqual(Object.keys(refusals).sort());
+  expect(Object.fromEntries(listed)).toEqual(
+    Object.fromEntries(Object.entries(statusByCode).map(([code, status]) => [code, String(status)])),
+  );
+});
+
+test("events.md lists every event type once", () => {
+  const listed = [...readPage("events").matchAll(/^\| `([a-z._]+)` \| (?:share|certificate|none)/gm)].map(([, type]) => type);
+  expect(listed.sort()).toEqual([...standardEventTypes, ...optInEventTypes, "test.ping"].sort());
+});
+
+test("limits.md lists every rate limit once, with its default and whether development scales it", () => {
+  const listed = parseRows("limits", /^[A-Z_]+$/);
+  const daily = listed.filter(([name]) => name.startsWith("CLIENT_DAY"));
+  const defaults = Object.entries(defaultLimits).map(([name, limit]) => [name, formatLimit(limit)]);
+  expect(Object.fromEntries(listed.filter((row) => !daily.includes(row)))).toEqual(Object.fromEntries(defaults));
+  expect(listed.length).toBe(defaults.length + daily.length);
+  expect(daily.map(([name]) => name)).toEqual(["CLIENT_DAY", "CLIENT_DAY_BYTES"]);
+  const scaled = [...readPage("limits").matchAll(/^\| `([A-Z_]+)` \\\* \|/gm)].map(([, name]) => name);
+  const scaledDefaults = Object.entries(defaultLimits).flatMap(([name, limit]) => (limit.scaled ? [name] : []));
+  expect(scaled.sort()).toEqual([...scaledDefaults, ...daily.map(([name]) => name)].sort());
+});
+
+test("settings.md lists every setting that the Worker reads", () => {
+  const sources = ["workers/env.ts", "core/ledger/settings.ts"].map((path) => readRepositoryFile(path));
+  const read = sources.flatMap((source) =>
+    [...source.matchAll(/\b(?:setting|text|number|address|secret)\("([A-Z][A-Z_0-9]+)"/g)].map(([, name]) => name as string),
+  );
+  expect(read.length).toBeGreaterThan(40);
+  const page = readPage("settings");
+  expect([...new Set(read)].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
