@@ -1,5 +1,5 @@
-// A person's own pages in a real browser: signing in, finding a share and stopping it, changing a detail, the link of a mail; with
-// scripts and without, by the keyboard, in three languages, on wide and narrow windows, light and dark.
+// The app in a real browser: signing in, revoking a share, changing a detail, the link of an email; with and without scripts, by keyboard,
+// in three languages, in wide and narrow windows, light and dark.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -42,7 +42,7 @@ const signIn = async (page: Page): Promise<string> => {
   return email;
 };
 
-/** With the cookies of the page, past its forms: what has to be there before a test begins. */
+/** Sends a setup request with the page's cookies. */
 const send = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
   const answer = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
   if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
@@ -66,7 +66,7 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
   return data.share.id;
 };
 
-/** A form that somebody sent with the address: the number of its certificate. */
+/** Issues a certificate for the email address. Returns its id. */
 const certify = async (email: string): Promise<string> => {
   const answer = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -83,7 +83,7 @@ const certify = async (email: string): Promise<string> => {
   return ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
 };
 
-/** Somebody with details who shares twice with one business. */
+/** Signs in a person with saved details and two shares with the same business. */
 const sharing = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
   const opened = await openPage(browser, options);
   const email = await signIn(opened.page);
@@ -100,9 +100,9 @@ const keep = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${dir}/${name}.png`, fullPage: true });
 };
 
-// Forty pages with every rule take 25 s alone, and a multiple of that beside other work.
+// Forty pages with every axe rule take 25 s on an idle machine, and several times that on a busy one.
 describe("the app", { timeout: 180_000 }, () => {
-  test("finds a share and stops it in three presses, by the keyboard too", async () => {
+  test("revokes a share in three steps with the keyboard", async () => {
     const { page, problems, close, id } = await sharing();
     await page.goto(`${service.origin}/app`);
     const link = page.locator(`a[href="/app/shares/${id}/stop"]`);
@@ -121,7 +121,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await close();
   });
 
-  test("says who hears of a change before it is saved, and takes it back, without scripts", async () => {
+  test("names who will be notified before a change is saved, and undoes it, without scripts", async () => {
     const { page, close } = await sharing({ javaScriptEnabled: false });
     await page.goto(`${service.origin}/app/details`);
     await page.fill("#phone", "+1 202 555 0199");
@@ -136,7 +136,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await close();
   });
 
-  test("stops once, however often the button is pressed, and by Back shows the page as it stands", async () => {
+  test("revokes once despite repeated clicks, and shows the current page after Back", async () => {
     const { page, close, id } = await sharing();
     await page.goto(`${service.origin}/app/shares/${id}/stop`);
     await page.getByRole("button", { name: "Stop sharing" }).dblclick();
@@ -148,7 +148,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await close();
   });
 
-  test("adds a passkey and signs in with it, with forms of its own pages alone", async () => {
+  test("adds a passkey and signs in with it, using only forms of its own pages", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
@@ -182,7 +182,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("heading", { name: "My consents" }).waitFor();
     await page.getByText(email).waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
-    await devtools.send("WebAuthn.disable"); // the device has none any more
+    await devtools.send("WebAuthn.disable"); // removes the device's authenticator
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -195,125 +195,128 @@ describe("the app", { timeout: 180_000 }, () => {
     ["light", 1_000, "en", accessibilityFindings],
     ["dark", 390, "es", appearanceFindings],
     ["light", 320, "fr-CA", appearanceFindings],
-  ] as const)("passes axe and fits on every page (%s, %i pixels, %s)", async (colorScheme, width, language, findingsOf) => {
-    const visit = await openPage(browser, { colorScheme, viewport: { width, height: 900 }, locale: language });
-    const { page, problems } = visit;
-    const check = async (name: string): Promise<void> => {
-      expect(await findingsOf(page), name).toEqual([]);
-      expect(await hasNoHorizontalScroll(page), name).toBe(true);
-      await keep(page, `${name}-${colorScheme}-${width}-${language}`);
-      if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
-        await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
-    };
-    await page.goto(`${service.origin}/app`);
-    await check("sign-in");
-    await page.fill("#email", "somebody@example.com");
-    await page.press("#email", "Enter");
-    await page.waitForSelector("#code");
-    await check("code");
-    await page.context().clearCookies();
-    const email = await signIn(page);
-    await page.goto(`${service.origin}/app`);
-    await check("empty");
-    await send(page, "PUT", "/v1/me/fields", values);
-    const first = await grant(page);
-    const second = await grant(page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
-    const certificate = await certify(email);
-    await service.database.prepare("UPDATE consumers SET plan = 'free'").run();
-    await page.goto(`${service.origin}/app/removals`);
-    await check("removals-free");
-    await service.database.prepare("UPDATE consumers SET plan = 'white_glove'").run();
-    for (const [name, path] of [
-      ["consents", ""],
-      ["share", `/shares/${first}`],
-      ["stop", `/shares/${first}/stop`],
-      ["renew", `/shares/${first}/renew`],
-      ["with", `/with/${service.world.acme.id}`],
-      ["stop-all", `/with/${service.world.acme.id}/stop`],
-      ["details", "/details"],
-      ["account", "/account"],
-      ["agents-none", "/agents"],
-      ["removals-none", "/removals"],
-      ["export", "/export"],
-      ["delete", "/delete"],
-      ["deleted", "/deleted"],
-      ["certificate", `/certificates/${certificate}`],
-      ["withdraw", `/certificates/${certificate}/withdraw`],
-      ["none", "/shares/shr_none"],
-    ] as const) {
-      await page.goto(`${service.origin}/app${path}`);
-      await check(name);
-    }
-    const press = async (name: string, path: string, button: string): Promise<void> => {
-      await page.goto(`${service.origin}/app${path}`);
-      await page.locator(button).click();
-      await check(name);
-    };
-    await page.goto(`${service.origin}/app/agents`);
-    await page.fill("#name", "Helper on my laptop");
-    await page.locator("main .primary").click();
-    await page.waitForSelector("#secret-value");
-    await check("agents-secret");
-    await page.goto(`${service.origin}/app/agents`);
-    await check("agents");
-    await press("removals-wrong", "/removals", "main .primary");
-    await page.check("#target-spokeo");
-    await page.check("#target-whitepages");
-    await page.check("#authorize");
-    await page.locator("main .primary").click();
-    await page.waitForSelector(".flash");
-    await check("removal");
-    await page.goto(`${service.origin}/app/removals`);
-    await check("removals");
-    await page.goto(`${service.origin}/app/delete`);
-    await page.fill("#confirm", "no");
-    await page.locator("main .primary").click();
-    await page.waitForSelector(".field-error");
-    await check("delete-wrong");
-    await page.goto(`${service.origin}/app/certificates/${certificate}/withdraw`);
-    await page.locator("main details").evaluate((details) => details.setAttribute("open", ""));
-    await page.locator("main details button").click();
-    await page.waitForSelector(".field-error");
-    await check("withdraw-wrong");
-    await page.locator("main details [type=checkbox]").first().check();
-    await page.locator("main details button").click();
-    await page.waitForSelector(".flash");
-    await check("certificate-partly");
-    await service.database.prepare("UPDATE sessions SET verified_at = verified_at - 600000").run();
-    await page.goto(`${service.origin}/app/delete`);
-    await check("delete-unproved");
-    await page.goto(`${service.origin}/app/prove/delete`);
-    await check("prove");
-    await page.goto(`${service.origin}/app/details`);
-    await page.fill("#phone", "+1 202 555 0199");
-    await page.locator(".details .primary").click();
-    await page.waitForSelector("ins");
-    await check("review");
-    await page.locator("main .primary").click();
-    await page.waitForSelector(".flash");
-    await check("saved");
-    await page.fill("#phone", "12");
-    await page.locator(".details .primary").click();
-    await page.waitForSelector(".field-error");
-    await check("details-wrong");
-    await page.goto(`${service.origin}/app/shares/${second}/stop`);
-    await page.locator("main .primary").click();
-    await page.waitForSelector(".flash");
-    await check("stopped");
-    await page.goto(`${service.origin}/app?view=ended`);
-    await check("ended");
-    await page.goto(`${service.origin}/app/history`);
-    await check("history");
-    await page.goto(`${service.origin}/app/history?with=${service.world.acme.id}`);
-    await check("history-with");
-    await page.click('a.button[href="/app/history"]');
-    await page.waitForURL(`${service.origin}/app/history`);
-    expect(problems.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
-    await visit.close();
-  });
+  ] as const)(
+    "passes axe without horizontal scrolling on every page (%s, %i pixels, %s)",
+    async (colorScheme, width, language, findingsOf) => {
+      const visit = await openPage(browser, { colorScheme, viewport: { width, height: 900 }, locale: language });
+      const { page, problems } = visit;
+      const check = async (name: string): Promise<void> => {
+        expect(await findingsOf(page), name).toEqual([]);
+        expect(await hasNoHorizontalScroll(page), name).toBe(true);
+        await keep(page, `${name}-${colorScheme}-${width}-${language}`);
+        if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
+          await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
+      };
+      await page.goto(`${service.origin}/app`);
+      await check("sign-in");
+      await page.fill("#email", "somebody@example.com");
+      await page.press("#email", "Enter");
+      await page.waitForSelector("#code");
+      await check("code");
+      await page.context().clearCookies();
+      const email = await signIn(page);
+      await page.goto(`${service.origin}/app`);
+      await check("empty");
+      await send(page, "PUT", "/v1/me/fields", values);
+      const first = await grant(page);
+      const second = await grant(page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
+      const certificate = await certify(email);
+      await service.database.prepare("UPDATE consumers SET plan = 'free'").run();
+      await page.goto(`${service.origin}/app/removals`);
+      await check("removals-free");
+      await service.database.prepare("UPDATE consumers SET plan = 'white_glove'").run();
+      for (const [name, path] of [
+        ["consents", ""],
+        ["share", `/shares/${first}`],
+        ["stop", `/shares/${first}/stop`],
+        ["renew", `/shares/${first}/renew`],
+        ["with", `/with/${service.world.acme.id}`],
+        ["stop-all", `/with/${service.world.acme.id}/stop`],
+        ["details", "/details"],
+        ["account", "/account"],
+        ["agents-none", "/agents"],
+        ["removals-none", "/removals"],
+        ["export", "/export"],
+        ["delete", "/delete"],
+        ["deleted", "/deleted"],
+        ["certificate", `/certificates/${certificate}`],
+        ["withdraw", `/certificates/${certificate}/withdraw`],
+        ["none", "/shares/shr_none"],
+      ] as const) {
+        await page.goto(`${service.origin}/app${path}`);
+        await check(name);
+      }
+      const press = async (name: string, path: string, button: string): Promise<void> => {
+        await page.goto(`${service.origin}/app${path}`);
+        await page.locator(button).click();
+        await check(name);
+      };
+      await page.goto(`${service.origin}/app/agents`);
+      await page.fill("#name", "Helper on my laptop");
+      await page.locator("main .primary").click();
+      await page.waitForSelector("#secret-value");
+      await check("agents-secret");
+      await page.goto(`${service.origin}/app/agents`);
+      await check("agents");
+      await press("removals-wrong", "/removals", "main .primary");
+      await page.check("#target-spokeo");
+      await page.check("#target-whitepages");
+      await page.check("#authorize");
+      await page.locator("main .primary").click();
+      await page.waitForSelector(".flash");
+      await check("removal");
+      await page.goto(`${service.origin}/app/removals`);
+      await check("removals");
+      await page.goto(`${service.origin}/app/delete`);
+      await page.fill("#confirm", "no");
+      await page.locator("main .primary").click();
+      await page.waitForSelector(".field-error");
+      await check("delete-wrong");
+      await page.goto(`${service.origin}/app/certificates/${certificate}/withdraw`);
+      await page.locator("main details").evaluate((details) => details.setAttribute("open", ""));
+      await page.locator("main details button").click();
+      await page.waitForSelector(".field-error");
+      await check("withdraw-wrong");
+      await page.locator("main details [type=checkbox]").first().check();
+      await page.locator("main details button").click();
+      await page.waitForSelector(".flash");
+      await check("certificate-partly");
+      await service.database.prepare("UPDATE sessions SET verified_at = verified_at - 600000").run();
+      await page.goto(`${service.origin}/app/delete`);
+      await check("delete-unproved");
+      await page.goto(`${service.origin}/app/prove/delete`);
+      await check("prove");
+      await page.goto(`${service.origin}/app/details`);
+      await page.fill("#phone", "+1 202 555 0199");
+      await page.locator(".details .primary").click();
+      await page.waitForSelector("ins");
+      await check("review");
+      await page.locator("main .primary").click();
+      await page.waitForSelector(".flash");
+      await check("saved");
+      await page.fill("#phone", "12");
+      await page.locator(".details .primary").click();
+      await page.waitForSelector(".field-error");
+      await check("details-wrong");
+      await page.goto(`${service.origin}/app/shares/${second}/stop`);
+      await page.locator("main .primary").click();
+      await page.waitForSelector(".flash");
+      await check("stopped");
+      await page.goto(`${service.origin}/app?view=ended`);
+      await check("ended");
+      await page.goto(`${service.origin}/app/history`);
+      await check("history");
+      await page.goto(`${service.origin}/app/history?with=${service.world.acme.id}`);
+      await check("history-with");
+      await page.click('a.button[href="/app/history"]');
+      await page.waitForURL(`${service.origin}/app/history`);
+      expect(problems.filter((text) => !text.includes("404") && !text.includes("400"))).toEqual([]);
+      await visit.close();
+    },
+  );
 });
 
-describe("the link of a mail", () => {
+describe("the link of an email", () => {
   const linkFor = async (email: string, id: string): Promise<string> => {
     for (;;) {
       const text = (await mailsTo(email)).map((mail) => mail.text).join("\n");
@@ -323,7 +326,7 @@ describe("the link of a mail", () => {
     }
   };
 
-  test("stops the share in two presses in a browser that knows nobody, and leaves no token in the address", async () => {
+  test("revokes the share in a signed-out browser, and leaves no token in the URL", async () => {
     const { close, email, id } = await sharing();
     const link = await linkFor(email, id);
     const stranger = await openPage(browser);
@@ -342,7 +345,7 @@ describe("the link of a mail", () => {
     await close();
   });
 
-  test("offers to sign in where scripts are off or the link is not whole", async () => {
+  test("offers to sign in when scripts are off or the link is incomplete", async () => {
     const plain = await openPage(browser, { javaScriptEnabled: false });
     await plain.page.goto(`${service.origin}/stop/shr_00none#t=${"A".repeat(43)}`);
     expect(await plain.page.getByRole("button", { name: "Stop sharing" }).isVisible()).toBe(false);

@@ -1,5 +1,5 @@
-// The first hour of a business, in a browser from its first page to its first live certificate: an account, a proved domain, the tag on
-// a page of its own, a test certificate, its withdrawal and what is owed then, an endpoint that hears of it, and the same live.
+// The first hour of a business in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
+// acknowledgment, a webhook endpoint, and a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
@@ -13,7 +13,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
 
-/** The business's own web site, as its people change it while the hour goes by. */
+/** The business's own website, which the test changes along the way. */
 const site = { proof: "", tag: "", leads: [] as URLSearchParams[], heard: [] as { body: string; signature: string | undefined }[] };
 let server: Server;
 let service: LocalService;
@@ -57,7 +57,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** From the newest mail to an address, which leaves after the answer. */
+/** The code of the newest email to the address. It is sent after the response, so this waits for it. */
 const codeFor = async (address: string): Promise<string> => {
   let code = "";
   await expect
@@ -78,7 +78,7 @@ const codeFor = async (address: string): Promise<string> => {
 
 const box = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
 
-/** Through the menu, as it stands beside every page. */
+/** Navigates with the menu. */
 const go = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("navigation", { name: "Portal", exact: true }).getByRole("link", { name, exact: true }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -91,7 +91,7 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** Loads the page again until a row of it says this; what follows from a change arrives after its answer. */
+/** Reloads until a row has this text; effects of a change arrive after its response. */
 const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect
@@ -106,7 +106,7 @@ const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
     .toBe(true);
 };
 
-/** Has the page mapped, and puts the tag onto it. */
+/** Maps the business's page, and adds the tag to it. */
 const putTag = async (page: Page): Promise<void> => {
   await go(page, "Snippet");
   const map = async (): Promise<void> => {
@@ -122,7 +122,7 @@ const putTag = async (page: Page): Promise<void> => {
   await page.getByText("The tag is on the page once, with your client id.").waitFor();
 };
 
-/** A visitor of the business's page sends its form; the number of the certificate that the business got with it. */
+/** Submits the form on the business's page as a visitor. Returns the certificate id that the business received with it. */
 const visit = async (address: string): Promise<string> => {
   const { page, close } = await openPage(browser);
   const before = site.leads.length;
@@ -138,7 +138,7 @@ const visit = async (address: string): Promise<string> => {
   return certId;
 };
 
-test("a business comes from nothing to a live certificate within its first hour", async () => {
+test("a new business gets to a live certificate within its first hour", async () => {
   const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
   await page.goto(service.origin);
   await page.getByRole("link", { name: "Open the portal" }).click();
@@ -155,7 +155,7 @@ test("a business comes from nothing to a live certificate within its first hour"
     "Go live": "Cannot start yet",
   });
 
-  // The domain: not proved before its proof is published.
+  // The domain is not verified before the business has published its token.
   await page.getByRole("link", { name: "Prove your domain" }).click();
   await box(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add a domain" }).click();
@@ -177,7 +177,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   const publicPage = page.getByRole("link", { name: new RegExp(`/c/${tested}$`) });
   const verifyUrl = (await publicPage.getAttribute("href")) as string;
 
-  // An endpoint, which hears of what follows.
+  // A webhook endpoint, which receives the following events.
   await go(page, "Webhooks");
   await box(page, "Address").fill(`http://${host}/hook`);
   await page.getByRole("checkbox", { name: "certificate.issued" }).check();
@@ -189,7 +189,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByText(/It answered 204/).waitFor();
 
-  // What it asked for by name is made only once that is switched on, and the page says so until then.
+  // Optional event types are created only after they are enabled; until then the page says so.
   await page.getByText("are not made for your business").waitFor();
   await page.getByRole("article").getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Make the events certificate.issued").check();
@@ -199,7 +199,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   await go(page, "Events");
   await rowThatSays(page, /certificate\.issued.*1 of 1/s);
 
-  // The person withdraws; the business says that contact has ended.
+  // The person withdraws, and the business acknowledges that contact has ended.
   const person = await openPage(browser);
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your e-mail address").fill("pat@first-hour.example");
@@ -216,7 +216,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByText("Nothing is due.").waitFor();
 
-  // Live: the operator sets the plan, and the same page carries the live tag.
+  // Live: the operator sets the plan, and the same page gets the live tag.
   const { id } = (await service.database.prepare("SELECT id FROM businesses WHERE name = 'Fresh Roofs LLC'").first<{ id: string }>()) as {
     id: string;
   };
@@ -250,7 +250,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   const heard = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
   expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
   for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
-  // The browser notes the answer to the proof that was looked for too early, and nothing else.
+  // The browser logs only the failed domain verification from above.
   expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);
   await close();
 }, 240_000);

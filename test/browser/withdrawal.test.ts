@@ -1,5 +1,5 @@
-// Withdrawing in a real browser: with scripts and without, by code and by link, with the keyboard alone, in three languages,
-// on a wide and on a narrow window.
+// Withdrawing in a real browser: with and without scripts, by code and by link, by keyboard, in three languages, in wide and narrow
+// windows.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -56,7 +56,7 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
 const statusOf = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
-/** The newest mail with a code to an address, as /dev/mail shows it once it has left. */
+/** The newest email with a code to the address, from /dev/mail. It is sent after the response, so this waits for it. */
 const mailFor = async (email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -76,7 +76,7 @@ const keep = async (page: Page, name: string): Promise<void> => {
 };
 const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
-/** Presses a button and waits for the page it leads to. */
+/** Clicks a button and waits for the next page. */
 const press = async (page: Page, name: string): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]);
 };
@@ -94,8 +94,8 @@ describe("the person on a certificate", () => {
   test.each([
     ["with scripts", {}],
     ["without scripts", { javaScriptEnabled: false }],
-    ["without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
-  ] as const)("withdraws %s, with the code from the mail", async (_name, options) => {
+    ["without scripts on a phone", { ...narrow, javaScriptEnabled: false }],
+  ] as const)("withdraws %s with the code from the email", async (_name, options) => {
     const mine = await issue();
     const opened = await openPage(browser, options);
     await withdrawInBrowser(opened, mine);
@@ -114,7 +114,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("hears of a wrong code, keeps the address, and may try again; loading the page again spends no try", async () => {
+  test("can try again after a wrong code without retyping the address; a reload is not an attempt", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(mine.verifyUrl);
@@ -141,7 +141,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("who types something that is no address is told so, and it is kept", async () => {
+  test("gets an invalid address back with an error", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(mine.verifyUrl);
@@ -158,7 +158,7 @@ describe("the person on a certificate", () => {
     ["everything", "with scripts", {}],
     ["everything", "without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
     ["one", "without scripts", { javaScriptEnabled: false }],
-  ] as const)("whose address other certificates name is asked what is meant: %s, %s", async (meant, name, options) => {
+  ] as const)("chooses the scope if other certificates have the same address: %s, %s", async (meant, name, options) => {
     const fields = { email: `${meant}.${name.length}@example.com` };
     const [mine, second] = [await issue(fields), await issue(fields)];
     const { page, problems, close } = await openPage(browser, options);
@@ -188,7 +188,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("with the link from the form withdraws by one press, and its token is gone from the address bar", async () => {
+  test("withdraws with one click by the link from the form, whose token leaves the address bar", async () => {
     const mine = await issue();
     const requested: string[] = [];
     const { page, problems, close } = await openPage(browser);
@@ -197,7 +197,7 @@ describe("the person on a certificate", () => {
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
     expect(page.url()).toBe(mine.verifyUrl);
-    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does nothing by itself
+    expect(await statusOf(mine.certId)).toBe("active"); // opening the link withdraws nothing
     const token = mine.manageUrl.split("#m=")[1] as string;
     expect(requested.filter((request) => request.includes(token))).toEqual([]);
     await button.click();
@@ -208,7 +208,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("with the link from the mail withdraws on another machine, though somebody else asked and used up the code", async () => {
+  test("withdraws by the emailed link on another machine, although someone else requested the code and used it up", async () => {
     const mine = await issue();
     const post = (path: string, body: object): Promise<Response> =>
       fetch(`${service.origin}/v1/certs/${mine.certId}/opt-out/${path}`, {
@@ -229,7 +229,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("whose link is wrong is shown the form for a code", async () => {
+  test("gets the form for a code when the link is wrong", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser);
     await page.goto(`${mine.verifyUrl}#m=${"A".repeat(43)}`);
@@ -240,7 +240,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("whose certificate holds no address is told of the link and the business", async () => {
+  test("is referred to the link and the business when the certificate has no address", async () => {
     const mine = await issue({ full_name: "Pat Sample" });
     const { page, close } = await openPage(browser);
     await page.goto(mine.verifyUrl);
@@ -249,7 +249,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("needs the keyboard only", async () => {
+  test("withdraws with the keyboard only", async () => {
     const mine = await issue();
     const second = await issue({ email: mine.email });
     const { page, close } = await openPage(browser);
@@ -275,16 +275,16 @@ describe("the person on a certificate", () => {
   });
 });
 
-describe("every page of withdrawing", () => {
+describe("every withdrawal page", () => {
   const light = { colorScheme: "light", width: 900 } as const;
   const dark = { colorScheme: "dark", width: 900 } as const;
   const small = { colorScheme: "light", width: 360 } as const;
 
   test.each([
     ["en", [light, dark, small]],
-    ["es", [light, small]], // no colour depends on the language
+    ["es", [light, small]], // colors do not depend on the language
     ["fr-CA", [light, small]],
-  ] as const)("is accessible and fits its window: %s", async (language, windows) => {
+  ] as const)("is accessible without horizontal scrolling: %s", async (language, windows) => {
     const mine = await issue();
     await issue({ email: mine.email });
     const { page, problems, close } = await openPage(browser);
@@ -325,8 +325,8 @@ describe("every page of withdrawing", () => {
   });
 });
 
-describe("forms from elsewhere", () => {
-  test("a form that another site sends is refused, and changes nothing", async () => {
+describe("cross-site forms", () => {
+  test("are refused and change nothing", async () => {
     const mine = await issue();
     const response = await fetch(`${mine.verifyUrl}/withdraw/link`, {
       method: "POST",
@@ -351,7 +351,7 @@ describe("withdrawing from single recipients", () => {
     ["en", {}],
     ["es", { javaScriptEnabled: false }],
     ["fr-CA", { ...narrow, javaScriptEnabled: false }],
-  ] as const)("ticks them in a list, in %s", async (language, options) => {
+  ] as const)("by checkboxes, in %s", async (language, options) => {
     const [send, only, submit, done] = words[language];
     const mine = await issue(undefined, three);
     const { page, problems, close } = await openPage(browser, options);
@@ -381,7 +381,7 @@ describe("withdrawing from single recipients", () => {
     await close();
   });
 
-  test("by the link: ticks from those, nothing ticked from everybody", async () => {
+  test("by the link: from the ticked recipients, or from all if none is ticked", async () => {
     const mine = await issue(undefined, three);
     const { page, close } = await openPage(browser);
     await page.goto(mine.manageUrl);
