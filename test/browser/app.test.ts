@@ -27,7 +27,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const mailsTo = async (email: string): Promise<readonly { readonly subject: string; readonly text: string }[]> => {
+const listMailsTo = async (email: string): Promise<readonly { readonly subject: string; readonly text: string }[]> => {
   const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
   return ((await answer.json()) as { messages: { subject: string; text: string }[] }).messages;
 };
@@ -43,7 +43,7 @@ const signIn = async (page: Page): Promise<string> => {
 };
 
 /** Sends a setup request with the page's cookies. */
-const send = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
+const sendRequest = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
   const answer = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
   if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
   return answer.json() as Promise<{ data: never }>;
@@ -52,7 +52,7 @@ const send = async (page: Page, method: "POST" | "PUT", path: string, data: obje
 const values = { email: "pat@example.com", phone: "+1 202 555 0123", first_name: "Pat", last_name: "Example" };
 
 const grant = async (page: Page, change: object = {}): Promise<string> => {
-  const { data } = (await send(page, "POST", "/v1/share/consent", {
+  const { data } = (await sendRequest(page, "POST", "/v1/share/consent", {
     client_id: service.world.acme.clients.live,
     origin: service.demoOrigin,
     scope: ["email", "phone"],
@@ -67,7 +67,7 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
 };
 
 /** Issues a certificate for the email address. Returns its id. */
-const certify = async (email: string): Promise<string> => {
+const issueCertificate = async (email: string): Promise<string> => {
   const answer = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: service.demoOrigin },
@@ -84,16 +84,16 @@ const certify = async (email: string): Promise<string> => {
 };
 
 /** Signs in a person with saved details and two shares with the same business. */
-const sharing = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
+const openWithShares = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
   const opened = await openPage(browser, options);
   const email = await signIn(opened.page);
-  await send(opened.page, "PUT", "/v1/me/fields", values);
+  await sendRequest(opened.page, "PUT", "/v1/me/fields", values);
   const id = await grant(opened.page);
   await grant(opened.page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
   return { ...opened, email, id };
 };
 
-const keep = async (page: Page, name: string): Promise<void> => {
+const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   const dir = process.env.SCREENSHOTS;
   if (dir === undefined) return;
   mkdirSync(dir, { recursive: true });
@@ -103,7 +103,7 @@ const keep = async (page: Page, name: string): Promise<void> => {
 // Forty pages with every axe rule take 25 s on an idle machine, and several times that on a busy one.
 describe("the app", { timeout: 180_000 }, () => {
   test("revokes a share in three steps with the keyboard", async () => {
-    const { page, problems, close, id } = await sharing();
+    const { page, problems, close, id } = await openWithShares();
     await page.goto(`${service.origin}/app`);
     const link = page.locator(`a[href="/app/shares/${id}/stop"]`);
     await link.focus();
@@ -122,7 +122,7 @@ describe("the app", { timeout: 180_000 }, () => {
   });
 
   test("names who will be notified before a change is saved, and undoes it, without scripts", async () => {
-    const { page, close } = await sharing({ javaScriptEnabled: false });
+    const { page, close } = await openWithShares({ javaScriptEnabled: false });
     await page.goto(`${service.origin}/app/details`);
     await page.fill("#phone", "+1 202 555 0199");
     await page.getByRole("button", { name: "Review changes" }).click();
@@ -137,7 +137,7 @@ describe("the app", { timeout: 180_000 }, () => {
   });
 
   test("revokes once despite repeated clicks, and shows the current page after Back", async () => {
-    const { page, close, id } = await sharing();
+    const { page, close, id } = await openWithShares();
     await page.goto(`${service.origin}/app/shares/${id}/stop`);
     await page.getByRole("button", { name: "Stop sharing" }).dblclick();
     await page.waitForURL(`**/app/shares/${id}`);
@@ -173,11 +173,11 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("button", { name: "Add a passkey" }).click();
     await page.getByRole("status").getByText("The passkey is added.").waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await keep(page, "account-passkey");
+    await saveScreenshot(page, "account-passkey");
     await page.getByRole("button", { name: "Sign out on this device" }).click();
     await page.getByRole("button", { name: "Use a passkey" }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await keep(page, "sign-in-passkey");
+    await saveScreenshot(page, "sign-in-passkey");
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("heading", { name: "My consents" }).waitFor();
     await page.getByText(email).waitFor();
@@ -186,7 +186,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await keep(page, "passkey-step");
+    await saveScreenshot(page, "passkey-step");
     expect(problems).toEqual([]);
     await close();
   });
@@ -203,7 +203,7 @@ describe("the app", { timeout: 180_000 }, () => {
       const check = async (name: string): Promise<void> => {
         expect(await findingsOf(page), name).toEqual([]);
         expect(await hasNoHorizontalScroll(page), name).toBe(true);
-        await keep(page, `${name}-${colorScheme}-${width}-${language}`);
+        await saveScreenshot(page, `${name}-${colorScheme}-${width}-${language}`);
         if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
           await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });
       };
@@ -217,10 +217,10 @@ describe("the app", { timeout: 180_000 }, () => {
       const email = await signIn(page);
       await page.goto(`${service.origin}/app`);
       await check("empty");
-      await send(page, "PUT", "/v1/me/fields", values);
+      await sendRequest(page, "PUT", "/v1/me/fields", values);
       const first = await grant(page);
       const second = await grant(page, { scope: ["name"], purpose: "Write to you about panels", duration_days: 5 });
-      const certificate = await certify(email);
+      const certificate = await issueCertificate(email);
       await service.database.prepare("UPDATE consumers SET plan = 'free'").run();
       await page.goto(`${service.origin}/app/removals`);
       await check("removals-free");
@@ -319,7 +319,7 @@ describe("the app", { timeout: 180_000 }, () => {
 describe("the link of an email", () => {
   const linkFor = async (email: string, id: string): Promise<string> => {
     for (;;) {
-      const text = (await mailsTo(email)).map((mail) => mail.text).join("\n");
+      const text = (await listMailsTo(email)).map((mail) => mail.text).join("\n");
       const link = new RegExp(`\\S+/stop/${id}#t=[\\w-]{43}`).exec(text)?.[0];
       if (link !== undefined) return link;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -327,19 +327,19 @@ describe("the link of an email", () => {
   };
 
   test("revokes the share in a signed-out browser, and leaves no token in the URL", async () => {
-    const { close, email, id } = await sharing();
+    const { close, email, id } = await openWithShares();
     const link = await linkFor(email, id);
     const stranger = await openPage(browser);
     await stranger.page.goto(link);
     await stranger.page.getByRole("button", { name: "Stop sharing" }).waitFor();
     expect(stranger.page.url()).toBe(`${service.origin}/stop/${id}`);
     expect(await accessibilityFindings(stranger.page)).toEqual([]);
-    await keep(stranger.page, "stop-link");
+    await saveScreenshot(stranger.page, "stop-link");
     await stranger.page.getByRole("link", { name: "Español" }).click();
     await stranger.page.getByRole("button", { name: "Dejar de compartir" }).click();
     await stranger.page.getByRole("heading", { name: "Ha dejado de compartir" }).waitFor();
     expect(await accessibilityFindings(stranger.page)).toEqual([]);
-    await keep(stranger.page, "stop-link-done");
+    await saveScreenshot(stranger.page, "stop-link-done");
     expect(stranger.problems).toEqual([]);
     await stranger.close();
     await close();

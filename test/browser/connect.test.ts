@@ -47,7 +47,7 @@ const registerClient = async (body: object = {}): Promise<string> => {
   return ((await answer.json()) as { client_id: string }).client_id;
 };
 
-const authorizeAt = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
+const createAuthorizationUrl = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
   `${service.origin}/oauth/authorize?${new URLSearchParams({
     response_type: "code",
     client_id: await registerClient(registration),
@@ -80,7 +80,7 @@ const continueToDecision = async (page: Page, email: string, look: (page: Page) 
 
 const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 
-const exchanged = async (clientId: string, answer: URL): Promise<string> => {
+const exchangeCode = async (clientId: string, answer: URL): Promise<string> => {
   const body = new URLSearchParams({
     grant_type: "authorization_code",
     code: answer.searchParams.get("code") ?? "",
@@ -107,7 +107,7 @@ const widths: Readonly<Record<string, BrowserContextOptions>> = {
 describe.each(Object.entries(widths))("connecting %s", (_, options) => {
   test("sends the code to the client on the user's machine, which exchanges it for a token", async () => {
     const { page, problems, close } = await openPage(browser, options);
-    const address = await authorizeAt();
+    const address = await createAuthorizationUrl();
     await page.goto(address);
     await continueToDecision(page, freshAddress());
     await page.click('button[value="allow"]');
@@ -115,7 +115,7 @@ describe.each(Object.entries(widths))("connecting %s", (_, options) => {
     const answer = new URL(page.url());
     expect(answer.href.startsWith(`${callback()}?`)).toBe(true);
     expect([answer.searchParams.get("state"), answer.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
-    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, answer);
+    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, answer);
     expect(await callTool(token)).toBe(200);
     expect(problems).toEqual([]);
     await close();
@@ -126,7 +126,7 @@ describe("the connect page", () => {
   test("keeps its opener while the user signs in, and sends the result to it", async () => {
     const { page, problems, close } = await openPage(browser);
     await page.goto(clientOrigin());
-    const address = await authorizeAt();
+    const address = await createAuthorizationUrl();
     const [popup] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => {
@@ -147,7 +147,7 @@ describe("the connect page", () => {
 
   test("works without scripts, and returns access_denied to the client when the user declines", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(await authorizeAt());
+    await page.goto(await createAuthorizationUrl());
     await continueToDecision(page, freshAddress(), async () => undefined);
     await page.click('button[value="deny"]');
     await page.waitForURL(`${callback()}?**`);
@@ -158,7 +158,7 @@ describe("the connect page", () => {
 
   test("does not load in another page's frame", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(`${clientOrigin()}/frame?src=${encodeURIComponent(await authorizeAt())}`);
+    await page.goto(`${clientOrigin()}/frame?src=${encodeURIComponent(await createAuthorizationUrl())}`);
     await page.waitForLoadState("networkidle");
     const [, framed] = page.frames();
     expect(await framed?.evaluate(() => document.URL)).toMatch(/^chrome-error:/);
@@ -169,7 +169,7 @@ describe("the connect page", () => {
   test("leads to an app on the device by a Refresh header and a link", async () => {
     const cursor = "cursor://anysphere.cursor-mcp/oauth/callback";
     const { page, close } = await openPage(browser, widths["on a phone"]);
-    await page.goto(await authorizeAt({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
+    await page.goto(await createAuthorizationUrl({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
     await continueToDecision(page, freshAddress());
     expect(await page.locator("h1").textContent()).toBe("Connect Cursor to svc?");
     const [answer] = await Promise.all([
@@ -188,7 +188,7 @@ describe("the connect page", () => {
     for (let at = 0; at < 10; at += 1) await createToken(service, "consumer", cookie);
     const [name = "", value = ""] = cookie.split("=");
     await page.context().addCookies([{ name, value, url: service.origin }]);
-    await page.goto(await authorizeAt());
+    await page.goto(await createAuthorizationUrl());
     await page.waitForSelector("#live");
     await checkPage(page);
     expect(await page.locator('button[value="allow"]').count()).toBe(0);
@@ -201,19 +201,19 @@ describe("the connect page", () => {
 
   test("explains an invalid request, links back only to a registered URI, and disconnects by the emailed link", async () => {
     const { page, close } = await openPage(browser, widths["on a phone"]);
-    await page.goto(await authorizeAt({ code_challenge_method: "plain" }));
+    await page.goto(await createAuthorizationUrl({ code_challenge_method: "plain" }));
     await checkPage(page);
     expect(await page.locator(`a[href^="${callback()}?error=invalid_request"]`).count()).toBe(1);
-    await page.goto(await authorizeAt({ redirect_uri: "https://evil.example/cb" }));
+    await page.goto(await createAuthorizationUrl({ redirect_uri: "https://evil.example/cb" }));
     await checkPage(page);
     expect(await page.locator("article a").count()).toBe(0);
     const email = freshAddress();
-    const address = await authorizeAt();
+    const address = await createAuthorizationUrl();
     await page.goto(address);
     await continueToDecision(page, email);
     await page.click('button[value="allow"]');
     await page.waitForSelector("#back");
-    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, new URL(page.url()));
+    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, new URL(page.url()));
     const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
       messages: { text: string }[];
     };

@@ -28,7 +28,7 @@ interface Call {
 }
 
 /** The arguments that a real shell passes to curl, because this tests the quoting. One shell parses all commands. */
-const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
+const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] => {
   const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
   const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
   const { stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8", env: { SVC_API_KEY: apiKey } });
@@ -41,11 +41,11 @@ const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
 };
 
 /** Signs in a person of the demo. Returns the session token. */
-const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> =>
+const signInDemoUser = async (email: string, realm: "business" | "consumer"): Promise<string> =>
   (await signInToOrigin(service.origin, email, realm)).replace(/^svc_session=/, "");
 
 describe("the API reference", () => {
-  const unfold = (page: Page): Promise<void> =>
+  const expandAll = (page: Page): Promise<void> =>
     page.evaluate(() => {
       for (const folded of document.querySelectorAll("details")) folded.open = true;
     });
@@ -54,7 +54,7 @@ describe("the API reference", () => {
    * Opens only the `details` elements that contain a kind of element not seen before, and returns those kinds: two hundred of them are made
    * of the same few kinds.
    */
-  const unfoldEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
+  const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
       const shown = new Set(before);
       for (const folded of document.querySelectorAll("details")) {
@@ -70,7 +70,7 @@ describe("the API reference", () => {
       return [...shown].slice(before.length);
     }, known);
 
-  const foldAgain = (page: Page): Promise<void> =>
+  const collapseAll = (page: Page): Promise<void> =>
     page.evaluate(() => {
       for (const unfolded of document.querySelectorAll("details")) unfolded.open = false;
     });
@@ -87,11 +87,11 @@ describe("the API reference", () => {
       const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
       const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
       expect(repeated, path).toEqual([]);
-      const added = await unfoldEachKind(page, kinds);
+      const added = await expandEachKind(page, kinds);
       kinds.push(...added);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
-      await foldAgain(page); // closed sections were checked in the other appearances
+      await collapseAll(page); // closed sections were checked in the other appearances
       expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
     expect(problems).toEqual([]);
@@ -103,7 +103,7 @@ describe("the API reference", () => {
     const tooNarrow: string[] = [];
     for (const path of ["", ...groups]) {
       await page.goto(`${service.origin}/docs${path}`);
-      await unfold(page);
+      await expandAll(page);
       for (const width of [320, 480, 800, 991, 992, 1_280, 1_920]) {
         await page.setViewportSize({ width, height: 900 });
         if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(`${path} ${width}`);
@@ -166,11 +166,11 @@ describe("the API reference", () => {
       calls.push(...(await page.getByRole("figure", { name: "From the command line" }).locator("code").allTextContents()));
     }
     await close();
-    const owner = await signedIn(service.world.ownerEmail, "business");
-    const consumer = await signedIn(service.world.consumerEmail, "consumer");
-    const leaving = await signedIn("leaving@example.com", "consumer"); // deleting an account ends its sessions
+    const owner = await signInDemoUser(service.world.ownerEmail, "business");
+    const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
+    const leaving = await signInDemoUser("leaving@example.com", "consumer"); // deleting an account ends its sessions
     // The client and domain of the examples do not exist here and are replaced; the rest is sent as the shell parses it.
-    const asked = calls.map((call): Call => {
+    const prepared = calls.map((call): Call => {
       const text = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
         .replaceAll(/https(:\/\/|%3A%2F%2F)(?:www\.)?acme-solar\.example/g, "https$1www.example.com");
@@ -178,7 +178,7 @@ describe("the API reference", () => {
       const isLeaving = text.includes("DELETE") && /\/v1\/me(?![/\w])/.test(text);
       return { text, session: isLeaving ? leaving : isPersons ? consumer : owner };
     });
-    const answers = argumentsOf(asked, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
+    const answers = parseCurlArguments(prepared, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
       const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],

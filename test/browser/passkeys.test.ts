@@ -34,12 +34,12 @@ const sendRequest = (page: Page, method: string, path: string, body?: object): P
   );
 
 /** The authenticator's credential for our options, as serialized by the browser. */
-const make = (page: Page, options: object): Promise<object> =>
+const createCredential = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);
     return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON() as object;
   }, options);
-const sign = (page: Page, options: object): Promise<object> =>
+const signChallenge = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(json as PublicKeyCredentialRequestOptionsJSON);
     return ((await navigator.credentials.get({ publicKey })) as PublicKeyCredential).toJSON() as object;
@@ -75,15 +75,17 @@ test("a passkey added by a signed-in person signs them in later without an email
     200,
   );
   const { options } = (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data;
-  const added = await sendRequest(page, "POST", "/v1/me/passkeys", { credential: await make(page, options) });
+  const added = await sendRequest(page, "POST", "/v1/me/passkeys", { credential: await createCredential(page, options) });
   expect([added.status, added.data.name]).toEqual([201, expect.stringMatching(/^Chrome, /)]);
-  await expect(make(page, (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(/InvalidStateError/); // one passkey per device
+  await expect(createCredential(page, (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(
+    /InvalidStateError/,
+  ); // one passkey per device
 
   await sendRequest(page, "POST", "/v1/auth/logout");
   expect((await sendRequest(page, "GET", "/v1/auth/session")).status).toBe(401);
   const signIn = async (): Promise<Answered> => {
-    const asked = await sendRequest(page, "POST", "/v1/auth/passkey/options");
-    return sendRequest(page, "POST", "/v1/auth/passkey/verify", { credential: await sign(page, asked.data.options) });
+    const options = await sendRequest(page, "POST", "/v1/auth/passkey/options");
+    return sendRequest(page, "POST", "/v1/auth/passkey/verify", { credential: await signChallenge(page, options.data.options) });
   };
   for (let times = 0; times < 2; times += 1) expect((await signIn()).status).toBe(200);
   expect((await sendRequest(page, "GET", "/v1/auth/session")).data.email).toBe(email);

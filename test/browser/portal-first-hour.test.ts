@@ -76,10 +76,10 @@ const codeFor = async (address: string): Promise<string> => {
   return code;
 };
 
-const box = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
+const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
 
 /** Navigates with the menu. */
-const go = async (page: Page, name: string): Promise<void> => {
+const navigateTo = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("navigation", { name: "Portal", exact: true }).getByRole("link", { name, exact: true }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
 };
@@ -92,7 +92,7 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
 };
 
 /** Reloads until a row has this text; effects of a change arrive after its response. */
-const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
+const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect
     .poll(
@@ -107,12 +107,12 @@ const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
 };
 
 /** Maps the business's page, and adds the tag to it. */
-const putTag = async (page: Page): Promise<void> => {
-  await go(page, "Snippet");
+const addTag = async (page: Page): Promise<void> => {
+  await navigateTo(page, "Snippet");
   const map = async (): Promise<void> => {
-    await box(page, "Address of the page").fill(`http://${host}/quote`);
-    await box(page, "Purpose").fill("roof quote follow-up");
-    await box(page, "Recipients").fill("Fresh Roofs LLC");
+    await findTextbox(page, "Address of the page").fill(`http://${host}/quote`);
+    await findTextbox(page, "Purpose").fill("roof quote follow-up");
+    await findTextbox(page, "Recipients").fill("Fresh Roofs LLC");
     await page.getByRole("button", { name: "Map my page" }).click();
   };
   await map();
@@ -123,7 +123,7 @@ const putTag = async (page: Page): Promise<void> => {
 };
 
 /** Submits the form on the business's page as a visitor. Returns the certificate id that the business received with it. */
-const visit = async (address: string): Promise<string> => {
+const submitForm = async (address: string): Promise<string> => {
   const { page, close } = await openPage(browser);
   const before = site.leads.length;
   await page.goto(`http://${host}/quote`);
@@ -157,7 +157,7 @@ test("a new business gets to a live certificate within its first hour", async ()
 
   // The domain is not verified before the business has published its token.
   await page.getByRole("link", { name: "Prove your domain" }).click();
-  await box(page, "Domain").fill("localhost");
+  await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add a domain" }).click();
   await page.getByRole("button", { name: "Check now" }).click();
   await page.getByText(/Well-known file: server returned an error page/).waitFor();
@@ -168,9 +168,9 @@ test("a new business gets to a live certificate within its first hour", async ()
 
   // A test certificate.
   await page.getByRole("link", { name: "Switch to test" }).click();
-  await putTag(page);
-  const tested = await visit("pat@first-hour.example");
-  await go(page, "Certificates");
+  await addTag(page);
+  const tested = await submitForm("pat@first-hour.example");
+  await navigateTo(page, "Certificates");
   expect(await page.locator("tbody tr").count()).toBe(1);
   await page.locator("tbody a").first().click();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Certificate");
@@ -178,8 +178,8 @@ test("a new business gets to a live certificate within its first hour", async ()
   const verifyUrl = (await publicPage.getAttribute("href")) as string;
 
   // A webhook endpoint, which receives the following events.
-  await go(page, "Webhooks");
-  await box(page, "Address").fill(`http://${host}/hook`);
+  await navigateTo(page, "Webhooks");
+  await findTextbox(page, "Address").fill(`http://${host}/hook`);
   await page.getByRole("checkbox", { name: "certificate.issued" }).check();
   await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
   await page.getByRole("button", { name: "Make the endpoint" }).click();
@@ -195,9 +195,9 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByLabel("Make the events certificate.issued").check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
-  await visit("lee@first-hour.example");
-  await go(page, "Events");
-  await rowThatSays(page, /certificate\.issued.*1 of 1/s);
+  await submitForm("lee@first-hour.example");
+  await navigateTo(page, "Events");
+  await waitForRow(page, /certificate\.issued.*1 of 1/s);
 
   // The person withdraws, and the business acknowledges that contact has ended.
   const person = await openPage(browser);
@@ -208,9 +208,9 @@ test("a new business gets to a live certificate within its first hour", async ()
   await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
   await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();
   await person.close();
-  await go(page, "Events");
-  await rowThatSays(page, /certificate\.revoked.*1 of 1/s);
-  await go(page, "Deadlines");
+  await navigateTo(page, "Events");
+  await waitForRow(page, /certificate\.revoked.*1 of 1/s);
+  await navigateTo(page, "Deadlines");
   await page.getByRole("link", { name: /^Acknowledge: / }).click();
   await page.getByLabel("Told the recipients").check();
   await page.getByRole("button", { name: "Acknowledge" }).click();
@@ -228,12 +228,12 @@ test("a new business gets to a live certificate within its first hour", async ()
   expect(planned.status).toBe(200);
   await page.getByRole("link", { name: "Switch to live" }).first().click();
   site.tag = "";
-  await putTag(page);
-  const live = await visit("sam@first-hour.example");
-  await go(page, "Certificates");
+  await addTag(page);
+  const live = await submitForm("sam@first-hour.example");
+  await navigateTo(page, "Certificates");
   await page.locator("tbody a").first().click();
   await page.getByRole("link", { name: new RegExp(`/c/${live}$`) }).waitFor();
-  await go(page, "Overview");
+  await navigateTo(page, "Overview");
   expect(await page.locator("figcaption").first().textContent()).toBe(
     "Issued: 1 in 30 days, up from 0. Withdrawn: 0, as in the 30 days before.",
   );

@@ -86,7 +86,7 @@ describe("the button is placed", () => {
   test.each([
     ["where the tag is", () => sharePage(fake), "MAIN after SCRIPT"],
     [
-      "where the tag stands, in its form",
+      "where the tag is, inside its form",
       () => headed("", shareForm.replace("</form>", `${renderShareTag(fake.service)}</form>`)),
       "lead after SCRIPT",
     ],

@@ -37,7 +37,7 @@ interface Visit extends OpenPage {
 }
 
 /** Opens a page whose clock can be advanced. */
-const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
+const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const opened = await openPage(browser, options);
   const context = opened.page.context();
   const [events, requests]: [HeardEvent[], Request[]] = [[], []];
@@ -48,7 +48,7 @@ const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
 };
 
 /** URL of the demo's share page with the given headers. It has its own query and fragment, which must survive the return. */
-const addressWith = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
+const buildPageUrl = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 
 const checkedSteps = new Set<string>();
 
@@ -98,8 +98,8 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   if (how === "fresh") return { email, device: null };
   await signInBrowser(page.context(), service.origin, email, "consumer");
   const fields = { email, first_name: "Pat", last_name: "Example" };
-  const kept = await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
-  expect(kept.status()).toBe(200);
+  const saved = await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+  expect(saved.status()).toBe(200);
   if (how === "code") return { email, device: null };
   await page.goto(`${service.origin}/app/account`);
   const device = await openDevice(page);
@@ -136,10 +136,10 @@ const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> =
 };
 
 /** Requests that redeem a code. */
-const redemptionsIn = (requests: readonly Request[]): readonly Request[] =>
+const filterRedemptions = (requests: readonly Request[]): readonly Request[] =>
   requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
 
-const typesOf = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
+const listEventTypes = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
 
 const empty = { name: "", email: "", phone: "" };
 
@@ -166,11 +166,11 @@ const expectShared = async (visited: Visit, email: string, address: string): Pro
   expect(page.url()).toBe(address);
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
   await assertNoErrors({ context: page.context() });
-  expect(typesOf(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
-  const statuses = redemptionsIn(requests).map(async (request) => (await request.response())?.status());
+  expect(listEventTypes(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
+  const statuses = filterRedemptions(requests).map(async (request) => (await request.response())?.status());
   expect(await Promise.all(statuses)).toEqual([200]);
   expect(await api(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
-  expect(await ownShares(page)).toBe(1);
+  expect(await countOwnShares(page)).toBe(1);
   expect(problems).toEqual([]);
 };
 
@@ -201,23 +201,23 @@ const arriveFrom = async (page: Page, origin: string | null, address: URL | stri
 const decideIn = (sheet: Page): Promise<void> => waitUntilClosed(sheet, () => sheet.click(share));
 
 /** Number of shares of the person signed in to this browser. */
-const ownShares = async (page: Page): Promise<number> => {
+const countOwnShares = async (page: Page): Promise<number> => {
   const answer = await page.request.get(`${service.origin}/v1/me/shares`);
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
 /** Collects requests for the sheet from now on. Each is held back until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   await page.context().route(
     (url) => url.pathname === "/authorize",
     async (route) => {
-      asked.push(route.request());
+      requests.push(route.request());
       await gate;
       await route.continue();
     },
   );
-  return asked;
+  return requests;
 };
 
 const api = async (path: string) => {
@@ -227,10 +227,10 @@ const api = async (path: string) => {
 
 describe("sharing with the demo business", () => {
   test.each(matrix)("B%i: fills the form with exactly one share (page's opener policy %s, sign-in %s)", async (_number, policy, how) => {
-    const visited = await visit({ viewport: { width: 420, height: 640 } });
+    const visited = await openVisit({ viewport: { width: 420, height: 640 } });
     const { page, close } = visited;
     const { email, device } = await prepare(page, how);
-    const address = addressWith(`opener=${policy}`);
+    const address = buildPageUrl(`opener=${policy}`);
     await page.goto(address);
     const sheet = await openSheet(page);
     const typed = await reachDecision(sheet, how, device);
@@ -244,16 +244,16 @@ describe("sharing with the demo business", () => {
   test.each(["at once", "late"])(
     "B14: continues in the page's own tab when the page severs its windows and sends no referrer (first sheet loads %s)",
     async (when) => {
-      const visited = await visit({ viewport: { width: 420, height: 640 } });
+      const visited = await openVisit({ viewport: { width: 420, height: 640 } });
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
       const gate = Promise.withResolvers<void>();
-      const asked = await watchSheets(page, gate.promise);
-      const address = addressWith("opener=same-origin&referrer=none");
+      const sheetRequests = await watchSheets(page, gate.promise);
+      const address = buildPageUrl("opener=same-origin&referrer=none");
       await page.goto(address);
       const opening = page.context().waitForEvent("page"); // the event fires when the sheet has responded
       await page.click(shareButtonSelector);
-      await expect.poll(() => asked.length).toBe(1);
+      await expect.poll(() => sheetRequests.length).toBe(1);
       if (when === "late") {
         await page.context().clock.runFor(5_000);
         expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the opener is severed only when the sheet responds
@@ -264,7 +264,7 @@ describe("sharing with the demo business", () => {
       expect(await sheet.locator("[data-decides]:visible").count()).toBe(0);
       await page.getByRole("button", { name: "Continue in the window that opened, or continue here" }).click();
       await page.waitForSelector(".decision");
-      expect(asked.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
+      expect(sheetRequests.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
         [undefined, "popup"],
         [`${service.demoOrigin}/`, "page"],
       ]);
@@ -283,11 +283,11 @@ describe("sharing with the demo business", () => {
     ["Continue here", "opener=none"],
     ["Continue here", "opener=same-origin&referrer=none"],
   ])("B15: leads to the sheet and back by “%s” when no window opens (headers %s)", async (linkText, headers) => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
-    const address = addressWith(headers);
+    const address = buildPageUrl(headers);
     await page.goto(address);
     await page.click(shareButtonSelector);
     await expect.poll(() => events.map(({ detail }) => detail)).toEqual([{ code: "popup_blocked" }]);
@@ -303,11 +303,11 @@ describe("sharing with the demo business", () => {
   });
 
   test("B16, B18: fills the form once in the same tab despite reloads, and Back shows that the decision was made", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
@@ -322,19 +322,19 @@ describe("sharing with the demo business", () => {
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
     else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
     await checkStep(page);
-    expect(typesOf(events).filter((type) => type === "svc:share")).toHaveLength(1);
-    expect(redemptionsIn(requests)).toHaveLength(1);
-    expect(await ownShares(page)).toBe(1);
+    expect(listEventTypes(events).filter((type) => type === "svc:share")).toHaveLength(1);
+    expect(filterRedemptions(requests)).toHaveLength(1);
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
   test.each(["none", "same-origin"])(
     "B17: fills the form after the page was reloaded while the sheet was open (opener policy %s)",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      const address = addressWith(`opener=${policy}`);
+      const address = buildPageUrl(`opener=${policy}`);
       await page.goto(address);
       const sheet = await openSheet(page);
       await sheet.waitForSelector(".decision");
@@ -348,10 +348,10 @@ describe("sharing with the demo business", () => {
   );
 
   test("B18: continues after the sheet was reloaded and left with Back at the code step", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, close } = visited;
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
@@ -379,16 +379,16 @@ describe("sharing with the demo business", () => {
   test.each(["none", "same-origin"])(
     "B19: opens one window and makes one share when the button and the decision are double-clicked (opener policy %s)",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      const address = addressWith(`opener=${policy}`);
-      const asked = await watchSheets(page);
+      const address = buildPageUrl(`opener=${policy}`);
+      const sheetRequests = await watchSheets(page);
       await page.goto(address);
       const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(shareButtonSelector)]);
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
-      expect(asked).toHaveLength(1);
+      expect(sheetRequests).toHaveLength(1);
       await waitUntilSettled(sheet);
       await waitUntilClosed(sheet, () => sheet.dblclick(share));
       await expectShared(visited, email, address);
@@ -397,7 +397,7 @@ describe("sharing with the demo business", () => {
   );
 
   test("B27: answers a framed page through its window, and offers no decision when that window is severed", async () => {
-    const { page, events, close } = await visit();
+    const { page, events, close } = await openVisit();
     const { email } = await prepare(page, "code");
     await page.route(`${service.demoOrigin}/outer`, (route) =>
       route.fulfill({
@@ -424,17 +424,17 @@ describe("sharing with the demo business", () => {
     await decideIn(sheet);
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
-    await expect.poll(() => typesOf(events)).toContain("svc:share");
-    expect(await ownShares(page)).toBe(1);
+    await expect.poll(() => listEventTypes(events)).toContain("svc:share");
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
   test.each(["none", "same-origin"])("B20: answers each of two tabs with its own share (opener policy %s)", async (policy) => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     const other = await page.context().newPage();
-    for (const tab of [page, other]) await tab.goto(addressWith(`opener=${policy}`));
+    for (const tab of [page, other]) await tab.goto(buildPageUrl(`opener=${policy}`));
     const [first, second] = [await openSheet(page), await openSheet(other)];
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
@@ -449,17 +449,17 @@ describe("sharing with the demo business", () => {
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
     expect(await expectFilled(visited, email)).not.toBe(theirs);
-    const redemptions = redemptionsIn(requests);
+    const redemptions = filterRedemptions(requests);
     expect(await Promise.all(redemptions.map(async (request) => (await request.response())?.status()))).toEqual([200, 200]);
     expect(new Set(redemptions.map((request) => request.headers()["idempotency-key"])).size).toBe(2);
     await close();
   });
 
   test("B25: ignores messages that are not the sheet's answer without an event, and accepts the answer", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, events, requests, problems, close } = visited;
     const { email } = await prepare(page, "code");
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
@@ -483,7 +483,7 @@ describe("sharing with the demo business", () => {
     await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
     await send(stranger, answer);
     await assertNoErrors({ context: page.context() });
-    expect([events, problems, redemptionsIn(requests)]).toEqual([[], [], []]);
+    expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
     await stranger.close();
     await sheet.bringToFront();
     await waitUntilSettled(sheet);
@@ -496,10 +496,10 @@ describe("sharing with the demo business", () => {
     ["names the host", "trust=host"],
     ["trusts by nonce", "trust=nonce"],
   ])("B29: works without violations on a page whose policy %s, with Trusted Types and without inline styles", async (_name, trust) => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
-    const address = addressWith(trust);
+    const address = buildPageUrl(trust);
     const answer = await page.goto(address);
     const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
     expect(policy).toContain("require-trusted-types-for 'script'");
@@ -516,7 +516,7 @@ describe("sharing with the demo business", () => {
     Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } });`;
 
   test.each(["none", "same-origin"])("B30: fills the form when storage is disabled (opener policy %s)", async (policy) => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, problems, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript(withoutStorage);
@@ -531,12 +531,12 @@ describe("sharing with the demo business", () => {
   });
 
   test("B30: reports lost_request in the same tab when storage is disabled, and shows the button again", async () => {
-    const { page, events, requests, close } = await visit();
+    const { page, events, requests, close } = await openVisit();
     await prepare(page, "code");
     await page.addInitScript(
       `${withoutStorage} if (location.pathname === "/share") window.open = (url) => { location.href = url; return null }`,
     );
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
@@ -549,12 +549,12 @@ describe("sharing with the demo business", () => {
     await page.waitForSelector(shareButtonSelector);
     expect(new URL(page.url()).search).toBe(new URL(address).search);
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
-    expect(redemptionsIn(requests)).toEqual([]);
+    expect(filterRedemptions(requests)).toEqual([]);
     await close();
   });
 
   test("B31: fits 320 pixels and passes axe on every step, including sign-in by passkey", async () => {
-    const { page, close } = await visit();
+    const { page, close } = await openVisit();
     const { device } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
@@ -581,13 +581,13 @@ describe("sharing with the demo business", () => {
   test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
     "B13: fills the form even if the sheet's own opener policy were %s, which severs the opener",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const plain = await page.request.get(`${service.origin}/authorize`);
       expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
       const { email } = await prepare(page, "code");
       await overrideOpenerPolicy(page, policy);
-      const address = addressWith();
+      const address = buildPageUrl();
       await page.goto(address);
       const sheet = await openSheet(page);
       await reachDecision(sheet, "code", null);
@@ -599,19 +599,19 @@ describe("sharing with the demo business", () => {
   );
 
   test("B21: offers no decision in another browser that opens the same URL, and continues in the first", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await reachDecision(sheet, "code", null);
-    const other = await visit();
+    const other = await openVisit();
     await prepare(other.page, "code");
     await other.page.goto(sheet.url());
     await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
     expect(await other.page.locator("[data-decides]:visible").count()).toBe(0);
     await checkStep(other.page);
-    expect(await ownShares(other.page)).toBe(0);
+    expect(await countOwnShares(other.page)).toBe(0);
     await other.close();
     await waitUntilSettled(sheet);
     await decideIn(sheet);
@@ -620,18 +620,18 @@ describe("sharing with the demo business", () => {
   });
 
   test("B26: returns only to the page's own URL, and only when the referrer shows that the request came from it", async () => {
-    const { page, close } = await visit();
+    const { page, close } = await openVisit();
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
     await opened.waitForSelector(".sheet");
-    const asked = new URL(opened.url());
+    const sheetUrl = new URL(opened.url());
     await opened.close();
-    const own = asked.searchParams.get("return_url") as string;
+    const own = sheetUrl.searchParams.get("return_url") as string;
     const { port, host } = new URL(service.demoOrigin);
     const referer = service.demoOrigin;
     const sheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
-      const address = new URL(asked);
+      const address = new URL(sheetUrl);
       address.searchParams.set("return_url", returnUrl);
       address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
       await arriveFrom(page, from, address);
@@ -648,12 +648,12 @@ describe("sharing with the demo business", () => {
       [own, "http://evil.example"],
     ] as const)
       expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
-    expect(await ownShares(page)).toBe(0);
+    expect(await countOwnShares(page)).toBe(0);
     await close();
   });
 
   test("returns through the page's own origin when the sheet has lost its opener", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
@@ -666,7 +666,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B28: returns by a link in the same tab when the sheet runs no scripts", async () => {
-    const { page, close } = await visit();
+    const { page, close } = await openVisit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
     await opened.waitForSelector(".sheet");
@@ -697,8 +697,8 @@ describe("sharing with the demo business", () => {
     ["“Not now”", (sheet: Page) => sheet.click("[data-not-now]")],
     ["closing the window", (sheet: Page) => sheet.close()],
   ])("B22: ends the request by %s, reports it to the page once without a request, and leaves no trace", async (_name, leave) => {
-    const { page, events, requests, close } = await visit();
-    await page.goto(addressWith());
+    const { page, events, requests, close } = await openVisit();
+    await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
     await sheet.waitForLoadState("load"); // its script has announced itself: a window that closes earlier goes unnoticed
     const shown = requests.length;
@@ -713,7 +713,7 @@ describe("sharing with the demo business", () => {
   });
 
   test("B24: sends an expired code again for the same request, without another decision", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.route(
@@ -724,28 +724,28 @@ describe("sharing with the demo business", () => {
       },
       { times: 1 },
     );
-    await page.goto(addressWith());
+    await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
     const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
-    const asked = stateIn(sheet);
+    const state = stateIn(sheet);
     await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
     const again = late.getByRole("button", { name: "Send it again" });
     await again.waitFor();
-    expect(stateIn(late)).toBe(asked);
+    expect(stateIn(late)).toBe(state);
     await checkStep(late);
     await waitUntilClosed(late, () => again.click());
     await expectFilled(visited, email);
-    expect(typesOf(events)).toEqual(["svc:share-error", "svc:share"]);
-    expect(await ownShares(page)).toBe(1);
+    expect(listEventTypes(events)).toEqual(["svc:share-error", "svc:share"]);
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
   test("B23: refuses a decision after eleven minutes, and starts again at the same URL with the same choices", async () => {
-    const visited = await visit();
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);

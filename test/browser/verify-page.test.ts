@@ -14,7 +14,7 @@ let browser: Browser;
 
 /** One certificate of each kind, issued once for all read-only tests. */
 let plain: string;
-let asked: string;
+let perRecipient: string;
 let withdrawn: string;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
     headers: { "content-type": "application/json", authorization: `Bearer ${service.world.acme.keys.sandbox}` },
     body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
   });
-  asked = await issue({
+  perRecipient = await issue({
     entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd", "\u0410cme S\u043elar LLC"],
     entities_accepted: ["Acme Solar LLC"],
     entities_rejected: ["Bright Homes Inc", "\u0410cme S\u043elar LLC"],
@@ -72,7 +72,7 @@ const unfold = (page: Page): Promise<void> =>
   });
 
 const screenshotsAsked = process.env.UPDATE_SCREENSHOTS === "1";
-const keep = async (page: Page, name: string): Promise<void> => {
+const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (!screenshotsAsked) return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
@@ -89,7 +89,7 @@ describe("from the demo site", () => {
     await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
     await page.getByLabel("Phone").fill("+1 202 555 0123");
     await page.getByLabel(/^I agree that/).check();
-    await keep(page, "demo-form");
+    await saveScreenshot(page, "demo-form");
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.waitForURL("**/thanks");
     await page.getByRole("link", { name: "Open the certificate" }).click();
@@ -116,8 +116,8 @@ describe("from the demo site", () => {
     await page.getByRole("link", { name: "Open the certificate" }).click();
     await page.waitForSelector(verdict);
     expect(await verdictOf(page)).toBe("match");
-    const told = await page.locator("[data-list]").allInnerTexts();
-    expect(told.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
+    const groups = await page.locator("[data-list]").allInnerTexts();
+    expect(groups.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
     expect(problems).toEqual([]);
     await close();
   });
@@ -137,7 +137,7 @@ describe("from the demo site", () => {
 
 describe("the check in the visitor's browser", () => {
   /** Opens the page with its HTML modified in transit. */
-  const tampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
+  const openTampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
     const { page, close } = await openPage(browser);
     await page.route(url, async (route) => {
       const response = await route.fetch();
@@ -145,14 +145,14 @@ describe("the check in the visitor's browser", () => {
     });
     await page.goto(url);
     await page.waitForSelector(verdict);
-    const said = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
+    const result = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
     await close();
-    return said;
+    return result;
   };
 
   test("matches with line breaks, invisible characters and other writing systems, because they are shown exactly", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(asked);
+    await page.goto(perRecipient);
     await page.waitForSelector(verdict);
     expect(await verdictOf(page)).toBe("match");
     expect(await page.locator("blockquote [data-bound=disclosure]").evaluate((element) => element.textContent)).toContain(
@@ -162,28 +162,28 @@ describe("the check in the visitor's browser", () => {
   });
 
   test("matches an unmodified page", async () => {
-    expect((await tampered(plain, (html) => html)).answer).toBe("match");
+    expect((await openTampered(plain, (html) => html)).answer).toBe("match");
   });
 
   test("detects a changed record", async () => {
-    const said = await tampered(plain, (html) => html.replace("&quot;purpose&quot;:&quot;solar", "&quot;purpose&quot;:&quot;lunar"));
-    expect(said.answer).toBe("mismatch");
-    expect(said.text).toContain("Does not match. Do not rely on this page. The fingerprint is not the SHA-256 of the record.");
+    const result = await openTampered(plain, (html) => html.replace("&quot;purpose&quot;:&quot;solar", "&quot;purpose&quot;:&quot;lunar"));
+    expect(result.answer).toBe("mismatch");
+    expect(result.text).toContain("Does not match. Do not rely on this page. The fingerprint is not the SHA-256 of the record.");
   });
 
   test("detects a changed fingerprint", async () => {
-    const said = await tampered(plain, (html) =>
+    const result = await openTampered(plain, (html) =>
       html.replace(
         /(data-bound="fingerprint"[^>]*><span>)(.)/,
         (_all, before: string, digit: string) => before + (digit === "0" ? "1" : "0"),
       ),
     );
-    expect(said.answer).toBe("mismatch");
+    expect(result.answer).toBe("mismatch");
   });
 
   test("detects any member that the page shows differently from the record, and names it", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(asked);
+    await page.goto(perRecipient);
     await page.waitForSelector('[data-fingerprint-check="match"]');
     const changes: [member: string, selector: string][] = [
       ["business", "h1 [data-bound='business.name']"],
@@ -225,13 +225,13 @@ describe("the check in the visitor's browser", () => {
   });
 
   test("detects a recipient moved from declined to accepted", async () => {
-    const said = await tampered(asked, (html) =>
+    const result = await openTampered(perRecipient, (html) =>
       html
         .replace('data-list="entities_accepted"', 'data-list="x"')
         .replace('data-list="entities_rejected"', 'data-list="entities_accepted"'),
     );
-    expect(said.answer).toBe("mismatch");
-    expect(said.text).toContain("entities_accepted, entities_rejected");
+    expect(result.answer).toBe("mismatch");
+    expect(result.text).toContain("entities_accepted, entities_rejected");
   });
 
   test("checks again when the page changes after loading", async () => {
@@ -264,7 +264,7 @@ describe("the check in the visitor's browser", () => {
 describe("without scripts", () => {
   test("shows everything, has no dead controls, and explains how to check by hand", async () => {
     const { page, problems, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(asked);
+    await page.goto(perRecipient);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toContain("check by hand, as described below");
     // Only buttons that submit a form, which needs no scripts.
@@ -328,9 +328,9 @@ describe("accessibility", () => {
     { colorScheme: "dark", width: 900 },
     { colorScheme: "light", width: 320 },
   ] as const;
-  const addressOf = (kind: "asked" | "withdrawn" | "nothing" | "format" | "demo"): string =>
+  const addressOf = (kind: "perRecipient" | "withdrawn" | "nothing" | "format" | "demo"): string =>
     ({
-      asked,
+      perRecipient,
       withdrawn,
       nothing: `${service.origin}/c/nothing`,
       format: `${service.origin}/c/format`,
@@ -339,7 +339,7 @@ describe("accessibility", () => {
 
   test("passes axe without horizontal scrolling on every kind of certificate, with all sections open", async () => {
     const { page, close } = await openPage(browser, { viewport: wide });
-    for (const kind of ["asked", "withdrawn", "nothing", "format", "demo"] as const) {
+    for (const kind of ["perRecipient", "withdrawn", "nothing", "format", "demo"] as const) {
       await page.goto(addressOf(kind));
       await unfold(page);
       expect(await findingsInWindows(page, windows), kind).toEqual([]);
@@ -414,7 +414,7 @@ describe("the proofs of the page", () => {
     page.locator(`[data-proof="${name}"]`).getAttribute("data-outcome");
 
   /** Issues a certificate and waits until it is anchored. Returns the URL of its page. */
-  const anchored = async (): Promise<string> => {
+  const issueAnchored = async (): Promise<string> => {
     const url = await issue();
     for (let tries = 0; tries < 40; tries += 1) {
       await service.runtime.scheduled("* * * * *");
@@ -427,7 +427,7 @@ describe("the proofs of the page", () => {
   };
 
   test("are checked by the verifier, signature and ledger, without any request", async () => {
-    const url = await anchored();
+    const url = await issueAnchored();
     const { page, problems, close } = await openPage(browser);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
@@ -465,7 +465,7 @@ describe("the proofs of the page", () => {
     ["the signature", /&quot;value&quot;:&quot;[A-Za-z0-9+/]{8}/, "&quot;value&quot;:&quot;AAAAAAAA", "signature"],
     ["the ledger's checkpoint", /(&quot;signed_root&quot;:&quot;[^&]*\\n)\d+\\n/, "$1999\\n", "ledger"],
   ] as const)("are reported as failed and opened when %s is replaced", async (_, from, to, name) => {
-    const url = await anchored();
+    const url = await issueAnchored();
     const { page, close } = await openPage(browser);
     await page.route("**/c/cc_*", async (route) => {
       const response = await route.fetch();
@@ -564,9 +564,13 @@ describe("page assets", () => {
         return [response.status(), headers["content-type"], headers["cache-control"], headers["x-content-type-options"]].join(" | ");
       }),
     );
-    const kept = "public, max-age=31536000, immutable | nosniff";
+    const headers = "public, max-age=31536000, immutable | nosniff";
     expect([...new Set(seen)].sort()).toEqual(
-      [`200 | image/svg+xml | ${kept}`, `200 | text/css; charset=utf-8 | ${kept}`, `200 | text/javascript; charset=utf-8 | ${kept}`].sort(),
+      [
+        `200 | image/svg+xml | ${headers}`,
+        `200 | text/css; charset=utf-8 | ${headers}`,
+        `200 | text/javascript; charset=utf-8 | ${headers}`,
+      ].sort(),
     );
     await close();
   });
@@ -578,7 +582,7 @@ describe("the colors of the page", () => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
       await page.goto(plain);
       await page.waitForSelector(verdict);
-      await keep(page, `verify-page-${colorScheme}`);
+      await saveScreenshot(page, `verify-page-${colorScheme}`);
       const ground = await page.evaluate(() => {
         const paint = new OffscreenCanvas(1, 1).getContext("2d");
         if (paint === null) throw new Error("no canvas");

@@ -67,9 +67,9 @@ const mailFor = async (email: string): Promise<string> => {
   }
 };
 const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
-const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+const toWrongCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
-const keep = async (page: Page, name: string): Promise<void> => {
+const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (process.env.UPDATE_SCREENSHOTS !== "1") return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
@@ -77,16 +77,16 @@ const keep = async (page: Page, name: string): Promise<void> => {
 const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
 /** Clicks a button and waits for the next page. */
-const press = async (page: Page, name: string): Promise<void> => {
+const clickAndWait = async (page: Page, name: string): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]);
 };
 
 const withdrawInBrowser = async ({ page }: OpenPage, mine: Held): Promise<void> => {
   await page.goto(mine.verifyUrl);
   await page.getByLabel("Your e-mail address").fill(mine.email);
-  await press(page, "Send me a code");
+  await clickAndWait(page, "Send me a code");
   await page.getByLabel("Six-digit code").fill(await codeFor(mine.email));
-  await press(page, "Withdraw my consent");
+  await clickAndWait(page, "Withdraw my consent");
   expect(page.url()).toMatch(/\/withdrawn$/);
 };
 
@@ -119,17 +119,17 @@ describe("the person on a certificate", () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(mine.email);
-    await press(page, "Send me a code");
+    await clickAndWait(page, "Send me a code");
     const code = await codeFor(mine.email);
     const answer = async (text: string): Promise<void> => {
       await page.getByLabel("Six-digit code").fill(text);
-      await press(page, "Withdraw my consent");
+      await clickAndWait(page, "Withdraw my consent");
     };
     await answer("12 34");
     expect(await page.getByRole("alert").textContent()).toContain("The code has six digits");
     expect(await page.getByLabel("Six-digit code").inputValue()).toBe("12 34");
     for (let tries = 0; tries < 4; tries += 1) {
-      await answer(otherThan(code));
+      await answer(toWrongCode(code));
       await page.reload();
       await page.reload();
     }
@@ -164,9 +164,9 @@ describe("the person on a certificate", () => {
     const { page, problems, close } = await openPage(browser, options);
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(fields.email);
-    await press(page, "Send me a code");
+    await clickAndWait(page, "Send me a code");
     await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(await page.getByRole("status").textContent()).toMatch(/^One other active certificate of/);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await page.getByLabel(/^everything I gave to/).isChecked()).toBe(true);
@@ -174,11 +174,11 @@ describe("the person on a certificate", () => {
     if (meant === "one") await page.getByLabel("this certificate only").check();
     await page.reload();
     if (meant === "one") await page.getByLabel("this certificate only").check();
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
-    const said = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
-    expect(said).toContain(meant === "one" ? "that names your address stays active." : "No other active certificate of");
+    const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
+    expect(text).toContain(meant === "one" ? "that names your address stays active." : "No other active certificate of");
     if (meant === "one") {
       await page.getByText("Show when they were given").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();
@@ -217,12 +217,12 @@ describe("the person on a certificate", () => {
         body: JSON.stringify(body),
       });
     await post("request", { email: mine.email });
-    const wrong = otherThan(await codeFor(mine.email));
+    const wrong = toWrongCode(await codeFor(mine.email));
     for (let tries = 0; tries < 5; tries += 1) await post("confirm", { email: mine.email, code: wrong });
     const link = /^http\S+#m=\S+$/m.exec(await mailFor(mine.email))?.[0] ?? "";
     const { page, problems, close } = await openPage(browser, narrow);
     await page.goto(link);
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect(await statusOf(mine.certId)).toBe("revoked");
     expect(problems).toEqual([]);
@@ -290,12 +290,12 @@ describe("every withdrawal page", () => {
     const { page, problems, close } = await openPage(browser);
     const check = async (at: string): Promise<void> => {
       const also = async (_: Page, { colorScheme, width }: Appearance): Promise<string[]> => {
-        if (language === "en" && at === "code" && width !== small.width) await keep(page, `withdraw-${colorScheme}`);
+        if (language === "en" && at === "code" && width !== small.width) await saveScreenshot(page, `withdraw-${colorScheme}`);
         return [];
       };
       expect(await findingsInWindows(page, windows, { also }), at).toEqual([]);
       expect(await page.locator("html").getAttribute("lang")).toBe(language);
-      if (language === "en" && at === "choice") await keep(page, "withdraw-choice-light");
+      if (language === "en" && at === "choice") await saveScreenshot(page, "withdraw-choice-light");
     };
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await check("certificate");
@@ -304,7 +304,7 @@ describe("every withdrawal page", () => {
     await page.waitForURL("**/withdraw?lang=*");
     await check("code");
     const code = await codeFor(mine.email);
-    await page.locator("#withdraw-code").fill(otherThan(code));
+    await page.locator("#withdraw-code").fill(toWrongCode(code));
     await page.locator("form .primary").click();
     await page.waitForURL("**/withdraw?answer=failed*");
     await check("error");
@@ -357,16 +357,16 @@ describe("withdrawing from single recipients", () => {
     const { page, problems, close } = await openPage(browser, options);
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await page.locator("#withdraw-email").fill(mine.email);
-    await press(page, send);
+    await clickAndWait(page, send);
     await page.locator("#withdraw-code").fill(await codeFor(mine.email));
     await page.getByText(only).click();
     await page.getByLabel("Bright Homes Inc").check();
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (language === "en") {
-      await keep(page, "withdraw-recipients-light");
+      await saveScreenshot(page, "withdraw-recipients-light");
       expect(await accessibilityFindings(page)).toEqual([]);
     }
-    await press(page, submit);
+    await clickAndWait(page, submit);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(done);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await hasNoHorizontalScroll(page)).toBe(true);
@@ -388,7 +388,7 @@ describe("withdrawing from single recipients", () => {
     await page.getByText("Only from some recipients").click();
     await page.getByLabel("Zenith Roofing").check();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(await statusOf(mine.certId)).toBe("active");
     await close();
   });

@@ -42,13 +42,13 @@ const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeou
 /** Longer than anything the page may still do on its own: its poll, and the second it waits for a response. */
 const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
-const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 const share = ".decision button.primary";
 let cookie = "";
 
 /** Signs in a person with saved details. Returns the email address. */
 const signInPerson = async (page: WebKitWindow): Promise<string> => {
-  const email = freshAddress();
+  const email = createEmailAddress();
   cookie = await signInToOrigin(service.origin, email, "consumer");
   const body = JSON.stringify({ email, first_name: "Pat", last_name: "Example" });
   const headers = { "content-type": "application/json", cookie };
@@ -59,14 +59,14 @@ const signInPerson = async (page: WebKitWindow): Promise<string> => {
   return email;
 };
 
-const ownShares = async (): Promise<number> => {
+const countOwnShares = async (): Promise<number> => {
   const answer = await fetch(`${service.origin}/v1/me/shares`, { headers: { cookie } });
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
 /** Signs in as a new person, goes up to the decision, and calls `look` on each step. */
 const continueToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = async () => {}): Promise<string> => {
-  const email = freshAddress();
+  const email = createEmailAddress();
   await sheet.see("#sheet-email");
   await look();
   await waitUntilSettled();
@@ -98,7 +98,7 @@ const decideIn = async (sheet: WebKitWindow): Promise<void> => {
   await waitUntilClosed(sheet);
 };
 
-const filled = (page: WebKitWindow): Promise<Record<string, string>> =>
+const waitForFilledForm = (page: WebKitWindow): Promise<Record<string, string>> =>
   waitFor("share in the form", async () => {
     const values = await page.run<Record<string, string> | null>(
       "return document.forms[0] ? Object.fromEntries(new FormData(document.forms[0])) : null",
@@ -108,7 +108,7 @@ const filled = (page: WebKitWindow): Promise<Record<string, string>> =>
 
 /** Expects the filled form, and an active share that the business can read. */
 const expectShared = async (page: WebKitWindow, email: string): Promise<void> => {
-  const values = await filled(page);
+  const values = await waitForFilledForm(page);
   expect(Object.values(values)).toContain(email);
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
   const answer = await fetch(`${service.origin}/v1/shares/${values.svc_share_id}`, { headers });
@@ -116,10 +116,10 @@ const expectShared = async (page: WebKitWindow, email: string): Promise<void> =>
 };
 
 /** Records the events of the page until it is reloaded. */
-const listen = (page: WebKitWindow): Promise<void> =>
+const recordEvents = (page: WebKitWindow): Promise<void> =>
   page.run(`window.heard = []; for (const type of ["svc:share", "svc:share-error", "svc:closed"])
     document.addEventListener(type, ({ detail }) => heard.push(type + (detail && detail.code ? " " + detail.code : "")))`);
-const heard = (page: WebKitWindow): Promise<string[]> => page.run("return window.heard");
+const readEvents = (page: WebKitWindow): Promise<string[]> => page.run("return window.heard");
 
 const policies = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
@@ -145,7 +145,7 @@ test.each(policies.map((policy, row) => [row * 3 + 2, policy] as const))(
       await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
       await decideIn(await openSheet(page));
       await expectShared(page, email);
-      expect(await ownShares()).toBe(1);
+      expect(await countOwnShares()).toBe(1);
     })(),
 );
 
@@ -173,7 +173,7 @@ test(
     await waitUntilSettled();
     await page.click(share);
     await expectShared(page, email);
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   }),
 );
 
@@ -198,7 +198,7 @@ test.each([
     await waitUntilSettled();
     await sheet.click(share);
     await expectShared(page, email);
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   })(),
 );
 
@@ -217,7 +217,7 @@ test(
     expect((await page.url()).search).toBe("");
     await page.back();
     await waitFor("page that says so", async () => (await page.see("h1, h2")) === "You have already decided this");
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   }),
 );
 
@@ -233,14 +233,14 @@ test.each(["none", "same-origin"])(
       await page.see(shareButtonSelector);
       await decideIn(sheet);
       await expectShared(page, email);
-      expect(await ownShares()).toBe(1);
+      expect(await countOwnShares()).toBe(1);
     })(),
 );
 
 test(
   "B18: continues after the sheet was reloaded and left with Back at the code step",
   withBrowser(async (page) => {
-    const email = freshAddress();
+    const email = createEmailAddress();
     await page.goTo(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.see("#sheet-email");
@@ -276,7 +276,7 @@ test.each(["none", "same-origin"])(
       await sheet.click(share, 2);
       await waitUntilClosed(sheet);
       await expectShared(page, email);
-      expect(await ownShares()).toBe(1);
+      expect(await countOwnShares()).toBe(1);
     })(),
 );
 
@@ -292,7 +292,7 @@ test.each(["none", "same-origin"])("B20: answers each of two tabs with its own s
     expect(await page.run("return document.querySelector('[name=svc_share_id]')")).toBeNull();
     await decideIn(sheets[0]);
     await expectShared(page, email);
-    expect((await filled(page)).svc_share_id).not.toBe((await filled(other)).svc_share_id);
+    expect((await waitForFilledForm(page)).svc_share_id).not.toBe((await waitForFilledForm(other)).svc_share_id);
   })(),
 );
 
@@ -300,15 +300,15 @@ test.each(["“Not now”", "closing the window"])("B22: ends the request by %s,
   withBrowser(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
     await page.see(shareButtonSelector);
-    await listen(page);
+    await recordEvents(page);
     const sheet = await openSheet(page);
     await sheet.see("[data-not-now]");
     await waitFor("sheet that is loaded", () => sheet.run<boolean>("return document.readyState === 'complete'"));
     if (how === "closing the window") await sheet.close();
     else await sheet.click("[data-not-now]");
-    await waitFor("svc:closed event", async () => (await heard(page)).length > 0);
+    await waitFor("svc:closed event", async () => (await readEvents(page)).length > 0);
     await waitUntilIdle();
-    expect(await heard(page)).toEqual(["svc:closed"]);
+    expect(await readEvents(page)).toEqual(["svc:closed"]);
     expect(await person.count()).toBe(1);
   })(),
 );
@@ -337,7 +337,7 @@ test.each([
     const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share`);
     await page.see(shareButtonSelector);
-    await listen(page);
+    await recordEvents(page);
     const sheet = await openSheet(page);
     await sheet.see(".decision");
     const state = (await sheet.url()).searchParams.get("state");
@@ -347,7 +347,7 @@ test.each([
     );
     await page.run("postMessage({ type: 'svc:code', state: arguments[0], code: 'ac_00stranger' }, '*')", state);
     await waitUntilIdle();
-    expect(await heard(page)).toEqual([]);
+    expect(await readEvents(page)).toEqual([]);
     await decideIn(sheet);
     await expectShared(page, email);
   })(),
