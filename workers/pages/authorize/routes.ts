@@ -106,6 +106,7 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
   const authorized = await authorizeShareRequest(services, toShareRequest(parsed.data, scope.value));
   if (!authorized.ok) return renderRefusedRequest(c, authorized.code, authorized.detail);
   const sheet = createSheetRequest(services, authorized.value, parsed.data.return_url);
+  // Only the first load of the sheet has the page's referrer, so the cookie remembers it for the later steps.
   const known = await parseSheetBrowser(services, findCookie(c, browserCookie));
   const isNewArrival = isFromBoundOrigin(sheet, c.req.header("referer")) && !known.seenRequests.includes(sheet.key);
   const browser = isNewArrival ? { ...known, seenRequests: [...known.seenRequests, sheet.key] } : known;
@@ -272,9 +273,9 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
   const { client, asked, ...request } = sheetRequest.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return redirectToSignIn(c, form);
-  const age = await checkFormToken(services, formRequest, form);
-  if (age === "foreign") return redirectToSheet(c);
-  if (age === "expired") return renderPage(c, 400, () => decisionExpiredPage(view, form.get("token") ?? "", parseChoices(form)));
+  const tokenStatus = await checkFormToken(services, formRequest, form);
+  if (tokenStatus === "foreign") return redirectToSheet(c);
+  if (tokenStatus === "expired") return renderPage(c, 400, () => decisionExpiredPage(view, form.get("token") ?? "", parseChoices(form)));
   const limited = session === null ? null : await checkAccountLimit(c, "GRANTS", session.userId);
   if (limited !== null) return limited;
   if (form.has("again")) {
@@ -300,7 +301,8 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive")
     return redirectToSheet(c);
-  if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form); // invalid_request: a value was deleted since; the page asks for it again
+  // invalid_request: a value was deleted in the meantime; the details step asks for it again.
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form);
   return renderRefusedRequest(c, granted.code, granted.detail);
 };
 

@@ -194,7 +194,8 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
-  await revokeAgentToken(c.var.services, session, form.get("token_id") ?? ""); // a refusal is ignored: a token that was already revoked does not count either
+  // A refusal is ignored: a token that was already revoked does not count toward the limit either.
+  await revokeAgentToken(c.var.services, session, form.get("token_id") ?? "");
   return redirectToConnect(c);
 };
 

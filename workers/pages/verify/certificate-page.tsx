@@ -137,7 +137,7 @@ const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: stri
   </div>
 );
 
-/** Recipients the person has withdrawn from, one group per withdrawal. The record lists them as accepted if each was asked for separately. */
+/** Withdrawn recipients, one group per withdrawal. The record lists them as accepted if consent was given for each separately. */
 const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
     {groupEntityWithdrawals(certificate).map((withdrawal) => (

@@ -89,7 +89,7 @@ export const PartialWithdrawalChoice: FC<RecipientChoiceProps> = ({ certificate,
   ) : null;
 };
 
-/** Hidden until the page script fills in the token of the link that the certificate's creation response contained. */
+/** Hidden until the page script fills in the token of a withdrawal link (`manage_url`, or the link of an email with a code). */
 const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ certificate }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
