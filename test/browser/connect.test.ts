@@ -1,5 +1,5 @@
-// Connecting an assistant in a real browser: a program that registers itself sends the person's browser here and gets its answer back, by a
-// redirect to the person's own machine or in the window that opened the page. Every step is whole, passes axe and fits its width.
+// Connecting an agent in a real browser: a client registers itself, opens the page, and gets its result by a redirect to the user's machine
+// or in the opener window. Every step passes axe and fits its width.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -12,11 +12,11 @@ import { startLocalService, type LocalService } from "../support/local-service.t
 let service: LocalService;
 let browser: Browser;
 let program: Server;
-const programOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
-const callback = (): string => `${programOrigin()}/callback`;
+const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
+const callback = (): string => `${clientOrigin()}/callback`;
 
-/** A program on the person's machine: its answer, which the window that opened the page is told of, and a page that frames ours. */
-const programPage = (url: URL): string => {
+/** Pages of a client on the user's machine: a callback that posts its query to the opener, and a page that frames ours. */
+const clientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;
   if (url.pathname !== "/callback") return "<p>A program</p>";
   return '<p id="back">Back</p><script>window.opener?.postMessage(location.search, location.origin)</script>';
@@ -25,7 +25,7 @@ const programPage = (url: URL): string => {
 beforeAll(async () => {
   program = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${programPage(url)}`);
+    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${clientPage(url)}`);
   });
   await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
   [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const verifier = "x".repeat(43);
 
-const registered = async (body: object = {}): Promise<string> => {
+const registerClient = async (body: object = {}): Promise<string> => {
   const answer = await fetch(`${service.origin}/oauth/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -47,10 +47,10 @@ const registered = async (body: object = {}): Promise<string> => {
   return ((await answer.json()) as { client_id: string }).client_id;
 };
 
-const authorizeAt = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
+const createAuthorizationUrl = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
   `${service.origin}/oauth/authorize?${new URLSearchParams({
     response_type: "code",
-    client_id: await registered(registration),
+    client_id: await registerClient(registration),
     redirect_uri: callback(),
     code_challenge: computeCodeChallenge(verifier),
     code_challenge_method: "S256",
@@ -59,13 +59,13 @@ const authorizeAt = async (changes: Record<string, string> = {}, registration: o
     ...changes,
   })}`;
 
-const looked = async (page: Page): Promise<void> => {
+const checkPage = async (page: Page): Promise<void> => {
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(await hasNoHorizontalScroll(page)).toBe(true);
 };
 
-/** From the first page to the decision, which is left open. */
-const upToDecision = async (page: Page, email: string, look: (page: Page) => Promise<void> = looked): Promise<void> => {
+/** Signs in and goes up to the decision, without deciding. */
+const continueToDecision = async (page: Page, email: string, look: (page: Page) => Promise<void> = checkPage): Promise<void> => {
   await page.waitForSelector("#connect-email");
   await look(page);
   await page.fill("#connect-email", email);
@@ -80,7 +80,7 @@ const upToDecision = async (page: Page, email: string, look: (page: Page) => Pro
 
 const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 
-const exchanged = async (clientId: string, answer: URL): Promise<string> => {
+const exchangeCode = async (clientId: string, answer: URL): Promise<string> => {
   const body = new URLSearchParams({
     grant_type: "authorization_code",
     code: answer.searchParams.get("code") ?? "",
@@ -92,7 +92,7 @@ const exchanged = async (clientId: string, answer: URL): Promise<string> => {
   return ((await given.json()) as { access_token: string }).access_token;
 };
 
-/** Status of a tool's call with this token. */
+/** HTTP status of a tool call with this token. */
 const callTool = async (token: string): Promise<number> => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "svc_list_shares" } });
   return (await fetch(`${service.origin}/mcp`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body })).status;
@@ -104,29 +104,29 @@ const widths: Readonly<Record<string, BrowserContextOptions>> = {
   "in the dark, in Spanish": { viewport: { width: 900, height: 900 }, colorScheme: "dark", locale: "es" },
 };
 
-describe.each(Object.entries(widths))("%s", (_, options) => {
-  test("a person signs in, reads one page and allows: the program gets its code on the person's own machine, and a token for it", async () => {
+describe.each(Object.entries(widths))("connecting %s", (_, options) => {
+  test("sends the code to the client on the user's machine, which exchanges it for a token", async () => {
     const { page, problems, close } = await openPage(browser, options);
-    const address = await authorizeAt();
+    const address = await createAuthorizationUrl();
     await page.goto(address);
-    await upToDecision(page, freshAddress());
+    await continueToDecision(page, freshAddress());
     await page.click('button[value="allow"]');
     await page.waitForSelector("#back");
     const answer = new URL(page.url());
     expect(answer.href.startsWith(`${callback()}?`)).toBe(true);
     expect([answer.searchParams.get("state"), answer.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
-    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, answer);
+    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, answer);
     expect(await callTool(token)).toBe(200);
     expect(problems).toEqual([]);
     await close();
   });
 });
 
-describe("the page of a connection", () => {
-  test("answers the window that opened it, which is not lost while the person signs in", async () => {
+describe("the connect page", () => {
+  test("keeps its opener while the user signs in, and sends the result to it", async () => {
     const { page, problems, close } = await openPage(browser);
-    await page.goto(programOrigin());
-    const address = await authorizeAt();
+    await page.goto(clientOrigin());
+    const address = await createAuthorizationUrl();
     const [popup] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => {
@@ -136,7 +136,7 @@ describe("the page of a connection", () => {
         window.open(url, "connect", "popup,width=480,height=700");
       }, address),
     ]);
-    await upToDecision(popup, freshAddress());
+    await continueToDecision(popup, freshAddress());
     expect(await page.title()).toBe("Program");
     await popup.click('button[value="allow"]');
     await page.waitForFunction(() => document.title !== "Program");
@@ -145,10 +145,10 @@ describe("the page of a connection", () => {
     await close();
   });
 
-  test("works without scripts, and tells the program when the person does not allow it", async () => {
+  test("works without scripts, and returns access_denied to the client when the user declines", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(await authorizeAt());
-    await upToDecision(page, freshAddress(), async () => undefined);
+    await page.goto(await createAuthorizationUrl());
+    await continueToDecision(page, freshAddress(), async () => undefined);
     await page.click('button[value="deny"]');
     await page.waitForURL(`${callback()}?**`);
     expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
@@ -156,9 +156,9 @@ describe("the page of a connection", () => {
     await close();
   });
 
-  test("shows nothing in another page's frame", async () => {
+  test("does not load in another page's frame", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(`${programOrigin()}/frame?src=${encodeURIComponent(await authorizeAt())}`);
+    await page.goto(`${clientOrigin()}/frame?src=${encodeURIComponent(await createAuthorizationUrl())}`);
     await page.waitForLoadState("networkidle");
     const [, framed] = page.frames();
     expect(await framed?.evaluate(() => document.URL)).toMatch(/^chrome-error:/);
@@ -166,11 +166,11 @@ describe("the page of a connection", () => {
     await close();
   });
 
-  test("leads to an app on the device by a link that also goes by itself", async () => {
+  test("leads to an app on the device by a Refresh header and a link", async () => {
     const cursor = "cursor://anysphere.cursor-mcp/oauth/callback";
     const { page, close } = await openPage(browser, widths["on a phone"]);
-    await page.goto(await authorizeAt({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
-    await upToDecision(page, freshAddress());
+    await page.goto(await createAuthorizationUrl({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
+    await continueToDecision(page, freshAddress());
     expect(await page.locator("h1").textContent()).toBe("Connect Cursor to svc?");
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.url().endsWith("/oauth/authorize/decide") || response.url().includes("/decide?")),
@@ -178,19 +178,19 @@ describe("the page of a connection", () => {
     ]);
     expect([answer.status(), answer.headers().refresh?.startsWith(`0; url=${cursor}?code=oac_`)]).toEqual([200, true]);
     await page.waitForSelector(`a[href^="${cursor}"]`);
-    await looked(page);
+    await checkPage(page);
     await close();
   });
 
-  test("lets a person with ten assistants end one, and then allow", async () => {
+  test("lets a user with ten connected agents disconnect one and then allow", async () => {
     const { page, problems, close } = await openPage(browser, widths["on a phone"]);
     const cookie = await signInToService(service, "consumer", service.world.consumerEmail);
     for (let at = 0; at < 10; at += 1) await createToken(service, "consumer", cookie);
     const [name = "", value = ""] = cookie.split("=");
     await page.context().addCookies([{ name, value, url: service.origin }]);
-    await page.goto(await authorizeAt());
+    await page.goto(await createAuthorizationUrl());
     await page.waitForSelector("#live");
-    await looked(page);
+    await checkPage(page);
     expect(await page.locator('button[value="allow"]').count()).toBe(0);
     await page.locator('input[name="token_id"] + button').first().click();
     await page.click('button[value="allow"]');
@@ -199,31 +199,31 @@ describe("the page of a connection", () => {
     await close();
   });
 
-  test("says what is wrong with a request, and of an old page, a link and a mail that it is whole", async () => {
+  test("explains an invalid request, links back only to a registered URI, and disconnects by the emailed link", async () => {
     const { page, close } = await openPage(browser, widths["on a phone"]);
-    await page.goto(await authorizeAt({ code_challenge_method: "plain" }));
-    await looked(page);
+    await page.goto(await createAuthorizationUrl({ code_challenge_method: "plain" }));
+    await checkPage(page);
     expect(await page.locator(`a[href^="${callback()}?error=invalid_request"]`).count()).toBe(1);
-    await page.goto(await authorizeAt({ redirect_uri: "https://evil.example/cb" }));
-    await looked(page);
+    await page.goto(await createAuthorizationUrl({ redirect_uri: "https://evil.example/cb" }));
+    await checkPage(page);
     expect(await page.locator("article a").count()).toBe(0);
     const email = freshAddress();
-    const address = await authorizeAt();
+    const address = await createAuthorizationUrl();
     await page.goto(address);
-    await upToDecision(page, email);
+    await continueToDecision(page, email);
     await page.click('button[value="allow"]');
     await page.waitForSelector("#back");
-    const token = await exchanged(new URL(address).searchParams.get("client_id") as string, new URL(page.url()));
+    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, new URL(page.url()));
     const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
       messages: { text: string }[];
     };
     const link = /https?:\/\/\S+\/oauth\/end\/\S+/.exec(messages.map(({ text }) => text).join("\n"))?.[0] ?? "";
     await page.goto(link);
-    await looked(page);
+    await checkPage(page);
     expect(await callTool(token)).toBe(200);
     await page.click("article button.primary");
     await page.waitForSelector("h1");
-    await looked(page);
+    await checkPage(page);
     expect(await callTool(token)).toBe(401);
     await close();
   });

@@ -1,5 +1,5 @@
-// The documentation in a real browser: readable by everyone, at every width, in both schemes, without script; and the calls of the
-// reference work as they stand.
+// The documentation in a real browser: accessible at every width, in light and dark, without scripts. The curl commands of the reference
+// are executed as they are.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -27,8 +27,8 @@ interface Call {
   readonly session: string;
 }
 
-/** The arguments that a shell hands to curl. Asked of a shell, because quoting is what this is about; of one for all calls. */
-const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
+/** The arguments that a real shell passes to curl, because this tests the quoting. One shell parses all commands. */
+const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] => {
   const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
   const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
   const { stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8", env: { SVC_API_KEY: apiKey } });
@@ -40,21 +40,21 @@ const argumentsOf = (calls: readonly Call[], apiKey: string): string[][] => {
   return found;
 };
 
-/** The session token of one of the demo's people. */
-const signedIn = async (email: string, realm: "business" | "consumer"): Promise<string> =>
+/** Signs in a person of the demo. Returns the session token. */
+const signInDemoUser = async (email: string, realm: "business" | "consumer"): Promise<string> =>
   (await signInToOrigin(service.origin, email, realm)).replace(/^svc_session=/, "");
 
-describe("the reference of the API", () => {
-  const unfold = (page: Page): Promise<void> =>
+describe("the API reference", () => {
+  const expandAll = (page: Page): Promise<void> =>
     page.evaluate(() => {
       for (const folded of document.querySelectorAll("details")) folded.open = true;
     });
 
   /**
-   * Unfolds and marks parts that hold an element of a kind which no part before them holds, and answers those kinds: two hundred parts are
-   * made of the same few. All others stay folded.
+   * Opens only the `details` elements that contain a kind of element not seen before, and returns those kinds: two hundred of them are made
+   * of the same few kinds.
    */
-  const unfoldEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
+  const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
       const shown = new Set(before);
       for (const folded of document.querySelectorAll("details")) {
@@ -63,19 +63,19 @@ describe("the reference of the API", () => {
         folded.open = kinds.some((kind) => !shown.has(kind));
         folded.classList.toggle("unfolded-for-all", folded.open);
         if (folded.open) for (const kind of kinds) shown.add(kind);
-        // A part inside another is seen only where that one is open.
+        // A nested element is visible only if its ancestors are open.
         for (let around = folded.open ? folded.parentElement : null; around !== null; around = around.parentElement)
           if (around instanceof HTMLDetailsElement) around.open = true;
       }
       return [...shown].slice(before.length);
     }, known);
 
-  const foldAgain = (page: Page): Promise<void> =>
+  const collapseAll = (page: Page): Promise<void> =>
     page.evaluate(() => {
       for (const unfolded of document.querySelectorAll("details")) unfolded.open = false;
     });
 
-  test("is accessible in light and dark, wide and narrow, unfolded", async () => {
+  test("is accessible in light and dark, wide and narrow, with all sections open", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
       await page.goto(`${service.origin}/docs/${guide}`);
@@ -87,23 +87,23 @@ describe("the reference of the API", () => {
       const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
       const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
       expect(repeated, path).toEqual([]);
-      const added = await unfoldEachKind(page, kinds);
+      const added = await expandEachKind(page, kinds);
       kinds.push(...added);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
-      await foldAgain(page); // the others have been looked at folded
+      await collapseAll(page); // closed sections were checked in the other appearances
       expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
     expect(problems).toEqual([]);
     await close();
-  }, 240_000); // every rule over every member of the reference, a multiple of the usual time beside other work
+  }, 240_000); // every axe rule over the whole reference; several times slower on a busy machine
 
-  test("never makes anybody scroll sideways", async () => {
+  test("never scrolls horizontally", async () => {
     const { page, close } = await openPage(browser);
     const tooNarrow: string[] = [];
     for (const path of ["", ...groups]) {
       await page.goto(`${service.origin}/docs${path}`);
-      await unfold(page);
+      await expandAll(page);
       for (const width of [320, 480, 800, 991, 992, 1_280, 1_920]) {
         await page.setViewportSize({ width, height: 900 });
         if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(`${path} ${width}`);
@@ -113,13 +113,13 @@ describe("the reference of the API", () => {
     await close();
   });
 
-  test("works without script: a link of the contents leads to its operation, members unfold", async () => {
+  test("follows links of the contents and opens members without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/docs`);
     const contents = page.getByRole("navigation", { name: "Contents" });
     await page.getByRole("link", { name: "Certificates", exact: true }).last().click();
     const link = contents.getByRole("link", { name: /^Verify a certificate/ });
-    expect(await link.isVisible()).toBe(false); // 900 pixels: above the text and folded
+    expect(await link.isVisible()).toBe(false); // at 900 pixels the contents are collapsed above the text
     await contents.getByText("Contents").click();
     await link.click();
     expect(page.url()).toMatch(/#verifyCertificate$/);
@@ -134,7 +134,7 @@ describe("the reference of the API", () => {
     await close();
   });
 
-  test("shows the contents beside the text where there is room, and leads from guide to guide", async () => {
+  test("shows the contents next to the text in a wide window, and links from guide to guide", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 1_280, height: 900 } });
     await page.goto(`${service.origin}/docs`);
     const contents = page.getByRole("navigation", { name: "Contents" });
@@ -145,20 +145,20 @@ describe("the reference of the API", () => {
     await close();
   });
 
-  /** Refusals that a call meets only here: a demo with one owner and no internet, a test key that is not at hand, a plan nobody bought. */
+  /** Errors caused by this setup: one owner, no internet, a live key where a test key is needed, no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
-    /^\/v1\/webhooks\/stripe invalid_request$/, // no signature of the provider's
+    /^\/v1\/webhooks\/stripe invalid_request$/, // there is no signature of the provider
     /^\/v1\/share\/redeem code_invalid$/,
     /^\/v1\/share\/sandbox-consent sandbox_only$/,
-    /^\/v1\/share\/consent (?:invalid_request|answered)$/, // the demo's person keeps no telephone number
+    /^\/v1\/share\/consent (?:invalid_request|answered)$/, // the demo person has no saved phone number
     /^\/v1\/sandbox\/\w+ sandbox_only$/,
     /^\/v1\/me\/certificates\/withdraw cert_not_found$/,
     /^\/v1\/me\/removals plan_required$/,
   ];
 
-  test("shows calls that a shell takes as they stand", async () => {
+  test("shows curl commands that run as they are", async () => {
     const { page, close } = await openPage(browser);
     const calls: string[] = [];
     for (const path of groups) {
@@ -166,11 +166,11 @@ describe("the reference of the API", () => {
       calls.push(...(await page.getByRole("figure", { name: "From the command line" }).locator("code").allTextContents()));
     }
     await close();
-    const owner = await signedIn(service.world.ownerEmail, "business");
-    const consumer = await signedIn(service.world.consumerEmail, "consumer");
-    const leaving = await signedIn("leaving@example.com", "consumer"); // whoever deletes the account takes the session with it
-    // The example's client and domain are nobody's here; the rest of each call goes out as a shell reads it.
-    const asked = calls.map((call): Call => {
+    const owner = await signInDemoUser(service.world.ownerEmail, "business");
+    const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
+    const leaving = await signInDemoUser("leaving@example.com", "consumer"); // deleting an account ends its sessions
+    // The client and domain of the examples do not exist here and are replaced; the rest is sent as the shell parses it.
+    const prepared = calls.map((call): Call => {
       const text = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
         .replaceAll(/https(:\/\/|%3A%2F%2F)(?:www\.)?acme-solar\.example/g, "https$1www.example.com");
@@ -178,12 +178,12 @@ describe("the reference of the API", () => {
       const isLeaving = text.includes("DELETE") && /\/v1\/me(?![/\w])/.test(text);
       return { text, session: isLeaving ? leaving : isPersons ? consumer : owner };
     });
-    const answers = argumentsOf(asked, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
+    const answers = parseCurlArguments(prepared, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
       const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
-      // over plain http the cookie has no prefix; and nobody here signs out, since all the others use the same session
+      // over plain http the cookie has no prefix; signing out is excluded, because all other calls use the same session
       const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");
@@ -201,8 +201,7 @@ describe("the reference of the API", () => {
     expect(given).toContain("/v1/consent answered");
     expect(given).toContain("/v1/certs answered");
     expect(given).toContain("/v1/webhooks answered");
-    // The example's records are in nobody's database, its code was never mailed, and its passkeys were never made; those are the only
-    // refusals.
+    // The records, code and passkeys of the examples do not exist here. No other error is expected.
     const expected = [
       / answered$/,
       /…(?:\/[a-z/-]+)? (?:cert_)?not_found$/,

@@ -1,5 +1,5 @@
-// The first page and its doors in a real browser: readable by everyone in every language, at every width, in both schemes; and
-// from a printed number to the certificate in one press, without script. And the page on which people come upon sharing.
+// The landing page and the demo's share page in a real browser: accessible in every language, at every width, in light and dark; and from
+// a printed certificate number to the certificate without scripts.
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,8 +32,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-describe("the first page and its doors", () => {
-  test("are accessible in light and dark, wide and narrow, in every language, and nobody scrolls sideways", async () => {
+describe("the landing page and its forms", () => {
+  test("are accessible in light and dark, wide and narrow, in every language, without horizontal scrolling", async () => {
     const { page, problems, close } = await openPage(browser);
     const findings: string[] = [];
     const look = async (path: string): Promise<void> => {
@@ -48,7 +48,7 @@ describe("the first page and its doors", () => {
     await close();
   }, 180_000);
 
-  test("lead from a printed number to its certificate, and to the form that withdraws it, without script", async () => {
+  test("lead from a printed number to its certificate and to its withdrawal form, without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/?lang=es`);
     await page.getByLabel("Número o dirección").fill("cc_ nothing");
@@ -72,12 +72,12 @@ describe("the first page and its doors", () => {
     await close();
   });
 
-  test("tell whom to turn to about a weakness, where nobody set it: the machine's own mailbox", async () => {
+  test("name a local mailbox as the security contact when none is configured", async () => {
     const answer = await fetch(`${service.origin}/.well-known/security.txt`);
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("Contact: mailto:security@localhost\n")]);
   });
 
-  test("lead to the demo's form and to its keys, in development", async () => {
+  test("link to the demo's form and show its keys in development", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(service.origin);
     const demo = page.getByRole("region", { name: "This is a demonstration" });
@@ -90,7 +90,7 @@ describe("the first page and its doors", () => {
 });
 
 describe("the demo business's share page", () => {
-  test("is whole and passes axe, light and dark, wide and narrow", async () => {
+  test("passes axe in light and dark, wide and narrow", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 1_000, height: 900 } });
     await page.goto(`${service.demoOrigin}/share`);
     await page.getByRole("button", { name: "Share my contact details" }).waitFor();
@@ -104,7 +104,7 @@ describe("the demo business's share page", () => {
     await close();
   });
 
-  test("asks the consent sheet for name and e-mail, and for the phone if the person likes", async () => {
+  test("requests name, email and optionally phone from the consent sheet", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/share`);
     const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(shareButtonSelector)]);

@@ -1,5 +1,5 @@
-// What the integration helper reads out of a page's source is what a browser finds on the page: on forms as people really have them,
-// and on names that mean something in CSS.
+// The integration helper reads the same from a page's source as a browser finds on the page: on real-world forms, and with names that are
+// special in CSS.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,11 +18,11 @@ afterAll(() => browser.close());
 const folder = "test/widget/forms";
 const sourceOf = (name: string): string =>
   readFileSync(`${folder}/${name}.html`, "utf8")
-    .replace(/<script[\s\S]*?<\/script>/g, "") // as fetched: what scripts make of a page is not in its source
+    .replace(/<script[\s\S]*?<\/script>/g, "") // the fetched source does not contain what scripts render
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 
-/** What the page script collects there (test/widget/forms.test.ts). The forms of the others are built by scripts, or ask in a dialog. */
+/** The fields that the page script collects (test/widget/forms.test.ts). The other forms are built by scripts or are dialogs. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   aspnet: ["first_name", "email", "phone"],
   bootstrap: ["first_name", "email", "city"],
@@ -40,21 +40,21 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   wpforms: ["first_name", "last_name", "email", "phone"],
 };
 
-/** How many elements a selector finds, and the name or id of the first. */
-const found = (selector: string): Promise<number> => page.evaluate((css) => document.querySelectorAll(css).length, selector);
+/** Number of elements that match a selector. */
+const countMatches = (selector: string): Promise<number> => page.evaluate((css) => document.querySelectorAll(css).length, selector);
 
-describe("on real forms", () => {
-  test.each(Object.entries(keysOf))("%s is mapped as the page script would", (name, keys) => {
+describe("real-world forms", () => {
+  test.each(Object.entries(keysOf))("maps %s as the page script would", (name, keys) => {
     const mapping = mapForm(parseFormPage(sourceOf(name)), ["Acme Solar LLC"]);
     expect(mapping?.fields.map(({ key }) => key).sort()).toEqual([...keys].sort());
   });
 
-  test.each(names)("%s: every selector finds one element, and that one", async (name) => {
+  test.each(names)("finds exactly the intended element by every selector of %s", async (name) => {
     const source = sourceOf(name);
     const { forms } = parseFormPage(source);
     await page.setContent(source);
     for (const form of forms) {
-      if (form.selector !== null) expect([form.selector, await found(form.selector)]).toEqual([form.selector, 1]);
+      if (form.selector !== null) expect([form.selector, await countMatches(form.selector)]).toEqual([form.selector, 1]);
       for (const control of form.controls) {
         if (control.selector === null) continue;
         const isRight = await page.evaluate(
@@ -82,7 +82,7 @@ describe("on real forms", () => {
   });
 });
 
-test("names that mean something in CSS are found as they are written", async () => {
+test("escapes names that are special in CSS", async () => {
   const odd = [
     "1st",
     "-",

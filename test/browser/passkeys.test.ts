@@ -1,4 +1,4 @@
-// A passkey in a real browser, with the authenticator that Chromium brings for tests: what browsers send is what we take.
+// Passkeys in a real browser with Chromium's virtual authenticator: the service accepts what browsers really send.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
@@ -22,8 +22,8 @@ interface Answered {
   readonly data: any;
 }
 
-/** A request of the app's own page, with its cookie. */
-const ask = (page: Page, method: string, path: string, body?: object): Promise<Answered> =>
+/** Sends a request from the app's own page, with its cookie. */
+const sendRequest = (page: Page, method: string, path: string, body?: object): Promise<Answered> =>
   page.evaluate(
     async ([how, where, text]) => {
       const sent = text === "" ? {} : { body: text, headers: { "content-type": "application/json" } };
@@ -33,13 +33,13 @@ const ask = (page: Page, method: string, path: string, body?: object): Promise<A
     [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
   );
 
-/** What the browser's authenticator answers to our options, as the browser writes it down. */
-const make = (page: Page, options: object): Promise<object> =>
+/** The authenticator's credential for our options, as serialized by the browser. */
+const createCredential = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);
     return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON() as object;
   }, options);
-const sign = (page: Page, options: object): Promise<object> =>
+const signChallenge = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(json as PublicKeyCredentialRequestOptionsJSON);
     return ((await navigator.credentials.get({ publicKey })) as PublicKeyCredential).toJSON() as object;
@@ -52,9 +52,9 @@ const codeFor = async (email: string): Promise<string> => {
   return findNewestCode(messages) ?? "";
 };
 
-test("is added by a person who is signed in, and signs them in again later, without an address", async () => {
+test("a passkey added by a signed-in person signs them in later without an email address", async () => {
   const email = "passkey.person@example.com";
-  // The policy of the page allows no requests of a test's own.
+  // The page's Content Security Policy allows no requests from the test.
   const { page, close } = await openPage(browser, { bypassCSP: true });
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("WebAuthn.enable");
@@ -70,24 +70,28 @@ test("is added by a person who is signed in, and signs them in again later, with
   });
   await page.goto(`${service.origin}/docs`);
 
-  await ask(page, "POST", "/v1/auth/request-code", { email, realm: "consumer" });
-  expect((await ask(page, "POST", "/v1/auth/verify-code", { email, realm: "consumer", code: await codeFor(email) })).status).toBe(200);
-  const { options } = (await ask(page, "POST", "/v1/me/passkeys/options")).data;
-  const added = await ask(page, "POST", "/v1/me/passkeys", { credential: await make(page, options) });
+  await sendRequest(page, "POST", "/v1/auth/request-code", { email, realm: "consumer" });
+  expect((await sendRequest(page, "POST", "/v1/auth/verify-code", { email, realm: "consumer", code: await codeFor(email) })).status).toBe(
+    200,
+  );
+  const { options } = (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data;
+  const added = await sendRequest(page, "POST", "/v1/me/passkeys", { credential: await createCredential(page, options) });
   expect([added.status, added.data.name]).toEqual([201, expect.stringMatching(/^Chrome, /)]);
-  await expect(make(page, (await ask(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(/InvalidStateError/); // one a device
+  await expect(createCredential(page, (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(
+    /InvalidStateError/,
+  ); // one passkey per device
 
-  await ask(page, "POST", "/v1/auth/logout");
-  expect((await ask(page, "GET", "/v1/auth/session")).status).toBe(401);
+  await sendRequest(page, "POST", "/v1/auth/logout");
+  expect((await sendRequest(page, "GET", "/v1/auth/session")).status).toBe(401);
   const signIn = async (): Promise<Answered> => {
-    const asked = await ask(page, "POST", "/v1/auth/passkey/options");
-    return ask(page, "POST", "/v1/auth/passkey/verify", { credential: await sign(page, asked.data.options) });
+    const options = await sendRequest(page, "POST", "/v1/auth/passkey/options");
+    return sendRequest(page, "POST", "/v1/auth/passkey/verify", { credential: await signChallenge(page, options.data.options) });
   };
   for (let times = 0; times < 2; times += 1) expect((await signIn()).status).toBe(200);
-  expect((await ask(page, "GET", "/v1/auth/session")).data.email).toBe(email);
-  expect((await ask(page, "GET", "/v1/me/sessions")).data.sessions).toHaveLength(1);
+  expect((await sendRequest(page, "GET", "/v1/auth/session")).data.email).toBe(email);
+  expect((await sendRequest(page, "GET", "/v1/me/sessions")).data.sessions).toHaveLength(1);
 
-  await ask(page, "DELETE", `/v1/me/passkeys/${added.data.id}`);
+  await sendRequest(page, "DELETE", `/v1/me/passkeys/${added.data.id}`);
   expect((await signIn()).status).toBe(400);
   await close();
 });

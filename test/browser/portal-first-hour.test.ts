@@ -1,5 +1,5 @@
-// The first hour of a business, in a browser from its first page to its first live certificate: an account, a proved domain, the tag on
-// a page of its own, a test certificate, its withdrawal and what is owed then, an endpoint that hears of it, and the same live.
+// The first hour of a business in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
+// acknowledgment, a webhook endpoint, and a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
@@ -13,7 +13,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
 
-/** The business's own web site, as its people change it while the hour goes by. */
+/** The business's own website, which the test changes along the way. */
 const site = { proof: "", tag: "", leads: [] as URLSearchParams[], heard: [] as { body: string; signature: string | undefined }[] };
 let server: Server;
 let service: LocalService;
@@ -57,7 +57,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** From the newest mail to an address, which leaves after the answer. */
+/** The code of the newest email to the address. It is sent after the response, so this waits for it. */
 const codeFor = async (address: string): Promise<string> => {
   let code = "";
   await expect
@@ -76,10 +76,10 @@ const codeFor = async (address: string): Promise<string> => {
   return code;
 };
 
-const box = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
+const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
 
-/** Through the menu, as it stands beside every page. */
-const go = async (page: Page, name: string): Promise<void> => {
+/** Navigates with the menu. */
+const navigateTo = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("navigation", { name: "Portal", exact: true }).getByRole("link", { name, exact: true }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
 };
@@ -91,8 +91,8 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** Loads the page again until a row of it says this; what follows from a change arrives after its answer. */
-const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
+/** Reloads until a row has this text; effects of a change arrive after its response. */
+const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect
     .poll(
@@ -106,13 +106,13 @@ const rowThatSays = async (page: Page, text: RegExp): Promise<void> => {
     .toBe(true);
 };
 
-/** Has the page mapped, and puts the tag onto it. */
-const putTag = async (page: Page): Promise<void> => {
-  await go(page, "Snippet");
+/** Maps the business's page, and adds the tag to it. */
+const addTag = async (page: Page): Promise<void> => {
+  await navigateTo(page, "Snippet");
   const map = async (): Promise<void> => {
-    await box(page, "Address of the page").fill(`http://${host}/quote`);
-    await box(page, "Purpose").fill("roof quote follow-up");
-    await box(page, "Recipients").fill("Fresh Roofs LLC");
+    await findTextbox(page, "Address of the page").fill(`http://${host}/quote`);
+    await findTextbox(page, "Purpose").fill("roof quote follow-up");
+    await findTextbox(page, "Recipients").fill("Fresh Roofs LLC");
     await page.getByRole("button", { name: "Map my page" }).click();
   };
   await map();
@@ -122,8 +122,8 @@ const putTag = async (page: Page): Promise<void> => {
   await page.getByText("The tag is on the page once, with your client id.").waitFor();
 };
 
-/** A visitor of the business's page sends its form; the number of the certificate that the business got with it. */
-const visit = async (address: string): Promise<string> => {
+/** Submits the form on the business's page as a visitor. Returns the certificate id that the business received with it. */
+const submitForm = async (address: string): Promise<string> => {
   const { page, close } = await openPage(browser);
   const before = site.leads.length;
   await page.goto(`http://${host}/quote`);
@@ -138,7 +138,7 @@ const visit = async (address: string): Promise<string> => {
   return certId;
 };
 
-test("a business comes from nothing to a live certificate within its first hour", async () => {
+test("a new business gets to a live certificate within its first hour", async () => {
   const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
   await page.goto(service.origin);
   await page.getByRole("link", { name: "Open the portal" }).click();
@@ -155,9 +155,9 @@ test("a business comes from nothing to a live certificate within its first hour"
     "Go live": "Cannot start yet",
   });
 
-  // The domain: not proved before its proof is published.
+  // The domain is not verified before the business has published its token.
   await page.getByRole("link", { name: "Prove your domain" }).click();
-  await box(page, "Domain").fill("localhost");
+  await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add a domain" }).click();
   await page.getByRole("button", { name: "Check now" }).click();
   await page.getByText(/Well-known file: server returned an error page/).waitFor();
@@ -168,18 +168,18 @@ test("a business comes from nothing to a live certificate within its first hour"
 
   // A test certificate.
   await page.getByRole("link", { name: "Switch to test" }).click();
-  await putTag(page);
-  const tested = await visit("pat@first-hour.example");
-  await go(page, "Certificates");
+  await addTag(page);
+  const tested = await submitForm("pat@first-hour.example");
+  await navigateTo(page, "Certificates");
   expect(await page.locator("tbody tr").count()).toBe(1);
   await page.locator("tbody a").first().click();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Certificate");
   const publicPage = page.getByRole("link", { name: new RegExp(`/c/${tested}$`) });
   const verifyUrl = (await publicPage.getAttribute("href")) as string;
 
-  // An endpoint, which hears of what follows.
-  await go(page, "Webhooks");
-  await box(page, "Address").fill(`http://${host}/hook`);
+  // A webhook endpoint, which receives the following events.
+  await navigateTo(page, "Webhooks");
+  await findTextbox(page, "Address").fill(`http://${host}/hook`);
   await page.getByRole("checkbox", { name: "certificate.issued" }).check();
   await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
   await page.getByRole("button", { name: "Make the endpoint" }).click();
@@ -189,17 +189,17 @@ test("a business comes from nothing to a live certificate within its first hour"
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByText(/It answered 204/).waitFor();
 
-  // What it asked for by name is made only once that is switched on, and the page says so until then.
+  // Optional event types are created only after they are enabled; until then the page says so.
   await page.getByText("are not made for your business").waitFor();
   await page.getByRole("article").getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Make the events certificate.issued").check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
-  await visit("lee@first-hour.example");
-  await go(page, "Events");
-  await rowThatSays(page, /certificate\.issued.*1 of 1/s);
+  await submitForm("lee@first-hour.example");
+  await navigateTo(page, "Events");
+  await waitForRow(page, /certificate\.issued.*1 of 1/s);
 
-  // The person withdraws; the business says that contact has ended.
+  // The person withdraws, and the business acknowledges that contact has ended.
   const person = await openPage(browser);
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your e-mail address").fill("pat@first-hour.example");
@@ -208,15 +208,15 @@ test("a business comes from nothing to a live certificate within its first hour"
   await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
   await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();
   await person.close();
-  await go(page, "Events");
-  await rowThatSays(page, /certificate\.revoked.*1 of 1/s);
-  await go(page, "Deadlines");
+  await navigateTo(page, "Events");
+  await waitForRow(page, /certificate\.revoked.*1 of 1/s);
+  await navigateTo(page, "Deadlines");
   await page.getByRole("link", { name: /^Acknowledge: / }).click();
   await page.getByLabel("Told the recipients").check();
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByText("Nothing is due.").waitFor();
 
-  // Live: the operator sets the plan, and the same page carries the live tag.
+  // Live: the operator sets the plan, and the same page gets the live tag.
   const { id } = (await service.database.prepare("SELECT id FROM businesses WHERE name = 'Fresh Roofs LLC'").first<{ id: string }>()) as {
     id: string;
   };
@@ -228,12 +228,12 @@ test("a business comes from nothing to a live certificate within its first hour"
   expect(planned.status).toBe(200);
   await page.getByRole("link", { name: "Switch to live" }).first().click();
   site.tag = "";
-  await putTag(page);
-  const live = await visit("sam@first-hour.example");
-  await go(page, "Certificates");
+  await addTag(page);
+  const live = await submitForm("sam@first-hour.example");
+  await navigateTo(page, "Certificates");
   await page.locator("tbody a").first().click();
   await page.getByRole("link", { name: new RegExp(`/c/${live}$`) }).waitFor();
-  await go(page, "Overview");
+  await navigateTo(page, "Overview");
   expect(await page.locator("figcaption").first().textContent()).toBe(
     "Issued: 1 in 30 days, up from 0. Withdrawn: 0, as in the 30 days before.",
   );
@@ -250,7 +250,7 @@ test("a business comes from nothing to a live certificate within its first hour"
   const heard = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
   expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
   for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
-  // The browser notes the answer to the proof that was looked for too early, and nothing else.
+  // The browser logs only the failed domain verification from above.
   expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);
   await close();
 }, 240_000);

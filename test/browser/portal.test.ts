@@ -1,4 +1,4 @@
-// The portal in a real browser: an account from nothing without script, every page accessible, at each width and in both schemes.
+// The portal in a real browser: signing up without scripts, and every page accessible at each width, in light and dark.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/paths.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** From the newest mail, which leaves after the answer. */
+/** The code of the newest email. It is sent after the response, so this waits for it. */
 const codeFor = async (email: string): Promise<string> => {
   const codes = new Set<string>();
   await expect
@@ -79,7 +79,7 @@ const paths = [
   ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
-/** Words of ours in a table that stand on two lines: only what others wrote may be broken anywhere. */
+/** Our own words in tables that break across lines: only text from outside may break anywhere. */
 const brokenWords = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];
@@ -92,7 +92,7 @@ const brokenWords = (page: Page): Promise<string[]> =>
   });
 
 describe("the portal", () => {
-  test("is accessible in light and dark, wide and narrow, and nobody scrolls sideways", async () => {
+  test("is accessible in light and dark, wide and narrow, without horizontal scrolling", async () => {
     const { page, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     const findings: string[] = [];
     const look = async (name: string): Promise<void> => {
@@ -130,7 +130,7 @@ describe("the portal", () => {
     await close();
   }, 240_000);
 
-  test("goes from signing up to a key without script", async () => {
+  test("leads from signing up to an API key without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
     const email = "owner@roofs-in-a-browser.example";
     await page.goto(service.origin);
@@ -160,7 +160,7 @@ describe("the portal", () => {
     await close();
   }, 120_000);
 
-  test("leads somebody who acts for two businesses from one to the other, at each width", async () => {
+  test("switches between the two businesses of a member, at each width", async () => {
     const email = "pat@two-in-a-browser.example";
     const looks: unknown[] = [];
     const windows = [1_280, 390, 320].map((width) => ({ colorScheme: "light", width }) as const);

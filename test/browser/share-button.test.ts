@@ -1,4 +1,4 @@
-// Share mode on the business's page: when its file is loaded, where the button stands, what is asked for, and how the form is filled.
+// Share mode on the business's page, against a fake service: loading the script, placing the button, the request, and filling the form.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
@@ -33,7 +33,7 @@ const share = async (visit: ShareVisit): Promise<void> => {
   await visit.waitForEvent("svc:share");
 };
 
-describe("the share part", () => {
+describe("the share script", () => {
   const parts = (): string[] => fake.loaded.filter((path) => path.includes("svc-share"));
 
   test("is not loaded by a page that only certifies consent", async () => {
@@ -55,7 +55,7 @@ describe("the share part", () => {
     await visit.close();
   });
 
-  test("that cannot be loaded is told to the owner, and the form works on", async () => {
+  test("warns the owner when it cannot be loaded, and the form still works", async () => {
     const visit = await visitShare(browser, fake, { path: "/elsewhere" });
     await visit.page.route("**/svc-share-*", (route) => route.abort());
     await visit.page.goto(`${fake.site}/page`);
@@ -64,7 +64,7 @@ describe("the share part", () => {
     await visit.close();
   });
 
-  test("stores nothing and asks for nothing before a click", async () => {
+  test("stores nothing and sends no request before a click", async () => {
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
     await assertNoErrors(visit);
@@ -74,7 +74,7 @@ describe("the share part", () => {
   });
 });
 
-describe("the button stands", () => {
+describe("the button is placed", () => {
   const placeOf = (page: Page): Promise<string> =>
     page.evaluate((wanted) => {
       const root = document.querySelector(wanted)?.parentElement;
@@ -84,9 +84,9 @@ describe("the button stands", () => {
     `<!doctype html><html lang="en"><head><title>Quote</title>${script}</head><body>${body}</body></html>`;
 
   test.each([
-    ["where the tag stands", () => sharePage(fake), "MAIN after SCRIPT"],
+    ["where the tag is", () => sharePage(fake), "MAIN after SCRIPT"],
     [
-      "where the tag stands, in its form",
+      "where the tag is, inside its form",
       () => headed("", shareForm.replace("</form>", `${renderShareTag(fake.service)}</form>`)),
       "lead after SCRIPT",
     ],
@@ -96,8 +96,8 @@ describe("the button stands", () => {
       () => headed(renderShareTag(fake.service, { "data-form-selector": "#lead" }), `<form></form>${shareForm}`),
       "lead after undefined",
     ],
-    ["where an async tag stands", () => sharePage(fake).replace("<script ", "<script async "), "MAIN after SCRIPT"],
-    ["where a module's tag stands", () => sharePage(fake).replace("<script ", '<script type="module" '), "MAIN after SCRIPT"],
+    ["where an async tag is", () => sharePage(fake).replace("<script ", "<script async "), "MAIN after SCRIPT"],
+    ["where a module's tag is", () => sharePage(fake).replace("<script ", '<script type="module" '), "MAIN after SCRIPT"],
   ])("%s", async (_where, html, place) => {
     fake.settings.html = html();
     const visit = await visitShare(browser, fake);
@@ -109,7 +109,7 @@ describe("the button stands", () => {
     await visit.close();
   });
 
-  test("where a tag manager adds its tag long after another tag of ours has run", async () => {
+  test("where a tag manager adds its tag, long after another svc tag has run", async () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent" } });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction("window.Svc && window.Svc.v");
@@ -133,14 +133,14 @@ describe("the button stands", () => {
     await visit.close();
   });
 
-  test("nowhere, and that is said, on a page that has neither place nor form", async () => {
+  test("nowhere on a page without a place or a form, with a warning", async () => {
     fake.settings.html = headed(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
     await expect.poll(() => visit.warnings).toEqual(["svc.js: there is no place for the share button"]);
     await visit.close();
   });
 
-  test("once, where two copies of the script meet the same tags", async () => {
+  test("once per tag when two copies of the script find the same tags", async () => {
     const twice = renderShareTag(fake.service) + renderShareTag(fake.service).replace("/svc.js", "/svc.js?other=1");
     fake.settings.html = headed("", shareForm + twice);
     const visit = await visitShare(browser, fake);
@@ -151,8 +151,8 @@ describe("the button stands", () => {
   });
 });
 
-describe("what is asked for", () => {
-  const askedWith = async (attributes: Attributes, path = "/page?utm=1#offer"): Promise<URLSearchParams> => {
+describe("the request", () => {
+  const requestWith = async (attributes: Attributes, path = "/page?utm=1#offer"): Promise<URLSearchParams> => {
     fake.settings.html = sharePage(fake, { attributes });
     const visit = await visitShare(browser, fake, { path });
     const sheet = await visit.openSheet();
@@ -161,8 +161,8 @@ describe("what is asked for", () => {
     return fake.sheetRequests[0]!.query;
   };
 
-  test("is the whole request, by its names", async () => {
-    const query = await askedWith({ "data-duration-days": "30", "data-disclosure-text": "We call you." });
+  test("has all parameters", async () => {
+    const query = await requestWith({ "data-duration-days": "30", "data-disclosure-text": "We call you." });
     const { code_challenge, state, ...others } = Object.fromEntries(query);
     expect(others).toEqual({
       client_id: "pc_test_00share",
@@ -179,8 +179,8 @@ describe("what is asked for", () => {
     for (const text of [code_challenge, state]) expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
-  test("leaves out what the page does not say", async () => {
-    const query = await askedWith({});
+  test("omits what the page does not specify", async () => {
+    const query = await requestWith({});
     expect([query.has("duration_days"), query.has("disclosure_text")]).toEqual([false, false]);
   });
 
@@ -192,11 +192,11 @@ describe("what is asked for", () => {
     ["first_name last_name phone", "name", "first_name last_name phone?"],
     ["email? phone", "", "email? phone?"],
     ["email? phone", "email", "email phone?"],
-  ])("scope “%s”, needed %o: %s", async (scope, needed, sent) => {
-    expect((await askedWith({ "data-scope": scope, "data-needed": needed })).get("scope")).toBe(sent);
+  ])("turns scope “%s” and needed %o into %s", async (scope, needed, sent) => {
+    expect((await requestWith({ "data-scope": scope, "data-needed": needed })).get("scope")).toBe(sent);
   });
 
-  test("is asked, and its answer believed, at the address that the page names", async () => {
+  test("goes to the app URL that the page configures, and its answer is accepted from there", async () => {
     const other = fake.service.replace("127.0.0.1", "localhost");
     fake.settings.html = sharePage(fake, { attributes: { "data-app-base": `${other}/`, "data-api-base": `${fake.service}/v1` } });
     const visit = await visitShare(browser, fake);
@@ -207,12 +207,12 @@ describe("what is asked for", () => {
     await visit.close();
   });
 
-  test("an address of the page that is too long comes back without its query", async () => {
-    const query = await askedWith({}, `/page?${"a".repeat(2_100)}`);
+  test("returns to the page's URL without its query when that is too long", async () => {
+    const query = await requestWith({}, `/page?${"a".repeat(2_100)}`);
     expect(query.get("return_url")).toBe(`${fake.site}/page`);
   });
 
-  test("the disclosure is what is displayed, in one line", async () => {
+  test("contains the displayed disclosure in one line", async () => {
     fake.settings.html = sharePage(fake, {
       body: `<p id="terms">We  may <b>call</b>\n you.<span style="display:none">hidden</span></p>${shareForm}`,
       attributes: { "data-disclosure-selector": "#terms", "data-disclosure-text": "literal" },
@@ -227,10 +227,10 @@ describe("what is asked for", () => {
     ["no scope", { "data-scope": " , " }, "client id, purpose or scope missing"],
     ["no purpose", { "data-purpose": "" }, "client id, purpose or scope missing"],
     ["a disclosure that is not displayed", { "data-disclosure-selector": "#nowhere" }, "no disclosure is displayed"],
-    ["a disclosure selector that is none", { "data-disclosure-selector": "p[[" }, "the disclosure selector is no selector"],
+    ["an invalid disclosure selector", { "data-disclosure-selector": "p[[" }, "the disclosure selector is no selector"],
     ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long"],
-    ["a disclosure whose letters make the address too long", { "data-disclosure-text": "同".repeat(2_000) }, "the disclosure is too long"],
-  ])("nothing with %s: said to the page and, once, to its owner", async (_what, attributes, message) => {
+    ["a disclosure whose characters make the URL too long", { "data-disclosure-text": "同".repeat(2_000) }, "the disclosure is too long"],
+  ])("is not sent with %s: the page gets an event, and its owner one warning", async (_what, attributes, message) => {
     fake.settings.html = sharePage(fake, { attributes });
     const visit = await visitShare(browser, fake);
     await visit.page.click(shareButtonSelector);
@@ -241,7 +241,7 @@ describe("what is asked for", () => {
     await visit.close();
   });
 
-  test("at most three requests are remembered, and none for more than an hour", async () => {
+  test("is stored with at most two others, and for at most one hour", async () => {
     const visit = await visitShare(browser, fake, { before: "window.open = () => null" });
     await visit.page.waitForSelector(shareButtonSelector);
     await visit.page.evaluate(() => {
@@ -260,7 +260,7 @@ describe("what is asked for", () => {
   });
 });
 
-describe("the form is filled", () => {
+describe("filling the form", () => {
   const filledWith = async (body: string, attributes: Attributes = {}): Promise<ShareVisit> => {
     fake.settings.html = sharePage(fake, { body, attributes });
     const visit = await visitShare(browser, fake);
@@ -268,13 +268,13 @@ describe("the form is filled", () => {
     return visit;
   };
 
-  test("only where nothing stands", async () => {
+  test("keeps values that are already there", async () => {
     const visit = await filledWith(shareForm.replace('name="email"', 'name="email" value="mine@example.com"'));
     expect(await readFormValues(visit.page)).toMatchObject({ ...filledValues, email: "mine@example.com" });
     await visit.close();
   });
 
-  test("with the events of typing, past what a framework keeps on the element", async () => {
+  test("fires input and change events, and bypasses a framework's value tracking", async () => {
     const watching = `<script>{
       window.typed = [];
       const email = document.querySelector('[name=email]'), { get, set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
@@ -286,7 +286,7 @@ describe("the form is filled", () => {
     await visit.close();
   });
 
-  test("by the map first; boxes, hidden and read-only fields, and what is not shared, are left alone", async () => {
+  test("applies the field map first, and skips checkboxes, hidden and read-only fields, and fields that were not shared", async () => {
     const body = `<form id="lead"><input id="x1" name="x1"><input type="checkbox" name="ok" id="ok" value="yes"><input type="hidden" name="phone">
       <input name="first_name" readonly><input name="city"><input name="last_name"><input name="svc_share_id" type="text" value="old">
       <input type="password" name="pw" id="pw"></form>`;
@@ -304,7 +304,7 @@ describe("the form is filled", () => {
     await visit.close();
   });
 
-  test("one field for the name gets both parts, a list the entry that says the same", async () => {
+  test("puts both names into a single name field, and selects the matching list entry", async () => {
     const body = `<form id="lead"><input name="name" autocomplete="name"><select name="country"><option value="">Choose</option><option value="us">USA</option></select>
       <select name="phone"><option value="">Choose</option><option>other</option></select></form>`;
     const visit = await filledWith(body, { "data-scope": "name country phone" });
@@ -312,7 +312,7 @@ describe("the form is filled", () => {
     await visit.close();
   });
 
-  test("where names of its fields shadow the form's own members", async () => {
+  test("works when field names shadow the form's own members", async () => {
     const shadows = ["dispatchEvent", "appendChild", "elements", "querySelector", "prepend"]
       .map((name) => `<input name="${name}">`)
       .join("");
@@ -322,7 +322,7 @@ describe("the form is filled", () => {
     await visit.close();
   });
 
-  test("that is drawn after the answer has come back", async () => {
+  test("fills a form that is rendered after the answer has returned", async () => {
     fake.settings.html = sharePage(fake, { body: shareForm, attributes: { "data-form-selector": "#lead" } });
     const visit = await visitShare(browser, fake, { before: "window.open = (url) => { location.href = url; return null }" });
     await visit.page.click(shareButtonSelector);
@@ -337,7 +337,7 @@ describe("the form is filled", () => {
     await visit.close();
   });
 
-  test("or there is none: the event comes from the button and holds all", async () => {
+  test("fires the event from the button with all fields when there is no form", async () => {
     const visit = await filledWith("<p>No form here.</p>");
     const event = await visit.waitForEvent("svc:share");
     expect([event.from, event.detail.scope]).toEqual(["svc-share", ["name", "email", "phone?"]]);
@@ -352,7 +352,7 @@ describe("B31 the button", () => {
     ["es-MX", "Compartir mis datos de contacto"],
     ["fr-CA", "Partager mes coordonnées"],
     ["de", "Share my contact details"],
-  ])("speaks the page's language: %s", async (lang, label) => {
+  ])("is in the page's language: %s", async (lang, label) => {
     fake.settings.html = sharePage(fake, { lang });
     const visit = await visitShare(browser, fake);
     await visit.page.getByRole("button", { name: label, exact: true }).waitFor();
@@ -360,33 +360,36 @@ describe("B31 the button", () => {
     await visit.close();
   });
 
-  test.each(["light", "dark"] as const)("and its links fit 320 pixels, are reached by keyboard, and pass axe (%s)", async (colorScheme) => {
-    // The button brings no style along: a page that sizes its buttons sizes this one.
-    fake.settings.html = sharePage(fake).replace(
-      "<title>",
-      "<style>:root { color-scheme: light dark; background: light-dark(#fff, #111) } button, .svc-share a { display: block; padding: 0.6rem }</style><title>",
-    );
-    const visit = await visitShare(browser, fake, {
-      before: "window.open = () => null",
-      options: { viewport: { width: 320, height: 640 }, colorScheme },
-    });
-    const { page } = visit;
-    await page.waitForSelector(shareButtonSelector);
-    expect(await accessibilityFindings(page)).toEqual([]);
-    await page.focus("[name=phone]");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-    expect(await page.locator(".svc-share [role=status]").textContent()).toBe("The window was blocked. Choose one:");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Share my contact details");
-    expect(await accessibilityFindings(page)).toEqual([]);
-    expect(await hasNoHorizontalScroll(page)).toBe(true);
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Tab");
-    await Promise.all([page.waitForURL(/\/authorize/), page.keyboard.press("Enter")]);
-    await visit.close();
-  });
+  test.each(["light", "dark"] as const)(
+    "fits 320 pixels with its links, is reachable by keyboard, and passes axe (%s)",
+    async (colorScheme) => {
+      // The button has no styles of its own; the page's button styles apply.
+      fake.settings.html = sharePage(fake).replace(
+        "<title>",
+        "<style>:root { color-scheme: light dark; background: light-dark(#fff, #111) } button, .svc-share a { display: block; padding: 0.6rem }</style><title>",
+      );
+      const visit = await visitShare(browser, fake, {
+        before: "window.open = () => null",
+        options: { viewport: { width: 320, height: 640 }, colorScheme },
+      });
+      const { page } = visit;
+      await page.waitForSelector(shareButtonSelector);
+      expect(await accessibilityFindings(page)).toEqual([]);
+      await page.focus("[name=phone]");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      expect(await page.locator(".svc-share [role=status]").textContent()).toBe("The window was blocked. Choose one:");
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Share my contact details");
+      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await hasNoHorizontalScroll(page)).toBe(true);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
+      await Promise.all([page.waitForURL(/\/authorize/), page.keyboard.press("Enter")]);
+      await visit.close();
+    },
+  );
 
-  test("is no submit button: a form around it is not sent", async () => {
+  test("does not submit a form around it", async () => {
     fake.settings.html = `<!doctype html><html lang="en"><title>Quote</title><form id="lead" action="/elsewhere"><input name="email" aria-label="E-mail">${renderShareTag(fake.service)}</form>`;
     const visit = await visitShare(browser, fake);
     await share(visit);

@@ -1,6 +1,6 @@
-// From the demo business's share page the whole flow on the whole service: its button, the real consent sheet, the form
-// filled in. Three ways back: by message to the window that opened it, through the page's own origin where the sheet has lost that
-// window, and by a link without scripts.
+// Sharing from the demo business's page on the whole local service: the button, the real consent sheet, the filled form. The result
+// returns in three ways: by a message to the opener, through the page's own origin if the sheet has lost its opener, or by a link
+// without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
@@ -30,14 +30,14 @@ afterAll(async () => {
 const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
 
 interface Visit extends OpenPage {
-  /** What the pages of the business heard, in any loading of them. */
+  /** Events of the business's pages, across reloads. */
   readonly events: HeardEvent[];
-  /** What any window of this browser asked for. */
+  /** Requests of all windows of this browser. */
   readonly requests: Request[];
 }
 
-/** A page whose clock can be put forward. */
-const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
+/** Opens a page whose clock can be advanced. */
+const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const opened = await openPage(browser, options);
   const context = opened.page.context();
   const [events, requests]: [HeardEvent[], Request[]] = [[], []];
@@ -47,39 +47,39 @@ const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   return { ...opened, events, requests };
 };
 
-/** The demo's page of a business that sends other headers, at an address whose other parts are its own. */
-const addressWith = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
+/** URL of the demo's share page with the given headers. It has its own query and fragment, which must survive the return. */
+const buildPageUrl = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 
-const passed = new Set<string>();
+const checkedSteps = new Set<string>();
 
-/** Each step is whole and passes axe before it is left, the first time somebody comes to it in a window of that width. */
-const looked = async (page: Page): Promise<void> => {
+/** Runs axe and checks for horizontal scrolling, once per step and window width. */
+const checkStep = async (page: Page): Promise<void> => {
   const step = `${page.viewportSize()?.width} ${(await page.locator("h1, h2, [role=alert]").allTextContents()).join(" ")}`;
-  if (passed.has(step)) return;
+  if (checkedSteps.has(step)) return;
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(await hasNoHorizontalScroll(page)).toBe(true);
-  passed.add(step);
+  checkedSteps.add(step);
 };
 
-/** From the sheet's first step to its decision, which is left open. */
-const upToDecision = async (sheet: Page): Promise<string> => {
+/** Signs in as a new person and goes up to the decision, without deciding. Returns the email address. */
+const continueToDecision = async (sheet: Page): Promise<string> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   await sheet.waitForSelector("#sheet-email");
-  await looked(sheet);
+  await checkStep(sheet);
   await waitUntilSettled(sheet);
   await sheet.fill("#sheet-email", email);
   await sheet.click("button.primary");
   await sheet.waitForSelector("#sheet-code");
-  await looked(sheet);
+  await checkStep(sheet);
   await sheet.fill("#sheet-code", await codeFor(email));
   await sheet.click("button.primary");
   await sheet.waitForSelector("#field-email");
-  await looked(sheet);
+  await checkStep(sheet);
   await sheet.fill("#field-first_name", "Pat");
   await sheet.fill("#field-last_name", "Example");
   await sheet.click("button.primary");
   await sheet.waitForSelector(".decision");
-  await looked(sheet);
+  await checkStep(sheet);
   await waitUntilSettled(sheet);
   return email;
 };
@@ -87,19 +87,19 @@ const upToDecision = async (sheet: Page): Promise<string> => {
 const signIns = ["fresh", "code", "passkey"] as const;
 type SignIn = (typeof signIns)[number];
 
-/** B1 to B12: every opener policy a page may have, with every way to sign in. */
+/** B1 to B12: every opener policy of a page with every way to sign in. */
 const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Somebody with details and a session in the browser of the page; with `passkey` the session is over and their device holds one. */
+/** Prepares a person with saved details and a session; with `passkey`, the session has ended and the device holds a passkey. */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   if (how === "fresh") return { email, device: null };
   await signInBrowser(page.context(), service.origin, email, "consumer");
   const fields = { email, first_name: "Pat", last_name: "Example" };
-  const kept = await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
-  expect(kept.status()).toBe(200);
+  const saved = await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
+  expect(saved.status()).toBe(200);
   if (how === "code") return { email, device: null };
   await page.goto(`${service.origin}/app/account`);
   const device = await openDevice(page);
@@ -109,9 +109,9 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   return { email, device };
 };
 
-/** From the sheet's first step to its decision, as somebody who was prepared. */
-const comeToDecision = async (sheet: Page, how: SignIn, device: Device | null): Promise<string | null> => {
-  if (how === "fresh") return upToDecision(sheet);
+/** Goes up to the decision as the person from `prepare`. Returns the email address of a new person, otherwise null. */
+const reachDecision = async (sheet: Page, how: SignIn, device: Device | null): Promise<string | null> => {
+  if (how === "fresh") return continueToDecision(sheet);
   if (device !== null) {
     await device.goTo(sheet);
     const use = sheet.getByRole("button", { name: "Use a passkey" });
@@ -124,8 +124,8 @@ const comeToDecision = async (sheet: Page, how: SignIn, device: Device | null): 
   return null;
 };
 
-/** The sheet with another opener policy than its own. */
-const withPolicy = async (page: Page, policy: string): Promise<void> => {
+/** Serves the sheet with another opener policy. */
+const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> => {
   await page.context().route(
     (url) => url.pathname === "/authorize",
     async (route) => {
@@ -135,20 +135,19 @@ const withPolicy = async (page: Page, policy: string): Promise<void> => {
   );
 };
 
-/** The attempts to redeem a code. */
-const redemptionsIn = (requests: readonly Request[]): readonly Request[] =>
+/** Requests that redeem a code. */
+const filterRedemptions = (requests: readonly Request[]): readonly Request[] =>
   requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
 
-/** What was told, without what it says. */
-const toldIn = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
+const listEventTypes = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
 
 const empty = { name: "", email: "", phone: "" };
 
-/** The page of the business has heard of a share, and holds what was shared. Gives the share's id. */
+/** Expects one share event and the filled form. Returns the id of the share. */
 const expectFilled = async ({ page, events }: Visit, email: string, filledPage = page): Promise<unknown> => {
-  const ofIt = () => events.filter((event) => event.type === "svc:share" && event.page === filledPage);
-  await expect.poll(ofIt, { timeout: 20_000 }).toHaveLength(1);
-  const [{ from, detail }] = ofIt() as [HeardEvent];
+  const shareEvents = () => events.filter((event) => event.type === "svc:share" && event.page === filledPage);
+  await expect.poll(shareEvents, { timeout: 20_000 }).toHaveLength(1);
+  const [{ from, detail }] = shareEvents() as [HeardEvent];
   expect(from).toBe("estimate");
   expect(Object.keys(detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
   expect(await readFormValues(filledPage, "#estimate")).toEqual({
@@ -160,22 +159,22 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
   return detail.share_id;
 };
 
-/** Likewise, and there is one share, redeemed once, and nothing of the request is left in the page or in its address. */
+/** Like `expectFilled`, and expects exactly one share, redeemed once, with no trace of the request in the page or its URL. */
 const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
   const { page, events, requests, problems } = visited;
   const share = await expectFilled(visited, email);
   expect(page.url()).toBe(address);
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
   await assertNoErrors({ context: page.context() });
-  expect(toldIn(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
-  const statuses = redemptionsIn(requests).map(async (request) => (await request.response())?.status());
+  expect(listEventTypes(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
+  const statuses = filterRedemptions(requests).map(async (request) => (await request.response())?.status());
   expect(await Promise.all(statuses)).toEqual([200]);
   expect(await api(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
-  expect(await ownShares(page)).toBe(1);
+  expect(await countOwnShares(page)).toBe(1);
   expect(problems).toEqual([]);
 };
 
-/** Presses the button of the page and gives the window that opens. */
+/** Clicks the share button and returns the window that opens. */
 const openSheet = async (page: Page): Promise<Page> => {
   const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.click(shareButtonSelector)]);
   return sheet;
@@ -185,7 +184,7 @@ const share = ".decision button.primary";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
-/** Comes to an address by a link on another site, or by typing it. */
+/** Navigates by a link on the given origin, or directly if it is null. */
 const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));
@@ -198,27 +197,27 @@ const arriveFrom = async (page: Page, origin: string | null, address: URL | stri
   await page.waitForURL(String(address));
 };
 
-/** Decides, and the sheet is gone. */
+/** Shares, and waits until the sheet has closed. */
 const decideIn = (sheet: Page): Promise<void> => waitUntilClosed(sheet, () => sheet.click(share));
 
-/** How many shares the person of this browser has. */
-const ownShares = async (page: Page): Promise<number> => {
+/** Number of shares of the person signed in to this browser. */
+const countOwnShares = async (page: Page): Promise<number> => {
   const answer = await page.request.get(`${service.origin}/v1/me/shares`);
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Which sheets are asked for, from now on; `gate` is waited for before one is answered. */
+/** Collects requests for the sheet from now on. Each is held back until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   await page.context().route(
     (url) => url.pathname === "/authorize",
     async (route) => {
-      asked.push(route.request());
+      requests.push(route.request());
       await gate;
       await route.continue();
     },
   );
-  return asked;
+  return requests;
 };
 
 const api = async (path: string) => {
@@ -227,40 +226,37 @@ const api = async (path: string) => {
 };
 
 describe("sharing with the demo business", () => {
-  test.each(matrix)(
-    "B%i: the page's opener policy %s, signing in %s: the form is filled, and there is one share",
-    async (_number, policy, how) => {
-      const visited = await visit({ viewport: { width: 420, height: 640 } });
-      const { page, close } = visited;
-      const { email, device } = await prepare(page, how);
-      const address = addressWith(`opener=${policy}`);
-      await page.goto(address);
-      const sheet = await openSheet(page);
-      const typed = await comeToDecision(sheet, how, device);
-      expect(await sheet.evaluate(() => window.opener === null)).toBe(policy === "same-origin");
-      await decideIn(sheet);
-      await expectShared(visited, typed ?? email, address);
-      expect(page.context().pages()).toEqual([page]);
-      await close();
-    },
-  );
+  test.each(matrix)("B%i: fills the form with exactly one share (page's opener policy %s, sign-in %s)", async (_number, policy, how) => {
+    const visited = await openVisit({ viewport: { width: 420, height: 640 } });
+    const { page, close } = visited;
+    const { email, device } = await prepare(page, how);
+    const address = buildPageUrl(`opener=${policy}`);
+    await page.goto(address);
+    const sheet = await openSheet(page);
+    const typed = await reachDecision(sheet, how, device);
+    expect(await sheet.evaluate(() => window.opener === null)).toBe(policy === "same-origin");
+    await decideIn(sheet);
+    await expectShared(visited, typed ?? email, address);
+    expect(page.context().pages()).toEqual([page]);
+    await close();
+  });
 
   test.each(["at once", "late"])(
-    "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab, the first sheet answering %s",
+    "B14: continues in the page's own tab when the page severs its windows and sends no referrer (first sheet loads %s)",
     async (when) => {
-      const visited = await visit({ viewport: { width: 420, height: 640 } });
+      const visited = await openVisit({ viewport: { width: 420, height: 640 } });
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
       const gate = Promise.withResolvers<void>();
-      const asked = await watchSheets(page, gate.promise);
-      const address = addressWith("opener=same-origin&referrer=none");
+      const sheetRequests = await watchSheets(page, gate.promise);
+      const address = buildPageUrl("opener=same-origin&referrer=none");
       await page.goto(address);
-      const opening = page.context().waitForEvent("page"); // told when the sheet answers
+      const opening = page.context().waitForEvent("page"); // the event fires when the sheet has responded
       await page.click(shareButtonSelector);
-      await expect.poll(() => asked.length).toBe(1);
+      await expect.poll(() => sheetRequests.length).toBe(1);
       if (when === "late") {
         await page.context().clock.runFor(5_000);
-        expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the cut comes with the sheet's answer
+        expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the opener is severed only when the sheet responds
       }
       gate.resolve();
       const sheet = await opening;
@@ -268,7 +264,7 @@ describe("sharing with the demo business", () => {
       expect(await sheet.locator("[data-decides]:visible").count()).toBe(0);
       await page.getByRole("button", { name: "Continue in the window that opened, or continue here" }).click();
       await page.waitForSelector(".decision");
-      expect(asked.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
+      expect(sheetRequests.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
         [undefined, "popup"],
         [`${service.demoOrigin}/`, "page"],
       ]);
@@ -286,17 +282,17 @@ describe("sharing with the demo business", () => {
     ["Open in a new tab", "opener=same-origin&referrer=none"],
     ["Continue here", "opener=none"],
     ["Continue here", "opener=same-origin&referrer=none"],
-  ])("B15: where no window opens, “%s” leads to the sheet and back, the page's headers being %s", async (words, headers) => {
-    const visited = await visit();
+  ])("B15: leads to the sheet and back by “%s” when no window opens (headers %s)", async (linkText, headers) => {
+    const visited = await openVisit();
     const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = () => null");
-    const address = addressWith(headers);
+    const address = buildPageUrl(headers);
     await page.goto(address);
     await page.click(shareButtonSelector);
     await expect.poll(() => events.map(({ detail }) => detail)).toEqual([{ code: "popup_blocked" }]);
-    const link = page.getByRole("link", { name: words });
-    const isHere = words === "Continue here";
+    const link = page.getByRole("link", { name: linkText });
+    const isHere = linkText === "Continue here";
     const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await sheet.waitForSelector(".decision");
     expect(new URL(sheet.url()).searchParams.get("display")).toBe(isHere ? "page" : "popup");
@@ -306,12 +302,12 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B16, B18: in the same tab the form is filled once, however often it is loaded, and Back shows that the decision was made", async () => {
-    const visited = await visit();
+  test("B16, B18: fills the form once in the same tab despite reloads, and Back shows that the decision was made", async () => {
+    const visited = await openVisit();
     const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     await page.addInitScript("if (location.pathname === '/share') window.open = (url) => { location.href = url; return null }");
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
@@ -322,23 +318,23 @@ describe("sharing with the demo business", () => {
     await page.waitForSelector(shareButtonSelector);
     await assertNoErrors({ context: page.context() });
     await page.goBack();
-    // Firefox keeps one entry for the decision and the answer, so that Back leads past both.
+    // Firefox keeps one history entry for the decision and its result, so Back skips both.
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
     else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
-    await looked(page);
-    expect(toldIn(events).filter((type) => type === "svc:share")).toHaveLength(1);
-    expect(redemptionsIn(requests)).toHaveLength(1);
-    expect(await ownShares(page)).toBe(1);
+    await checkStep(page);
+    expect(listEventTypes(events).filter((type) => type === "svc:share")).toHaveLength(1);
+    expect(filterRedemptions(requests)).toHaveLength(1);
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
   test.each(["none", "same-origin"])(
-    "B17: the page is loaded again while the sheet is open, its opener policy being %s",
+    "B17: fills the form after the page was reloaded while the sheet was open (opener policy %s)",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      const address = addressWith(`opener=${policy}`);
+      const address = buildPageUrl(`opener=${policy}`);
       await page.goto(address);
       const sheet = await openSheet(page);
       await sheet.waitForSelector(".decision");
@@ -351,11 +347,11 @@ describe("sharing with the demo business", () => {
     },
   );
 
-  test("B18: the sheet is loaded again and left by Back at the code, and goes on from there", async () => {
-    const visited = await visit();
+  test("B18: continues after the sheet was reloaded and left with Back at the code step", async () => {
+    const visited = await openVisit();
     const { page, close } = visited;
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
@@ -381,18 +377,18 @@ describe("sharing with the demo business", () => {
   });
 
   test.each(["none", "same-origin"])(
-    "B19: double clicks on the button and on the decision are one window and one share, the opener policy being %s",
+    "B19: opens one window and makes one share when the button and the decision are double-clicked (opener policy %s)",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const { email } = await prepare(page, "code");
-      const address = addressWith(`opener=${policy}`);
-      const asked = await watchSheets(page);
+      const address = buildPageUrl(`opener=${policy}`);
+      const sheetRequests = await watchSheets(page);
       await page.goto(address);
       const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(shareButtonSelector)]);
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
-      expect(asked).toHaveLength(1);
+      expect(sheetRequests).toHaveLength(1);
       await waitUntilSettled(sheet);
       await waitUntilClosed(sheet, () => sheet.dblclick(share));
       await expectShared(visited, email, address);
@@ -400,8 +396,8 @@ describe("sharing with the demo business", () => {
     },
   );
 
-  test("B27: a page inside a frame is answered by its window; where that is cut off, nothing can be decided", async () => {
-    const { page, events, close } = await visit();
+  test("B27: answers a framed page through its window, and offers no decision when that window is severed", async () => {
+    const { page, events, close } = await openVisit();
     const { email } = await prepare(page, "code");
     await page.route(`${service.demoOrigin}/outer`, (route) =>
       route.fulfill({
@@ -428,17 +424,17 @@ describe("sharing with the demo business", () => {
     await decideIn(sheet);
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
-    await expect.poll(() => toldIn(events)).toContain("svc:share");
-    expect(await ownShares(page)).toBe(1);
+    await expect.poll(() => listEventTypes(events)).toContain("svc:share");
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
-  test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer crosses, the opener policy being %s", async (policy) => {
-    const visited = await visit();
+  test.each(["none", "same-origin"])("B20: answers each of two tabs with its own share (opener policy %s)", async (policy) => {
+    const visited = await openVisit();
     const { page, events, requests, close } = visited;
     const { email } = await prepare(page, "code");
     const other = await page.context().newPage();
-    for (const tab of [page, other]) await tab.goto(addressWith(`opener=${policy}`));
+    for (const tab of [page, other]) await tab.goto(buildPageUrl(`opener=${policy}`));
     const [first, second] = [await openSheet(page), await openSheet(other)];
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
@@ -453,23 +449,23 @@ describe("sharing with the demo business", () => {
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
     expect(await expectFilled(visited, email)).not.toBe(theirs);
-    const redemptions = redemptionsIn(requests);
+    const redemptions = filterRedemptions(requests);
     expect(await Promise.all(redemptions.map(async (request) => (await request.response())?.status()))).toEqual([200, 200]);
     expect(new Set(redemptions.map((request) => request.headers()["idempotency-key"])).size).toBe(2);
     await close();
   });
 
-  test("B25: a message that is not the answer is ignored without an event, and the answer is taken", async () => {
-    const visited = await visit();
+  test("B25: ignores messages that are not the sheet's answer without an event, and accepts the answer", async () => {
+    const visited = await openVisit();
     const { page, events, requests, problems, close } = visited;
     const { email } = await prepare(page, "code");
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
-    await sheet.waitForLoadState("load"); // its script has said that it is there
+    await sheet.waitForLoadState("load"); // its script has announced itself
     const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
-    const send = (from: Page, said: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), said);
+    const send = (from: Page, data: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), data);
     for (const forged of [
       { ...answer, state: "x".repeat(43) },
       { ...answer, state: undefined },
@@ -479,7 +475,7 @@ describe("sharing with the demo business", () => {
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((said) => postMessage(said, "*"), answer); // the right words, from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
@@ -487,7 +483,7 @@ describe("sharing with the demo business", () => {
     await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
     await send(stranger, answer);
     await assertNoErrors({ context: page.context() });
-    expect([events, problems, redemptionsIn(requests)]).toEqual([[], [], []]);
+    expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
     await stranger.close();
     await sheet.bringToFront();
     await waitUntilSettled(sheet);
@@ -499,11 +495,11 @@ describe("sharing with the demo business", () => {
   test.each([
     ["names the host", "trust=host"],
     ["trusts by nonce", "trust=nonce"],
-  ])("B29: on a page whose policy %s, with Trusted Types and without inline styles, nothing complains", async (_name, trust) => {
-    const visited = await visit();
+  ])("B29: works without violations on a page whose policy %s, with Trusted Types and without inline styles", async (_name, trust) => {
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
-    const address = addressWith(trust);
+    const address = buildPageUrl(trust);
     const answer = await page.goto(address);
     const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
     expect(policy).toContain("require-trusted-types-for 'script'");
@@ -512,112 +508,110 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     await waitUntilSettled(sheet);
     await decideIn(sheet);
-    await expectShared(visited, email, address); // without a complaint
+    await expectShared(visited, email, address); // which also expects no policy violations
     await close();
   });
 
   const withoutStorage = `if (location.pathname === "/share")
     Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } });`;
 
-  test.each(["none", "same-origin"])(
-    "B30: where storage is switched off the form is filled, the opener policy being %s",
-    async (policy) => {
-      const visited = await visit();
-      const { page, problems, close } = visited;
-      const { email } = await prepare(page, "code");
-      await page.addInitScript(withoutStorage);
-      await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
-      const sheet = await openSheet(page);
-      await sheet.waitForSelector(".decision");
-      await waitUntilSettled(sheet);
-      await decideIn(sheet);
-      await expectFilled(visited, email);
-      expect(problems).toEqual([]);
-      await close();
-    },
-  );
+  test.each(["none", "same-origin"])("B30: fills the form when storage is disabled (opener policy %s)", async (policy) => {
+    const visited = await openVisit();
+    const { page, problems, close } = visited;
+    const { email } = await prepare(page, "code");
+    await page.addInitScript(withoutStorage);
+    await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(".decision");
+    await waitUntilSettled(sheet);
+    await decideIn(sheet);
+    await expectFilled(visited, email);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test("B30: where storage is switched off, the same tab has lost the request, says so, and the button is there again", async () => {
-    const { page, events, requests, close } = await visit();
+  test("B30: reports lost_request in the same tab when storage is disabled, and shows the button again", async () => {
+    const { page, events, requests, close } = await openVisit();
     await prepare(page, "code");
     await page.addInitScript(
       `${withoutStorage} if (location.pathname === "/share") window.open = (url) => { location.href = url; return null }`,
     );
-    const address = addressWith();
+    const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
     await waitUntilSettled(page);
     await page.click(share);
-    // Whether the page that is left still says popup_blocked depends on how fast it is left.
-    const told = () => events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
-    await expect.poll(told, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
+    // Whether the page still reports popup_blocked depends on how fast it is unloaded.
+    const reported = () =>
+      events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
+    await expect.poll(reported, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
     await page.waitForSelector(shareButtonSelector);
     expect(new URL(page.url()).search).toBe(new URL(address).search);
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
-    expect(redemptionsIn(requests)).toEqual([]);
+    expect(filterRedemptions(requests)).toEqual([]);
     await close();
   });
 
-  test("B31: every step fits 320 pixels and passes axe, signing in by a passkey too", async () => {
-    const { page, close } = await visit();
+  test("B31: fits 320 pixels and passes axe on every step, including sign-in by passkey", async () => {
+    const { page, close } = await openVisit();
     const { device } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await sheet.setViewportSize({ width: 320, height: 640 }); // a window that a page opens is as wide as the page asked
+    await sheet.setViewportSize({ width: 320, height: 640 }); // a popup starts with the width that the page requested
     await sheet.waitForSelector("#sheet-email");
-    await looked(sheet);
+    await checkStep(sheet);
     await device?.goTo(sheet);
     await device?.recognizes(false);
     await waitUntilSettled(sheet);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.getByRole("heading", { name: "Confirm on your device" }).waitFor();
-    await sheet.locator("[data-failed]").waitFor(); // the device has refused, so the step stays to be looked at
-    await looked(sheet);
+    await sheet.locator("[data-failed]").waitFor(); // the device refuses, so the step stays open
+    await checkStep(sheet);
     await device?.recognizes(true);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.waitForSelector(".decision");
-    await looked(sheet);
+    await checkStep(sheet);
     await sheet.getByRole("link", { name: "Change my details" }).click();
     await sheet.waitForSelector("#field-email");
-    await looked(sheet);
+    await checkStep(sheet);
     await close();
   });
 
   test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
-    "B13: were the sheet's own policy %s, the window that opened it would be lost, and the form filled all the same",
+    "B13: fills the form even if the sheet's own opener policy were %s, which severs the opener",
     async (policy) => {
-      const visited = await visit();
+      const visited = await openVisit();
       const { page, close } = visited;
       const plain = await page.request.get(`${service.origin}/authorize`);
       expect(plain.headers()["cross-origin-opener-policy"]).toBe("unsafe-none");
       const { email } = await prepare(page, "code");
-      await withPolicy(page, policy);
-      const address = addressWith();
+      await overrideOpenerPolicy(page, policy);
+      const address = buildPageUrl();
       await page.goto(address);
       const sheet = await openSheet(page);
-      await comeToDecision(sheet, "code", null);
-      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // not known to Firefox
+      await reachDecision(sheet, "code", null);
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // Firefox does not know this policy
       await decideIn(sheet);
       await expectShared(visited, email, address);
       await close();
     },
   );
 
-  test("B21: the same address in another browser decides nothing there, and the first goes on", async () => {
-    const visited = await visit();
+  test("B21: offers no decision in another browser that opens the same URL, and continues in the first", async () => {
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await comeToDecision(sheet, "code", null);
-    const other = await visit();
+    await reachDecision(sheet, "code", null);
+    const other = await openVisit();
     await prepare(other.page, "code");
     await other.page.goto(sheet.url());
     await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
     expect(await other.page.locator("[data-decides]:visible").count()).toBe(0);
-    await looked(other.page);
-    expect(await ownShares(other.page)).toBe(0);
+    await checkStep(other.page);
+    expect(await countOwnShares(other.page)).toBe(0);
     await other.close();
     await waitUntilSettled(sheet);
     await decideIn(sheet);
@@ -625,19 +619,19 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B26: no address but the page's own, shown to come from it, is led back to", async () => {
-    const { page, close } = await visit();
+  test("B26: returns only to the page's own URL, and only when the referrer shows that the request came from it", async () => {
+    const { page, close } = await openVisit();
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
     await opened.waitForSelector(".sheet");
-    const asked = new URL(opened.url());
+    const sheetUrl = new URL(opened.url());
     await opened.close();
-    const own = asked.searchParams.get("return_url") as string;
+    const own = sheetUrl.searchParams.get("return_url") as string;
     const { port, host } = new URL(service.demoOrigin);
     const referer = service.demoOrigin;
     const sheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
-      const address = new URL(asked);
+      const address = new URL(sheetUrl);
       address.searchParams.set("return_url", returnUrl);
       address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
       await arriveFrom(page, from, address);
@@ -654,31 +648,31 @@ describe("sharing with the demo business", () => {
       [own, "http://evil.example"],
     ] as const)
       expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
-    expect(await ownShares(page)).toBe(0);
+    expect(await countOwnShares(page)).toBe(0);
     await close();
   });
 
-  test("a sheet that has lost the window that opened it goes back through the page's own origin", async () => {
-    const visited = await visit();
+  test("returns through the page's own origin when the sheet has lost its opener", async () => {
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.context().addInitScript("if (location.pathname === '/authorize') window.opener = null;");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await comeToDecision(sheet, "code", null);
+    await reachDecision(sheet, "code", null);
     await sheet.click(share);
     await expectFilled(visited, email);
     await close();
   });
 
-  test("B28: without scripts in the sheet, a link leads back in the same tab", async () => {
-    const { page, close } = await visit();
+  test("B28: returns by a link in the same tab when the sheet runs no scripts", async () => {
+    const { page, close } = await openVisit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
     await opened.waitForSelector(".sheet");
     const address = opened.url();
     await opened.close();
-    // Firefox is driven through its scripts: there the sheet's own is kept from loading.
+    // Firefox is automated through its script engine, so scripts stay on and the sheet's own script is blocked instead.
     const plain = await browser.newContext({ javaScriptEnabled: isFirefox() });
     await plain.route(/\.js$/, (route) => route.abort());
     const sheet = await plain.newPage();
@@ -702,11 +696,11 @@ describe("sharing with the demo business", () => {
   test.each([
     ["“Not now”", (sheet: Page) => sheet.click("[data-not-now]")],
     ["closing the window", (sheet: Page) => sheet.close()],
-  ])("B22: %s ends the request, tells the page so once, without a call, and leaves nothing", async (_name, leave) => {
-    const { page, events, requests, close } = await visit();
-    await page.goto(addressWith());
+  ])("B22: ends the request by %s, reports it to the page once without a request, and leaves no trace", async (_name, leave) => {
+    const { page, events, requests, close } = await openVisit();
+    await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForLoadState("load"); // its script has said that it is there: a window that closes before that is told by nobody
+    await sheet.waitForLoadState("load"); // its script has announced itself: a window that closes earlier goes unnoticed
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);
@@ -718,55 +712,55 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B24: an answer that came too late is sent again by the same request, without another decision", async () => {
-    const visited = await visit();
+  test("B24: sends an expired code again for the same request, without another decision", async () => {
+    const visited = await openVisit();
     const { page, events, close } = visited;
     const { email } = await prepare(page, "code");
     await page.route(
       (url) => url.pathname === "/v1/share/redeem",
       async (route) => {
-        await service.database.prepare("UPDATE share_codes SET expires_at = expires_at - 60000").run(); // as if the code's minute were over
+        await service.database.prepare("UPDATE share_codes SET expires_at = expires_at - 60000").run(); // the code is valid for one minute
         await route.continue();
       },
       { times: 1 },
     );
-    await page.goto(addressWith());
+    await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
     const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
-    const asked = stateIn(sheet);
+    const state = stateIn(sheet);
     await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
     const again = late.getByRole("button", { name: "Send it again" });
     await again.waitFor();
-    expect(stateIn(late)).toBe(asked);
-    await looked(late);
+    expect(stateIn(late)).toBe(state);
+    await checkStep(late);
     await waitUntilClosed(late, () => again.click());
     await expectFilled(visited, email);
-    expect(toldIn(events)).toEqual(["svc:share-error", "svc:share"]);
-    expect(await ownShares(page)).toBe(1);
+    expect(listEventTypes(events)).toEqual(["svc:share-error", "svc:share"]);
+    expect(await countOwnShares(page)).toBe(1);
     await close();
   });
 
-  test("B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address", async () => {
-    const visited = await visit();
+  test("B23: refuses a decision after eleven minutes, and starts again at the same URL with the same choices", async () => {
+    const visited = await openVisit();
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await comeToDecision(sheet, "code", null);
+    await reachDecision(sheet, "code", null);
     await sheet.click("details > summary");
     await sheet.check("#days-30");
     await service.later(11 * 60_000);
     await sheet.click(share);
     await sheet.getByRole("heading", { name: "This took longer than 10 minutes" }).waitFor();
-    await looked(sheet);
+    await checkStep(sheet);
     await sheet.getByRole("button", { name: "Start again" }).click();
     await sheet.waitForSelector(".decision");
     expect(await sheet.isChecked("#days-30")).toBe(true);
-    await looked(sheet);
+    await checkStep(sheet);
     await waitUntilSettled(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);

@@ -1,5 +1,5 @@
-// Share mode on the business's page: whatever the browser and the page's headers do to the window that opens, the answer comes
-// back by one of three ways, once. The numbers are those of the browser matrix in docs/guides/widget.md.
+// How the result of a share returns to the business's page, against a fake service: exactly once, in one of three ways, regardless of what
+// the browser and the page's headers do to the window. B numbers are rows of the browser matrix in docs/guides/widget.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
@@ -31,7 +31,7 @@ const coop = (value: string): Record<string, string> => ({ "cross-origin-opener-
 const severing = coop("same-origin");
 const helmet = { ...severing, "referrer-policy": "no-referrer" };
 
-/** One share, redeemed once, in the form of the page that shows it. */
+/** Expects one share, redeemed once, in the form of the given page. */
 const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise<void> => {
   const event = await visit.waitForEvent("svc:share");
   expect(event.from).toBe("lead");
@@ -47,11 +47,11 @@ const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise
   expect(visit.errors).toEqual([]);
 };
 
-describe("B1-B12, the page's side: the form is filled and there is one share", () => {
+describe("B1-B12, the page's side: fills the form with exactly one share", () => {
   test.each([
-    ["a redirect on the way cuts it off", { hop: severing }],
-    ["script is off in the sheet (B28)", { withoutScript: true }],
-  ])("where %s", async (_name, settings) => {
+    ["a redirect to the sheet severs the window", { hop: severing }],
+    ["the sheet runs no scripts (B28)", { withoutScript: true }],
+  ])("when %s", async (_name, settings) => {
     Object.assign(fake.settings, settings);
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
@@ -61,7 +61,7 @@ describe("B1-B12, the page's side: the form is filled and there is one share", (
   });
 });
 
-test("where nobody takes the answer, the window that brought it back fills its own form", async () => {
+test("fills the form in the returning window when no other window accepts the answer", async () => {
   fake.settings.headers = severing;
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
@@ -71,7 +71,7 @@ test("where nobody takes the answer, the window that brought it back fills its o
   await visit.close();
 });
 
-test("where the acknowledgement is lost, both windows fill their forms with one share", async () => {
+test("fills the forms of both windows with the same share when the acknowledgment is lost", async () => {
   fake.settings.headers = severing;
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
@@ -86,8 +86,8 @@ test("where the acknowledgement is lost, both windows fill their forms with one 
   await visit.close();
 });
 
-describe("B19 a double click", () => {
-  test("whose second half comes when the window has been cut off asks nothing new", async () => {
+describe("B19 double click", () => {
+  test("makes no new request when the second click comes after the window was severed", async () => {
     fake.settings.headers = severing;
     const visit = await visitShare(browser, fake);
     await visit.openSheet();
@@ -102,7 +102,7 @@ describe("B19 a double click", () => {
     await visit.close();
   });
 
-  test("a second click later shows the window that is open", async () => {
+  test("focuses the open window on a later click", async () => {
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("[data-heard]");
@@ -116,8 +116,8 @@ describe("B19 a double click", () => {
   });
 });
 
-describe("B22 the person does not share:", () => {
-  test("a window that was cut off and is closed is told by nobody, and the button works", async () => {
+describe("B22 the person does not share", () => {
+  test("reports nothing when a severed window is closed, and the button still works", async () => {
     fake.settings.headers = severing;
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
@@ -133,9 +133,9 @@ describe("B22 the person does not share:", () => {
   });
 
   test.each([
-    ["in a window that was cut off", severing, "popup"],
+    ["in a severed window", severing, "popup"],
     ["in this tab", helmet, "page"],
-  ])("“Not now” %s comes back by the page and is told once", async (_name, headers, display) => {
+  ])("reports “Not now” %s once, through the page", async (_name, headers, display) => {
     fake.settings.headers = headers;
     const visit = await visitShare(browser, fake, display === "page" ? { before: "window.open = () => null" } : {});
     if (display === "page") {
@@ -155,14 +155,14 @@ describe("B22 the person does not share:", () => {
   });
 });
 
-test("B25 after a reload, when the page knows no window, only the sheet's origin is believed", async () => {
+test("B25 accepts only the sheet's origin after a reload, when the page no longer knows the window", async () => {
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
   await sheet.waitForSelector("[data-heard]");
   await visit.page.reload();
   await visit.page.waitForSelector(shareButtonSelector);
   const state = String(fake.sheetRequests[0]?.query.get("state"));
-  await visit.page.evaluate((said) => postMessage(said, "*"), { type: "svc:code", state, code: "ac_00stranger" });
+  await visit.page.evaluate((message) => postMessage(message, "*"), { type: "svc:code", state, code: "ac_00stranger" });
   await assertNoErrors(visit);
   expect([visit.events, fake.redemptions]).toEqual([[], []]);
   await sheet.reload();
@@ -172,27 +172,27 @@ test("B25 after a reload, when the page knows no window, only the sheet's origin
   await visit.close();
 });
 
-describe("B27 a page that is framed", () => {
+describe("B27 framed page", () => {
   const framed = (): string => `<!doctype html><title>Outer</title><iframe src="/page-inner" width="600" height="400"></iframe>`;
 
   test.each([
-    ["popup_severed, where the window is cut off", {}, severing],
-    ["popup_blocked, where no window opens", { before: "window.open = () => null" }, {}],
-  ])("says %s", async (said, options, sheetHeaders) => {
+    ["popup_severed", {}, severing],
+    ["popup_blocked", { before: "window.open = () => null" }, {}],
+  ])("reports %s", async (code, options, sheetHeaders) => {
     fake.settings.sheetHeaders = sheetHeaders;
     fake.settings.inner = sharePage(fake);
     fake.settings.html = framed();
     const visit = await visitShare(browser, fake, options);
     const frame = visit.page.frameLocator("iframe");
     await frame.locator(shareButtonSelector).click();
-    expect((await visit.waitForEvent("svc:share-error")).detail).toEqual({ code: said.split(",")[0] });
-    expect(await frame.getByRole("link").allTextContents()).toEqual(said.startsWith("popup_blocked") ? ["Open in a new tab"] : []);
+    expect((await visit.waitForEvent("svc:share-error")).detail).toEqual({ code });
+    expect(await frame.getByRole("link").allTextContents()).toEqual(code === "popup_blocked" ? ["Open in a new tab"] : []);
     expect(await frame.locator(shareButtonSelector).textContent()).toBe("Share my contact details");
     await visit.close();
   });
 });
 
-test("an answer that was made up for this page leads nowhere, and is taken out of the address", async () => {
+test("redeems nothing for a forged answer in the URL, and removes it from the URL", async () => {
   const visit = await visitShare(browser, fake, { path: "/page?a=%2F&svc_code=ac_x&svc_state=made-up&b&svc_error=no#here" });
   expect((await visit.waitForEvent("svc:share-error")).detail).toEqual({ code: "lost_request" });
   expect(visit.page.url()).toBe(`${fake.site}/page?a=%2F&b#here`);
@@ -200,7 +200,7 @@ test("an answer that was made up for this page leads nowhere, and is taken out o
   await visit.close();
 });
 
-test("an answer that comes back to a page without a share tag is taken all the same", async () => {
+test("accepts the answer on a page that no longer has a share tag", async () => {
   fake.settings.headers = severing;
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
@@ -210,9 +210,9 @@ test("an answer that comes back to a page without a share tag is taken all the s
   await visit.close();
 });
 
-describe("B32 the answer to the redemption is lost:", () => {
-  test.each(["lost", "silent"] as const)("asked again under its key, the form is filled once (%s)", async (how) => {
-    // The browser sends a request again by itself when a connection it reused breaks: that one is broken too.
+describe("B32 lost response to the redemption", () => {
+  test.each(["lost", "silent"] as const)("retries with the same idempotency key and fills the form once (%s)", async (how) => {
+    // The browser itself retries a request when a reused connection breaks, so that retry is broken too.
     let brokenAt = 0;
     fake.settings.redeem = () => {
       brokenAt ||= Date.now();
@@ -235,13 +235,13 @@ describe("B32 the answer to the redemption is lost:", () => {
     ["network", "silent" as const, 2],
     ["http_502", { status: 502, body: "<h1>Bad gateway</h1>" }, 2],
     ["code_used", { status: 409, body: { ok: false, error: { code: "code_used", message: "x" }, request_id: "req_9" } }, 1],
-  ])("%s is told after as many tries as make sense", async (code, answer, tries) => {
+  ])("reports %s after the last retry", async (code, answer, tries) => {
     fake.settings.redeem = () => answer;
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
     await waitUntilClosed(sheet, () => sheet.click("#share"));
     expect((await visit.waitForEvent("svc:share-error")).detail).toMatchObject({ code });
-    // Broken connections are also tried again by the browser itself.
+    // The browser itself also retries broken connections.
     if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(tries);
     else expect(fake.redemptions).toHaveLength(tries);
     expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });
@@ -250,7 +250,7 @@ describe("B32 the answer to the redemption is lost:", () => {
   });
 });
 
-test("a request that was superseded still ends in the window that opened for it", async () => {
+test("completes a superseded request in the window that was opened for it", async () => {
   fake.settings.headers = severing;
   const visit = await visitShare(browser, fake);
   const sheet = await visit.openSheet();
@@ -264,7 +264,7 @@ test("a request that was superseded still ends in the window that opened for it"
   await visit.close();
 });
 
-test("two buttons of one page ask and are answered each for its own form", async () => {
+test("answers two buttons of one page each in its own form", async () => {
   const form = (id: string): string =>
     `<form id="${id}"><input name="email" type="email" aria-label="E-mail">${renderShareTag(fake.service, { "data-scope": "email" })}</form>`;
   fake.settings.html = `<!doctype html><html lang="en"><title>Two</title>${form("one")}${form("two")}`;

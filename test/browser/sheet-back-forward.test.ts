@@ -1,5 +1,5 @@
-// The consent sheet as Back restores it from the browser's memory: it shows what is to be done now, not what was when it was left.
-// The whole browser runs this: the headless shell has no back-forward cache.
+// The consent sheet restored from the back-forward cache shows the current state, not the state when it was left. This needs the full
+// browser, because the headless shell has no back-forward cache.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
@@ -38,7 +38,7 @@ const signIn = async (page: Page): Promise<void> => {
   await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
 };
 
-test("a decision that Back restores, and that was made meanwhile, is not asked for again: the answer is handed over", async () => {
+test("delivers the answer when Back restores a decision that has been made in the meantime", async () => {
   const { page, close } = await openPage(browser);
   const restored: string[] = [];
   page.on("console", (message) => {
@@ -52,7 +52,7 @@ test("a decision that Back restores, and that was made meanwhile, is not asked f
       return null;
     };
   });
-  // Browsers differ in what they keep: WebKit keeps a page that says no-store, Chromium does while no cookie changes.
+  // Browsers cache different pages: WebKit also caches no-store pages, Chromium only while no cookie changes.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {
@@ -75,7 +75,7 @@ test("a decision that Back restores, and that was made meanwhile, is not asked f
     maxRedirects: 0,
   });
   expect(made.status()).toBe(303);
-  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
+  await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before it responds
   await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
   expect(restored).toEqual(["restored /authorize"]);
   await close();

@@ -1,6 +1,6 @@
-// biome-ignore-all lint/performance/useDomNodeTextContent: what is displayed is what these tests are about
-// The public page of a certificate, in a real browser on the whole local service: the newcomer's way to it, what it says of
-// itself, who can read it and how it prints.
+// biome-ignore-all lint/performance/useDomNodeTextContent: these tests are about the displayed text
+// The public page of a certificate in a real browser on the whole local service: how a visitor gets there, how it checks itself, its
+// accessibility, and how it prints.
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import type { Browser, Page, Response } from "playwright-core";
@@ -12,9 +12,9 @@ import { startLocalService, type LocalService } from "../support/local-service.t
 let service: LocalService;
 let browser: Browser;
 
-/** One certificate of each kind, issued once for all tests that only look. */
+/** One certificate of each kind, issued once for all read-only tests. */
 let plain: string;
-let asked: string;
+let perRecipient: string;
 let withdrawn: string;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
     headers: { "content-type": "application/json", authorization: `Bearer ${service.world.acme.keys.sandbox}` },
     body: JSON.stringify({ method: "phone", received_at: new Date().toISOString() }),
   });
-  asked = await issue({
+  perRecipient = await issue({
     entities: ["Acme Solar LLC", "Bright Homes Inc", "Third Party Ltd", "\u0410cme S\u043elar LLC"],
     entities_accepted: ["Acme Solar LLC"],
     entities_rejected: ["Bright Homes Inc", "\u0410cme S\u043elar LLC"],
@@ -43,7 +43,7 @@ afterAll(async () => {
 const disclosure =
   "I agree that Acme Solar LLC and Bright Homes Inc may call, text or e-mail me about solar quotes. Consent is not a condition of purchase.";
 
-/** Issues a certificate through the API and returns the address of its page. */
+/** Issues a certificate through the API and returns the URL of its page. */
 const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
   const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -65,23 +65,23 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
 const verdict = "[data-fingerprint-check]";
 const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-fingerprint-check");
 
-/** Opens everything that is folded, so that it is looked at too. */
+/** Opens all `details` elements, so that they are checked too. */
 const unfold = (page: Page): Promise<void> =>
   page.evaluate(() => {
     for (const folded of document.querySelectorAll("details")) folded.open = true;
   });
 
 const screenshotsAsked = process.env.UPDATE_SCREENSHOTS === "1";
-const keep = async (page: Page, name: string): Promise<void> => {
+const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (!screenshotsAsked) return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
-  // The README shows the top of the page, in the shape of the other two pictures beside it.
+  // The README shows the top of the page, with the same aspect ratio as its other two screenshots.
   const clip = { x: 0, y: 0, width: 860, height: 774 };
   if (name === "verify-page-light") await page.screenshot({ path: "docs/images/readme-certificate.png", fullPage: true, clip });
 };
 
-describe("the newcomer's way", () => {
+describe("from the demo site", () => {
   test("a form sent on the demo site leads to a certificate that checks itself", async () => {
     const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/`);
@@ -89,7 +89,7 @@ describe("the newcomer's way", () => {
     await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
     await page.getByLabel("Phone").fill("+1 202 555 0123");
     await page.getByLabel(/^I agree that/).check();
-    await keep(page, "demo-form");
+    await saveScreenshot(page, "demo-form");
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.waitForURL("**/thanks");
     await page.getByRole("link", { name: "Open the certificate" }).click();
@@ -106,7 +106,7 @@ describe("the newcomer's way", () => {
     await close();
   });
 
-  test("a form that asks recipient by recipient leads to a certificate that tells them apart", async () => {
+  test("a form that asks for each recipient leads to a certificate that lists accepted and declined ones", async () => {
     const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/per-recipient`);
     await page.getByLabel("Name").fill("Pat Sample");
@@ -116,13 +116,13 @@ describe("the newcomer's way", () => {
     await page.getByRole("link", { name: "Open the certificate" }).click();
     await page.waitForSelector(verdict);
     expect(await verdictOf(page)).toBe("match");
-    const told = await page.locator("[data-list]").allInnerTexts();
-    expect(told.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
+    const groups = await page.locator("[data-list]").allInnerTexts();
+    expect(groups.map((text) => text.trim())).toEqual(["Accepted\nBright Homes Inc", "Declined\nAcme Solar LLC"]);
     expect(problems).toEqual([]);
     await close();
   });
 
-  test("a form sent without agreeing arrives without a certificate", async () => {
+  test("a form sent without consent arrives without a certificate", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/`);
     await page.getByLabel("Name").fill("Pat Sample");
@@ -136,8 +136,8 @@ describe("the newcomer's way", () => {
 });
 
 describe("the check in the visitor's browser", () => {
-  /** The page with its HTML changed on the way. */
-  const tampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
+  /** Opens the page with its HTML modified in transit. */
+  const openTampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
     const { page, close } = await openPage(browser);
     await page.route(url, async (route) => {
       const response = await route.fetch();
@@ -145,14 +145,14 @@ describe("the check in the visitor's browser", () => {
     });
     await page.goto(url);
     await page.waitForSelector(verdict);
-    const said = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
+    const result = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
     await close();
-    return said;
+    return result;
   };
 
-  test("line breaks, invisible characters and other scripts are shown exactly, so the page matches", async () => {
+  test("matches with line breaks, invisible characters and other writing systems, because they are shown exactly", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(asked);
+    await page.goto(perRecipient);
     await page.waitForSelector(verdict);
     expect(await verdictOf(page)).toBe("match");
     expect(await page.locator("blockquote [data-bound=disclosure]").evaluate((element) => element.textContent)).toContain(
@@ -161,29 +161,29 @@ describe("the check in the visitor's browser", () => {
     await close();
   });
 
-  test("a page sent on unchanged matches", async () => {
-    expect((await tampered(plain, (html) => html)).answer).toBe("match");
+  test("matches an unmodified page", async () => {
+    expect((await openTampered(plain, (html) => html)).answer).toBe("match");
   });
 
-  test("a changed record is found out", async () => {
-    const said = await tampered(plain, (html) => html.replace("&quot;purpose&quot;:&quot;solar", "&quot;purpose&quot;:&quot;lunar"));
-    expect(said.answer).toBe("mismatch");
-    expect(said.text).toContain("Does not match. Do not rely on this page. The fingerprint is not the SHA-256 of the record.");
+  test("detects a changed record", async () => {
+    const result = await openTampered(plain, (html) => html.replace("&quot;purpose&quot;:&quot;solar", "&quot;purpose&quot;:&quot;lunar"));
+    expect(result.answer).toBe("mismatch");
+    expect(result.text).toContain("Does not match. Do not rely on this page. The fingerprint is not the SHA-256 of the record.");
   });
 
-  test("a changed fingerprint is found out", async () => {
-    const said = await tampered(plain, (html) =>
+  test("detects a changed fingerprint", async () => {
+    const result = await openTampered(plain, (html) =>
       html.replace(
         /(data-bound="fingerprint"[^>]*><span>)(.)/,
         (_all, before: string, digit: string) => before + (digit === "0" ? "1" : "0"),
       ),
     );
-    expect(said.answer).toBe("mismatch");
+    expect(result.answer).toBe("mismatch");
   });
 
-  test("a page that shows any member otherwise than the record is found out, and says which", async () => {
+  test("detects any member that the page shows differently from the record, and names it", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(asked);
+    await page.goto(perRecipient);
     await page.waitForSelector('[data-fingerprint-check="match"]');
     const changes: [member: string, selector: string][] = [
       ["business", "h1 [data-bound='business.name']"],
@@ -224,17 +224,17 @@ describe("the check in the visitor's browser", () => {
     await close();
   });
 
-  test("an answer moved from declined to accepted is found out", async () => {
-    const said = await tampered(asked, (html) =>
+  test("detects a recipient moved from declined to accepted", async () => {
+    const result = await openTampered(perRecipient, (html) =>
       html
         .replace('data-list="entities_accepted"', 'data-list="x"')
         .replace('data-list="entities_rejected"', 'data-list="entities_accepted"'),
     );
-    expect(said.answer).toBe("mismatch");
-    expect(said.text).toContain("entities_accepted, entities_rejected");
+    expect(result.answer).toBe("mismatch");
+    expect(result.text).toContain("entities_accepted, entities_rejected");
   });
 
-  test("what changes after the page has loaded is checked again", async () => {
+  test("checks again when the page changes after loading", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(plain);
     await page.waitForSelector('[data-fingerprint-check="match"]');
@@ -251,7 +251,7 @@ describe("the check in the visitor's browser", () => {
     await close();
   });
 
-  test("the fingerprint is copied without the gaps it is shown with", async () => {
+  test("copies the fingerprint without its visual gaps", async () => {
     const { page, close } = await openPage(browser, { permissions: ["clipboard-read", "clipboard-write"] });
     await page.goto(plain);
     await page.getByRole("button", { name: "Copy the fingerprint" }).click();
@@ -262,12 +262,12 @@ describe("the check in the visitor's browser", () => {
 });
 
 describe("without scripts", () => {
-  test("everything is readable, nothing is dead, and the check can be done by hand", async () => {
+  test("shows everything, has no dead controls, and explains how to check by hand", async () => {
     const { page, problems, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(asked);
+    await page.goto(perRecipient);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toContain("check by hand, as described below");
-    // Only buttons that send a form, which needs no script; withdrawing is one of them.
+    // Only buttons that submit a form, which needs no scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
     ).toBe(0);
@@ -299,7 +299,7 @@ describe("languages", () => {
     ["es-MX", "es", "Certificado de consentimiento", "Coincide."],
     ["fr-CA", "fr-CA", "Certificat de consentement", "Concorde."],
     ["de-DE", "en", "Certificate of consent", "Matches."],
-  ])("a browser in %s reads the page in %s", async (locale, language, kind, match) => {
+  ])("shows the page to a browser in %s in %s", async (locale, language, kind, match) => {
     const { page, close } = await openPage(browser, { locale });
     await page.goto(plain);
     await page.waitForSelector(verdict);
@@ -310,7 +310,7 @@ describe("languages", () => {
     await close();
   });
 
-  test("a chosen language stays chosen from page to page", async () => {
+  test("keeps the selected language from page to page", async () => {
     const { page, close } = await openPage(browser, { locale: "en-US" });
     await page.goto(plain);
     await page.getByRole("link", { name: "Español" }).click();
@@ -321,25 +321,25 @@ describe("languages", () => {
   });
 });
 
-describe("for everybody", () => {
+describe("accessibility", () => {
   const wide = { width: 900, height: 900 };
   const windows = [
     { colorScheme: "light", width: 900 },
     { colorScheme: "dark", width: 900 },
     { colorScheme: "light", width: 320 },
   ] as const;
-  const addressOf = (kind: "asked" | "withdrawn" | "nothing" | "format" | "demo"): string =>
+  const addressOf = (kind: "perRecipient" | "withdrawn" | "nothing" | "format" | "demo"): string =>
     ({
-      asked,
+      perRecipient,
       withdrawn,
       nothing: `${service.origin}/c/nothing`,
       format: `${service.origin}/c/format`,
       demo: `${service.demoOrigin}/per-recipient`,
     })[kind];
 
-  test("axe finds nothing on any kind of page, and none is wider than its window, unfolded and all", async () => {
+  test("passes axe without horizontal scrolling on every kind of certificate, with all sections open", async () => {
     const { page, close } = await openPage(browser, { viewport: wide });
-    for (const kind of ["asked", "withdrawn", "nothing", "format", "demo"] as const) {
+    for (const kind of ["perRecipient", "withdrawn", "nothing", "format", "demo"] as const) {
       await page.goto(addressOf(kind));
       await unfold(page);
       expect(await findingsInWindows(page, windows), kind).toEqual([]);
@@ -347,7 +347,7 @@ describe("for everybody", () => {
     await close();
   });
 
-  test("a withdrawn sandbox certificate says both before anything else", async () => {
+  test("states first that a certificate is withdrawn and from the sandbox", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(withdrawn);
     await page.waitForSelector('[data-fingerprint-check="match"]');
@@ -360,7 +360,7 @@ describe("for everybody", () => {
     await close();
   });
 
-  test("a name and a text without a single space still fit a narrow screen", async () => {
+  test("fits a narrow screen with names and texts without spaces", async () => {
     const endless = "W".repeat(200);
     const { page, close } = await openPage(browser, { viewport: { width: 320, height: 640 } });
     await page.goto(await issue({ entities: [endless], purpose: endless.repeat(2), disclosure_text: endless.repeat(5) }));
@@ -369,7 +369,7 @@ describe("for everybody", () => {
     await close();
   });
 
-  test("every stop of the keyboard shows where it is, starting with the way past the masthead", async () => {
+  test("shows the keyboard focus at every stop, starting with the skip link", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(plain);
     await page.waitForSelector(verdict);
@@ -397,7 +397,7 @@ describe("for everybody", () => {
     await close();
   });
 
-  test("more recipients than fit at a glance are one press away", async () => {
+  test("collapses a long list of recipients behind one click", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(await issue({ entities: Array.from({ length: 60 }, (_, at) => `Partner company ${at + 1}`) }));
     await page.waitForSelector('[data-fingerprint-check="match"]');
@@ -409,12 +409,12 @@ describe("for everybody", () => {
   });
 });
 
-describe("what stands behind the page", () => {
+describe("the proofs of the page", () => {
   const outcomeOf = (page: Page, name: string): Promise<string | null> =>
     page.locator(`[data-proof="${name}"]`).getAttribute("data-outcome");
 
-  /** A certificate that the ledger has taken. */
-  const anchored = async (): Promise<string> => {
+  /** Issues a certificate and waits until it is anchored. Returns the URL of its page. */
+  const issueAnchored = async (): Promise<string> => {
     const url = await issue();
     for (let tries = 0; tries < 40; tries += 1) {
       await service.runtime.scheduled("* * * * *");
@@ -426,8 +426,8 @@ describe("what stands behind the page", () => {
     throw new Error("not anchored");
   };
 
-  test("is checked by the verifier itself: the issuer's signature and the ledger's proof, without asking anybody", async () => {
-    const url = await anchored();
+  test("are checked by the verifier, signature and ledger, without any request", async () => {
+    const url = await issueAnchored();
     const { page, problems, close } = await openPage(browser);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
@@ -444,7 +444,7 @@ describe("what stands behind the page", () => {
     await close();
   });
 
-  test("is not there yet while the ledger has not answered, and says so", async () => {
+  test("are reported as incomplete while the anchor is pending", async () => {
     const { page, close } = await openPage(browser);
     await page.route("**/c/cc_*", async (route) => {
       const response = await route.fetch();
@@ -464,8 +464,8 @@ describe("what stands behind the page", () => {
   test.each([
     ["the signature", /&quot;value&quot;:&quot;[A-Za-z0-9+/]{8}/, "&quot;value&quot;:&quot;AAAAAAAA", "signature"],
     ["the ledger's checkpoint", /(&quot;signed_root&quot;:&quot;[^&]*\\n)\d+\\n/, "$1999\\n", "ledger"],
-  ] as const)("is found out when %s is another one, and shown without being asked", async (_, from, to, name) => {
-    const url = await anchored();
+  ] as const)("are reported as failed and opened when %s is replaced", async (_, from, to, name) => {
+    const url = await issueAnchored();
     const { page, close } = await openPage(browser);
     await page.route("**/c/cc_*", async (route) => {
       const response = await route.fetch();
@@ -481,8 +481,8 @@ describe("what stands behind the page", () => {
   });
 });
 
-describe("strangers' text", () => {
-  test("forty hostile names and texts are shown as text: nothing runs, nothing loads, and the page matches", async () => {
+describe("text from outside", () => {
+  test("shows forty hostile names and texts as text: nothing runs, nothing loads, and the page matches", async () => {
     const hostile = Array.from(
       { length: 40 },
       (_, at) => `</bdi></main><script>alert(${at})</script><img src=x onerror=alert(${at})>"'\`{{${at}}}<svg/onload=alert(${at})>`,
@@ -505,7 +505,7 @@ describe("strangers' text", () => {
 describe("on paper", () => {
   const pagesOf = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
 
-  test.each(["A4", "Letter"] as const)("a certificate prints on one sheet of %s", async (format) => {
+  test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s", async (format) => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     await page.goto(plain);
     await page.waitForSelector(verdict);
@@ -513,7 +513,7 @@ describe("on paper", () => {
     await close();
   });
 
-  test("print is black on white, leaves out what cannot be pressed, and holds the address as a code that scans", async () => {
+  test("prints black on white, without controls, and with a QR code of the URL that scans", async () => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     await page.goto(plain);
     await page.waitForSelector(verdict);
@@ -524,7 +524,7 @@ describe("on paper", () => {
       expect(await page.locator(left).first().isVisible(), left).toBe(false);
     }
     expect(await page.locator(".address .url").innerText()).toBe(plain);
-    // Painted as a printer would, then read as a camera would.
+    // Renders the code to pixels, then decodes it as a camera would.
     const painted = await page.locator(".qr").evaluate(async (svg) => {
       const side = 400;
       const copy = svg.cloneNode(true) as SVGElement;
@@ -540,7 +540,7 @@ describe("on paper", () => {
       context.fillStyle = "white";
       context.fillRect(0, 0, side, side);
       context.drawImage(image, 0, 0);
-      // As text: the driver packs each number of a list by itself, and here are 640,000.
+      // As text, because the driver serializes each element of an array separately, and there are 640,000.
       return { side, data: Array.from(context.getImageData(0, 0, side, side).data, (byte) => String.fromCharCode(byte)).join("") };
     });
     const data = Uint8ClampedArray.from(painted.data, (char) => char.charCodeAt(0));
@@ -549,8 +549,8 @@ describe("on paper", () => {
   });
 });
 
-describe("files of pages", () => {
-  test("style, script and mark come from this origin, are typed, and may be kept for good", async () => {
+describe("page assets", () => {
+  test("styles, scripts and logo come from this origin with their media type, and are cached forever", async () => {
     const { page, close } = await openPage(browser);
     const files: Response[] = [];
     page.on("response", (response) => {
@@ -564,25 +564,29 @@ describe("files of pages", () => {
         return [response.status(), headers["content-type"], headers["cache-control"], headers["x-content-type-options"]].join(" | ");
       }),
     );
-    const kept = "public, max-age=31536000, immutable | nosniff";
+    const headers = "public, max-age=31536000, immutable | nosniff";
     expect([...new Set(seen)].sort()).toEqual(
-      [`200 | image/svg+xml | ${kept}`, `200 | text/css; charset=utf-8 | ${kept}`, `200 | text/javascript; charset=utf-8 | ${kept}`].sort(),
+      [
+        `200 | image/svg+xml | ${headers}`,
+        `200 | text/css; charset=utf-8 | ${headers}`,
+        `200 | text/javascript; charset=utf-8 | ${headers}`,
+      ].sort(),
     );
     await close();
   });
 });
 
-describe("the colours of the page", () => {
-  test("are dark on light, or light on dark for who reads in the dark", async () => {
+describe("the colors of the page", () => {
+  test("follow the color scheme of the browser", async () => {
     const brightness = async (colorScheme: "light" | "dark"): Promise<number> => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
       await page.goto(plain);
       await page.waitForSelector(verdict);
-      await keep(page, `verify-page-${colorScheme}`);
+      await saveScreenshot(page, `verify-page-${colorScheme}`);
       const ground = await page.evaluate(() => {
         const paint = new OffscreenCanvas(1, 1).getContext("2d");
         if (paint === null) throw new Error("no canvas");
-        paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; // in whatever notation the style sheet has it
+        paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; // in any notation that the stylesheet uses
         paint.fillRect(0, 0, 1, 1);
         return [...paint.getImageData(0, 0, 1, 1).data.slice(0, 3)];
       });

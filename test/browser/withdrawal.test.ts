@@ -1,5 +1,5 @@
-// Withdrawing in a real browser: with scripts and without, by code and by link, with the keyboard alone, in three languages,
-// on a wide and on a narrow window.
+// Withdrawing in a real browser: with and without scripts, by code and by link, by keyboard, in three languages, in wide and narrow
+// windows.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -56,7 +56,7 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
 const statusOf = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
-/** The newest mail with a code to an address, as /dev/mail shows it once it has left. */
+/** The newest email with a code to the address, from /dev/mail. It is sent after the response, so this waits for it. */
 const mailFor = async (email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -67,26 +67,26 @@ const mailFor = async (email: string): Promise<string> => {
   }
 };
 const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
-const otherThan = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+const toWrongCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
-const keep = async (page: Page, name: string): Promise<void> => {
+const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (process.env.UPDATE_SCREENSHOTS !== "1") return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
 };
 const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
-/** Presses a button and waits for the page it leads to. */
-const press = async (page: Page, name: string): Promise<void> => {
+/** Clicks a button and waits for the next page. */
+const clickAndWait = async (page: Page, name: string): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]);
 };
 
 const withdrawInBrowser = async ({ page }: OpenPage, mine: Held): Promise<void> => {
   await page.goto(mine.verifyUrl);
   await page.getByLabel("Your e-mail address").fill(mine.email);
-  await press(page, "Send me a code");
+  await clickAndWait(page, "Send me a code");
   await page.getByLabel("Six-digit code").fill(await codeFor(mine.email));
-  await press(page, "Withdraw my consent");
+  await clickAndWait(page, "Withdraw my consent");
   expect(page.url()).toMatch(/\/withdrawn$/);
 };
 
@@ -94,8 +94,8 @@ describe("the person on a certificate", () => {
   test.each([
     ["with scripts", {}],
     ["without scripts", { javaScriptEnabled: false }],
-    ["without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
-  ] as const)("withdraws %s, with the code from the mail", async (_name, options) => {
+    ["without scripts on a phone", { ...narrow, javaScriptEnabled: false }],
+  ] as const)("withdraws %s with the code from the email", async (_name, options) => {
     const mine = await issue();
     const opened = await openPage(browser, options);
     await withdrawInBrowser(opened, mine);
@@ -114,22 +114,22 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("hears of a wrong code, keeps the address, and may try again; loading the page again spends no try", async () => {
+  test("can try again after a wrong code without retyping the address; a reload is not an attempt", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(mine.email);
-    await press(page, "Send me a code");
+    await clickAndWait(page, "Send me a code");
     const code = await codeFor(mine.email);
     const answer = async (text: string): Promise<void> => {
       await page.getByLabel("Six-digit code").fill(text);
-      await press(page, "Withdraw my consent");
+      await clickAndWait(page, "Withdraw my consent");
     };
     await answer("12 34");
     expect(await page.getByRole("alert").textContent()).toContain("The code has six digits");
     expect(await page.getByLabel("Six-digit code").inputValue()).toBe("12 34");
     for (let tries = 0; tries < 4; tries += 1) {
-      await answer(otherThan(code));
+      await answer(toWrongCode(code));
       await page.reload();
       await page.reload();
     }
@@ -141,7 +141,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("who types something that is no address is told so, and it is kept", async () => {
+  test("gets an invalid address back with an error", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(mine.verifyUrl);
@@ -158,15 +158,15 @@ describe("the person on a certificate", () => {
     ["everything", "with scripts", {}],
     ["everything", "without scripts on a telephone", { ...narrow, javaScriptEnabled: false }],
     ["one", "without scripts", { javaScriptEnabled: false }],
-  ] as const)("whose address other certificates name is asked what is meant: %s, %s", async (meant, name, options) => {
+  ] as const)("chooses the scope if other certificates have the same address: %s, %s", async (meant, name, options) => {
     const fields = { email: `${meant}.${name.length}@example.com` };
     const [mine, second] = [await issue(fields), await issue(fields)];
     const { page, problems, close } = await openPage(browser, options);
     await page.goto(mine.verifyUrl);
     await page.getByLabel("Your e-mail address").fill(fields.email);
-    await press(page, "Send me a code");
+    await clickAndWait(page, "Send me a code");
     await page.getByLabel("Six-digit code").fill(await codeFor(fields.email));
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(await page.getByRole("status").textContent()).toMatch(/^One other active certificate of/);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await page.getByLabel(/^everything I gave to/).isChecked()).toBe(true);
@@ -174,11 +174,11 @@ describe("the person on a certificate", () => {
     if (meant === "one") await page.getByLabel("this certificate only").check();
     await page.reload();
     if (meant === "one") await page.getByLabel("this certificate only").check();
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
-    const said = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
-    expect(said).toContain(meant === "one" ? "that names your address stays active." : "No other active certificate of");
+    const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
+    expect(text).toContain(meant === "one" ? "that names your address stays active." : "No other active certificate of");
     if (meant === "one") {
       await page.getByText("Show when they were given").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();
@@ -188,7 +188,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("with the link from the form withdraws by one press, and its token is gone from the address bar", async () => {
+  test("withdraws with one click by the link from the form, whose token leaves the address bar", async () => {
     const mine = await issue();
     const requested: string[] = [];
     const { page, problems, close } = await openPage(browser);
@@ -197,7 +197,7 @@ describe("the person on a certificate", () => {
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
     expect(page.url()).toBe(mine.verifyUrl);
-    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does nothing by itself
+    expect(await statusOf(mine.certId)).toBe("active"); // opening the link withdraws nothing
     const token = mine.manageUrl.split("#m=")[1] as string;
     expect(requested.filter((request) => request.includes(token))).toEqual([]);
     await button.click();
@@ -208,7 +208,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("with the link from the mail withdraws on another machine, though somebody else asked and used up the code", async () => {
+  test("withdraws by the emailed link on another machine, although someone else requested the code and used it up", async () => {
     const mine = await issue();
     const post = (path: string, body: object): Promise<Response> =>
       fetch(`${service.origin}/v1/certs/${mine.certId}/opt-out/${path}`, {
@@ -217,19 +217,19 @@ describe("the person on a certificate", () => {
         body: JSON.stringify(body),
       });
     await post("request", { email: mine.email });
-    const wrong = otherThan(await codeFor(mine.email));
+    const wrong = toWrongCode(await codeFor(mine.email));
     for (let tries = 0; tries < 5; tries += 1) await post("confirm", { email: mine.email, code: wrong });
     const link = /^http\S+#m=\S+$/m.exec(await mailFor(mine.email))?.[0] ?? "";
     const { page, problems, close } = await openPage(browser, narrow);
     await page.goto(link);
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect(await statusOf(mine.certId)).toBe("revoked");
     expect(problems).toEqual([]);
     await close();
   });
 
-  test("whose link is wrong is shown the form for a code", async () => {
+  test("gets the form for a code when the link is wrong", async () => {
     const mine = await issue();
     const { page, close } = await openPage(browser);
     await page.goto(`${mine.verifyUrl}#m=${"A".repeat(43)}`);
@@ -240,7 +240,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("whose certificate holds no address is told of the link and the business", async () => {
+  test("is referred to the link and the business when the certificate has no address", async () => {
     const mine = await issue({ full_name: "Pat Sample" });
     const { page, close } = await openPage(browser);
     await page.goto(mine.verifyUrl);
@@ -249,7 +249,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("needs the keyboard only", async () => {
+  test("withdraws with the keyboard only", async () => {
     const mine = await issue();
     const second = await issue({ email: mine.email });
     const { page, close } = await openPage(browser);
@@ -275,27 +275,27 @@ describe("the person on a certificate", () => {
   });
 });
 
-describe("every page of withdrawing", () => {
+describe("every withdrawal page", () => {
   const light = { colorScheme: "light", width: 900 } as const;
   const dark = { colorScheme: "dark", width: 900 } as const;
   const small = { colorScheme: "light", width: 360 } as const;
 
   test.each([
     ["en", [light, dark, small]],
-    ["es", [light, small]], // no colour depends on the language
+    ["es", [light, small]], // colors do not depend on the language
     ["fr-CA", [light, small]],
-  ] as const)("is accessible and fits its window: %s", async (language, windows) => {
+  ] as const)("is accessible without horizontal scrolling: %s", async (language, windows) => {
     const mine = await issue();
     await issue({ email: mine.email });
     const { page, problems, close } = await openPage(browser);
     const check = async (at: string): Promise<void> => {
       const also = async (_: Page, { colorScheme, width }: Appearance): Promise<string[]> => {
-        if (language === "en" && at === "code" && width !== small.width) await keep(page, `withdraw-${colorScheme}`);
+        if (language === "en" && at === "code" && width !== small.width) await saveScreenshot(page, `withdraw-${colorScheme}`);
         return [];
       };
       expect(await findingsInWindows(page, windows, { also }), at).toEqual([]);
       expect(await page.locator("html").getAttribute("lang")).toBe(language);
-      if (language === "en" && at === "choice") await keep(page, "withdraw-choice-light");
+      if (language === "en" && at === "choice") await saveScreenshot(page, "withdraw-choice-light");
     };
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await check("certificate");
@@ -304,7 +304,7 @@ describe("every page of withdrawing", () => {
     await page.waitForURL("**/withdraw?lang=*");
     await check("code");
     const code = await codeFor(mine.email);
-    await page.locator("#withdraw-code").fill(otherThan(code));
+    await page.locator("#withdraw-code").fill(toWrongCode(code));
     await page.locator("form .primary").click();
     await page.waitForURL("**/withdraw?answer=failed*");
     await check("error");
@@ -325,8 +325,8 @@ describe("every page of withdrawing", () => {
   });
 });
 
-describe("forms from elsewhere", () => {
-  test("a form that another site sends is refused, and changes nothing", async () => {
+describe("cross-site forms", () => {
+  test("are refused and change nothing", async () => {
     const mine = await issue();
     const response = await fetch(`${mine.verifyUrl}/withdraw/link`, {
       method: "POST",
@@ -351,22 +351,22 @@ describe("withdrawing from single recipients", () => {
     ["en", {}],
     ["es", { javaScriptEnabled: false }],
     ["fr-CA", { ...narrow, javaScriptEnabled: false }],
-  ] as const)("ticks them in a list, in %s", async (language, options) => {
+  ] as const)("by checkboxes, in %s", async (language, options) => {
     const [send, only, submit, done] = words[language];
     const mine = await issue(undefined, three);
     const { page, problems, close } = await openPage(browser, options);
     await page.goto(`${mine.verifyUrl}?lang=${language}`);
     await page.locator("#withdraw-email").fill(mine.email);
-    await press(page, send);
+    await clickAndWait(page, send);
     await page.locator("#withdraw-code").fill(await codeFor(mine.email));
     await page.getByText(only).click();
     await page.getByLabel("Bright Homes Inc").check();
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (language === "en") {
-      await keep(page, "withdraw-recipients-light");
+      await saveScreenshot(page, "withdraw-recipients-light");
       expect(await accessibilityFindings(page)).toEqual([]);
     }
-    await press(page, submit);
+    await clickAndWait(page, submit);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(done);
     expect(await statusOf(mine.certId)).toBe("active");
     expect(await hasNoHorizontalScroll(page)).toBe(true);
@@ -381,14 +381,14 @@ describe("withdrawing from single recipients", () => {
     await close();
   });
 
-  test("by the link: ticks from those, nothing ticked from everybody", async () => {
+  test("by the link: from the ticked recipients, or from all if none is ticked", async () => {
     const mine = await issue(undefined, three);
     const { page, close } = await openPage(browser);
     await page.goto(mine.manageUrl);
     await page.getByText("Only from some recipients").click();
     await page.getByLabel("Zenith Roofing").check();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await press(page, "Withdraw my consent");
+    await clickAndWait(page, "Withdraw my consent");
     expect(await statusOf(mine.certId)).toBe("active");
     await close();
   });

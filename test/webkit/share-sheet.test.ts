@@ -1,5 +1,5 @@
-// The matrix of browsers in WebKit, by `npm run browsers`: the whole flow on the whole service, as test/browser/share-sheet.test.ts has it for
-// the others. WebKitGTK knows no passkeys and no answers that a test makes up, so rows that need these are not here.
+// The WebKit part of the browser matrix, run by `npm run browsers`: the flow of test/browser/share-sheet.test.ts. WebKitGTK has no passkeys
+// and its driver cannot mock responses, so the rows that need them are missing.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -20,8 +20,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Runs with a browser of its own. */
-const visiting = (work: (page: WebKitWindow) => Promise<void>) => async () => {
+/** Runs a test in its own browser. */
+const withBrowser = (work: (page: WebKitWindow) => Promise<void>) => async () => {
   person = await driver.open();
   try {
     await work(person.first);
@@ -36,19 +36,19 @@ const codeFor = (email: string): Promise<string> =>
     return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
   });
 
-/** A press within half a second of the window coming up is taken for one that was meant for the page below. */
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
+/** The sheet ignores clicks in the first half second after its window appears, because they may be meant for the page below. */
+const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 
-/** Longer than everything the page might still do by itself: its poll and the second it gives an answer. */
-const quietly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
+/** Longer than anything the page may still do on its own: its poll, and the second it waits for a response. */
+const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
-const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 const share = ".decision button.primary";
 let cookie = "";
 
-/** Somebody with details, and a session in this browser. */
-const signedIn = async (page: WebKitWindow): Promise<string> => {
-  const email = freshAddress();
+/** Signs in a person with saved details. Returns the email address. */
+const signInPerson = async (page: WebKitWindow): Promise<string> => {
+  const email = createEmailAddress();
   cookie = await signInToOrigin(service.origin, email, "consumer");
   const body = JSON.stringify({ email, first_name: "Pat", last_name: "Example" });
   const headers = { "content-type": "application/json", cookie };
@@ -59,17 +59,17 @@ const signedIn = async (page: WebKitWindow): Promise<string> => {
   return email;
 };
 
-const ownShares = async (): Promise<number> => {
+const countOwnShares = async (): Promise<number> => {
   const answer = await fetch(`${service.origin}/v1/me/shares`, { headers: { cookie } });
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** From the sheet's first step to its decision, with a look at each. */
-const upToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = async () => {}): Promise<string> => {
-  const email = freshAddress();
+/** Signs in as a new person, goes up to the decision, and calls `look` on each step. */
+const continueToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = async () => {}): Promise<string> => {
+  const email = createEmailAddress();
   await sheet.see("#sheet-email");
   await look();
-  await settle();
+  await waitUntilSettled();
   await sheet.type("#sheet-email", email);
   await sheet.click("button.primary");
   await sheet.see("#sheet-code");
@@ -83,22 +83,22 @@ const upToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = asy
   await sheet.click("button.primary");
   await sheet.see(".decision");
   await look();
-  await settle();
+  await waitUntilSettled();
   return email;
 };
 
 const openSheet = (page: WebKitWindow): Promise<WebKitWindow> => person.opened(() => page.click(shareButtonSelector));
 
-const gone = (sheet: WebKitWindow): Promise<boolean> => waitFor("end of the sheet", async () => !(await sheet.isOpen()));
+const waitUntilClosed = (sheet: WebKitWindow): Promise<boolean> => waitFor("end of the sheet", async () => !(await sheet.isOpen()));
 
 const decideIn = async (sheet: WebKitWindow): Promise<void> => {
   await sheet.see(".decision");
-  await settle();
+  await waitUntilSettled();
   await sheet.click(share);
-  await gone(sheet);
+  await waitUntilClosed(sheet);
 };
 
-const filled = (page: WebKitWindow): Promise<Record<string, string>> =>
+const waitForFilledForm = (page: WebKitWindow): Promise<Record<string, string>> =>
   waitFor("share in the form", async () => {
     const values = await page.run<Record<string, string> | null>(
       "return document.forms[0] ? Object.fromEntries(new FormData(document.forms[0])) : null",
@@ -106,30 +106,30 @@ const filled = (page: WebKitWindow): Promise<Record<string, string>> =>
     return values?.svc_share_id === undefined ? undefined : values;
   });
 
-/** The form is filled, there is one share, and it is what the business can read. */
+/** Expects the filled form, and an active share that the business can read. */
 const expectShared = async (page: WebKitWindow, email: string): Promise<void> => {
-  const values = await filled(page);
+  const values = await waitForFilledForm(page);
   expect(Object.values(values)).toContain(email);
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
   const answer = await fetch(`${service.origin}/v1/shares/${values.svc_share_id}`, { headers });
   expect((await answer.json()) as object).toMatchObject({ data: { status: "active", scope_groups: ["email", "name"] } });
 };
 
-/** What this loading of the page hears. */
-const listen = (page: WebKitWindow): Promise<void> =>
+/** Records the events of the page until it is reloaded. */
+const recordEvents = (page: WebKitWindow): Promise<void> =>
   page.run(`window.heard = []; for (const type of ["svc:share", "svc:share-error", "svc:closed"])
     document.addEventListener(type, ({ detail }) => heard.push(type + (detail && detail.code ? " " + detail.code : "")))`);
-const heard = (page: WebKitWindow): Promise<string[]> => page.run("return window.heard");
+const readEvents = (page: WebKitWindow): Promise<string[]> => page.run("return window.heard");
 
 const policies = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
 test.each(policies.map((policy, row) => [row * 3 + 1, policy] as const))(
-  "B%i: the page's opener policy %s, signing in fresh",
+  "B%i: fills the form (page's opener policy %s, sign-in fresh)",
   (_row, policy) =>
-    visiting(async (page) => {
+    withBrowser(async (page) => {
       await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await openSheet(page);
-      const email = await upToDecision(sheet);
+      const email = await continueToDecision(sheet);
       expect(await sheet.run("return window.opener === null")).toBe(policy === "same-origin");
       await decideIn(sheet);
       await expectShared(page, email);
@@ -138,20 +138,20 @@ test.each(policies.map((policy, row) => [row * 3 + 1, policy] as const))(
 );
 
 test.each(policies.map((policy, row) => [row * 3 + 2, policy] as const))(
-  "B%i: the page's opener policy %s, signing in code",
+  "B%i: fills the form with exactly one share (page's opener policy %s, sign-in code)",
   (_row, policy) =>
-    visiting(async (page) => {
-      const email = await signedIn(page);
+    withBrowser(async (page) => {
+      const email = await signInPerson(page);
       await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
       await decideIn(await openSheet(page));
       await expectShared(page, email);
-      expect(await ownShares()).toBe(1);
+      expect(await countOwnShares()).toBe(1);
     })(),
 );
 
 test(
-  "a browser without passkeys is offered none",
-  visiting(async (page) => {
+  "offers no passkey in a browser that does not support them",
+  withBrowser(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.see("#sheet-email");
@@ -161,19 +161,19 @@ test(
 );
 
 test(
-  "B14: a page that cuts its windows off and sends no referrer is asked again in its own tab",
-  visiting(async (page) => {
-    const email = await signedIn(page);
+  "B14: continues in the page's own tab when the page severs its windows and sends no referrer",
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share?opener=same-origin&referrer=none`);
     const lost = await openSheet(page);
     expect(await lost.see("[data-lost] h2")).toContain("This window has lost touch with");
-    await waitFor("other words on the button", async () => (await page.see(shareButtonSelector)).includes("or continue here"));
+    await waitFor("new label on the button", async () => (await page.see(shareButtonSelector)).includes("or continue here"));
     await page.click(shareButtonSelector);
     await page.see(".decision");
-    await settle();
+    await waitUntilSettled();
     await page.click(share);
     await expectShared(page, email);
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   }),
 );
 
@@ -182,67 +182,69 @@ test.each([
   ["Open in a new tab", "same-origin"],
   ["Continue here", "none"],
   ["Continue here", "same-origin"],
-])("B15: where no window opens, “%s” leads to the sheet and back, the page's opener policy being %s", (words, policy) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
+])("B15: leads to the sheet and back by “%s” when no window opens (opener policy %s)", (linkText, policy) =>
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
     await page.see(shareButtonSelector);
     await page.run("window.open = () => null");
     await page.click(shareButtonSelector);
     await page.see(".svc-share a");
-    const link = `.svc-share a[target="${words === "Continue here" ? "_self" : "_blank"}"]`;
-    expect(await page.see(link)).toBe(words);
-    const sheet = words === "Continue here" ? page : await person.opened(() => page.click(link));
+    const link = `.svc-share a[target="${linkText === "Continue here" ? "_self" : "_blank"}"]`;
+    expect(await page.see(link)).toBe(linkText);
+    const sheet = linkText === "Continue here" ? page : await person.opened(() => page.click(link));
     if (sheet === page) await page.click(link);
     await sheet.see(".decision");
-    await settle();
+    await waitUntilSettled();
     await sheet.click(share);
     await expectShared(page, email);
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   })(),
 );
 
 test(
-  "B16, B18: in the same tab the form is filled, and Back shows a decision that was made, not one to make",
-  visiting(async (page) => {
-    const email = await signedIn(page);
+  "B16, B18: fills the form in the same tab, and Back shows that the decision was made",
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share`);
     await page.see(shareButtonSelector);
     await page.run("window.open = (url) => { location.href = url; return null }");
     await page.click(shareButtonSelector);
     await page.see(".decision");
-    await settle();
+    await waitUntilSettled();
     await page.click(share);
     await expectShared(page, email);
     expect((await page.url()).search).toBe("");
     await page.back();
     await waitFor("page that says so", async () => (await page.see("h1, h2")) === "You have already decided this");
-    expect(await ownShares()).toBe(1);
+    expect(await countOwnShares()).toBe(1);
   }),
 );
 
-test.each(["none", "same-origin"])("B17: the page is loaded again while the sheet is open, its opener policy being %s", (policy) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
-    await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
-    const sheet = await openSheet(page);
-    await sheet.see(".decision");
-    await page.reload();
-    await page.see(shareButtonSelector);
-    await decideIn(sheet);
-    await expectShared(page, email);
-    expect(await ownShares()).toBe(1);
-  })(),
+test.each(["none", "same-origin"])(
+  "B17: fills the form after the page was reloaded while the sheet was open (opener policy %s)",
+  (policy) =>
+    withBrowser(async (page) => {
+      const email = await signInPerson(page);
+      await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
+      const sheet = await openSheet(page);
+      await sheet.see(".decision");
+      await page.reload();
+      await page.see(shareButtonSelector);
+      await decideIn(sheet);
+      await expectShared(page, email);
+      expect(await countOwnShares()).toBe(1);
+    })(),
 );
 
 test(
-  "B18: the sheet is loaded again and left by Back at the code, and goes on from there",
-  visiting(async (page) => {
-    const email = freshAddress();
+  "B18: continues after the sheet was reloaded and left with Back at the code step",
+  withBrowser(async (page) => {
+    const email = createEmailAddress();
     await page.goTo(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.see("#sheet-email");
-    await settle();
+    await waitUntilSettled();
     await sheet.type("#sheet-email", email);
     await sheet.click("button.primary");
     await sheet.see("#sheet-code");
@@ -262,25 +264,25 @@ test(
 );
 
 test.each(["none", "same-origin"])(
-  "B19: double clicks on the button and on the decision are one window and one share, the opener policy being %s",
+  "B19: opens one window and makes one share when the button and the decision are double-clicked (opener policy %s)",
   (policy) =>
-    visiting(async (page) => {
-      const email = await signedIn(page);
+    withBrowser(async (page) => {
+      const email = await signInPerson(page);
       await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
       const sheet = await person.opened(() => page.click(shareButtonSelector, 2));
       await sheet.see(".decision");
       expect(await person.count()).toBe(2);
-      await settle();
+      await waitUntilSettled();
       await sheet.click(share, 2);
-      await gone(sheet);
+      await waitUntilClosed(sheet);
       await expectShared(page, email);
-      expect(await ownShares()).toBe(1);
+      expect(await countOwnShares()).toBe(1);
     })(),
 );
 
-test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer crosses, the opener policy being %s", (policy) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
+test.each(["none", "same-origin"])("B20: answers each of two tabs with its own share (opener policy %s)", (policy) =>
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
     const other = await person.newWindow();
     await other.goTo(`${service.demoOrigin}/share?opener=${policy}`);
@@ -290,33 +292,33 @@ test.each(["none", "same-origin"])("B20: two tabs, two requests: no answer cross
     expect(await page.run("return document.querySelector('[name=svc_share_id]')")).toBeNull();
     await decideIn(sheets[0]);
     await expectShared(page, email);
-    expect((await filled(page)).svc_share_id).not.toBe((await filled(other)).svc_share_id);
+    expect((await waitForFilledForm(page)).svc_share_id).not.toBe((await waitForFilledForm(other)).svc_share_id);
   })(),
 );
 
-test.each(["“Not now”", "closing the window"])("B22: %s ends the request, tells the page so once, and leaves nothing", (how) =>
-  visiting(async (page) => {
+test.each(["“Not now”", "closing the window"])("B22: ends the request by %s, and reports it to the page once", (how) =>
+  withBrowser(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
     await page.see(shareButtonSelector);
-    await listen(page);
+    await recordEvents(page);
     const sheet = await openSheet(page);
     await sheet.see("[data-not-now]");
     await waitFor("sheet that is loaded", () => sheet.run<boolean>("return document.readyState === 'complete'"));
     if (how === "closing the window") await sheet.close();
     else await sheet.click("[data-not-now]");
-    await waitFor("word of the end", async () => (await heard(page)).length > 0);
-    await quietly();
-    expect(await heard(page)).toEqual(["svc:closed"]);
+    await waitFor("svc:closed event", async () => (await readEvents(page)).length > 0);
+    await waitUntilIdle();
+    expect(await readEvents(page)).toEqual(["svc:closed"]);
     expect(await person.count()).toBe(1);
   })(),
 );
 
 test(
-  "B23: a sheet that was left alone for eleven minutes decides nothing, and begins again at its own address",
-  visiting(async (page) => {
+  "B23: refuses a decision after eleven minutes, and starts again at the same URL",
+  withBrowser(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    const email = await upToDecision(sheet);
+    const email = await continueToDecision(sheet);
     await service.later(11 * 60_000);
     await sheet.click(share);
     await waitFor("sheet that is over", async () => (await sheet.see("h1, h2")).includes("This took longer than 10 minutes"));
@@ -330,12 +332,12 @@ test.each([
   ["another state", "{ ...answer, state: 'x'.repeat(43) }"],
   ["another type", "{ ...answer, type: 'svc:done' }"],
   ["not an object", "'svc:code'"],
-])("B25: a message that is not the answer is ignored: %s", (_name, forged) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
+])("B25: ignores a message that is not the sheet's answer: %s", (_name, forged) =>
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share`);
     await page.see(shareButtonSelector);
-    await listen(page);
+    await recordEvents(page);
     const sheet = await openSheet(page);
     await sheet.see(".decision");
     const state = (await sheet.url()).searchParams.get("state");
@@ -344,8 +346,8 @@ test.each([
       state,
     );
     await page.run("postMessage({ type: 'svc:code', state: arguments[0], code: 'ac_00stranger' }, '*')", state);
-    await quietly();
-    expect(await heard(page)).toEqual([]);
+    await waitUntilIdle();
+    expect(await readEvents(page)).toEqual([]);
     await decideIn(sheet);
     await expectShared(page, email);
   })(),
@@ -354,18 +356,18 @@ test.each([
 test.each([
   ["names the host", ""],
   ["trusts by nonce", "?trust=nonce"],
-])("B29: the form is filled on a page whose policy %s, with Trusted Types and without inline styles", (_name, query) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
+])("B29: fills the form on a page whose policy %s, with Trusted Types and without inline styles", (_name, query) =>
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share${query}`);
     await decideIn(await openSheet(page));
     await expectShared(page, email);
   })(),
 );
 
-test.each(["none", "same-origin"])("B30: where storage is switched off the form is filled, the opener policy being %s", (policy) =>
-  visiting(async (page) => {
-    const email = await signedIn(page);
+test.each(["none", "same-origin"])("B30: fills the form when storage is disabled (opener policy %s)", (policy) =>
+  withBrowser(async (page) => {
+    const email = await signInPerson(page);
     await page.goTo(`${service.demoOrigin}/share?opener=${policy}`);
     await page.see(shareButtonSelector);
     await page.run("Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError') } })");
@@ -375,21 +377,21 @@ test.each(["none", "same-origin"])("B30: where storage is switched off the form 
 );
 
 test(
-  "B31: every step passes axe and fits the narrowest window that MiniBrowser makes",
-  visiting(async (page) => {
+  "B31: passes axe on every step, and fits the narrowest window of MiniBrowser",
+  withBrowser(async (page) => {
     await page.goTo(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await sheet.see("#sheet-email");
     await sheet.resize(320, 700);
-    let looks = 0;
-    await upToDecision(sheet, async () => {
+    let checkedSteps = 0;
+    await continueToDecision(sheet, async () => {
       await sheet.run(axe);
       expect(await sheet.run("return axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))")).toEqual(
         [],
       );
       expect(await sheet.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
-      looks += 1;
+      checkedSteps += 1;
     });
-    expect(looks).toBe(4);
+    expect(checkedSteps).toBe(4);
   }),
 );

@@ -209,7 +209,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
             <h3>{messages.from}</h3>
             <RecipientNames names={act.entities} />
             <p class="quiet">
-              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBase={apiBaseUrl} />
+              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={apiBaseUrl} />
             </p>
           </>
         ))}

@@ -3,7 +3,7 @@ import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import { formatFieldGroups } from "../authorize/views.tsx";
+import { formatFieldGroups } from "../shared/share-options.ts";
 import { accountMessages, type AccountMessages } from "../i18n/account.ts";
 import type { AppMessages } from "../i18n/app.ts";
 import type { Language } from "../shared/language.ts";

@@ -41,7 +41,7 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
   return {
     title: `${messages.stopTitle} · svc`,
     hasError: token !== undefined,
-    script: "stop-link.js",
+    script: "revoke-link.js",
     content: (
       <article class="step">
         <div>

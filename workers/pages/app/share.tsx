@@ -22,7 +22,7 @@ import { getContactFields } from "../../operations/consumers/get-contact-fields.
 import { getOwnShare, type OwnShare } from "../../operations/shares/get-own-share.ts";
 import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
-import { shorterDurationDays } from "../authorize/views.tsx";
+import { shorterDurationDays } from "../shared/share-options.ts";
 import { ChoiceField, ButtonLink, ConfirmActions, TextField } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";

@@ -1,5 +1,5 @@
-// The consent sheet: {app_url}/authorize. Each step is a plain form, answered by a redirect to the same address, so loading a page again
-// repeats nothing. What a page shows follows from who is signed in, what they keep and what they decided; no step is stored.
+// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload repeats nothing.
+// No step is stored: the page follows from who is signed in, their saved details and what they have decided.
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
@@ -35,6 +35,7 @@ import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError } from "../shared/notice-pages.tsx";
+import { formatFieldGroups, shorterDurationDays } from "../shared/share-options.ts";
 import { createFormHandlerFactory, checkAccountLimit, rateLimited, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 import {
@@ -44,12 +45,10 @@ import {
   grantedPage,
   emailStepPage,
   decisionExpiredPage,
-  formatFieldGroups,
   codeExpiredPage,
   alreadyDecidedPage,
   passkeyStepPage,
   sheetNoticePage,
-  shorterDurationDays,
   type DecisionChoices,
   type SheetView,
 } from "./views.tsx";
@@ -57,30 +56,31 @@ import {
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
-const maxChoicesLength = 1_200; // characters; a cookie takes 4,096, and an escaped one is three
+const maxChoicesLength = 1_200; // characters: a cookie holds 4,096 bytes, and escaping triples a character
 
-/** The sheet as it stands for this request and browser. */
+/** The sheet, resolved for this request and browser. */
 interface OpenedSheet {
   readonly sheetRequest: SheetRequest;
   readonly browser: SheetBrowser;
-  /** Null where nobody with an account is signed in, and for a test client, which needs nobody. */
+  /** Null if no consumer is signed in, and for a test client, which needs no sign-in. */
   readonly session: ConsumerSession | null;
   readonly person: Person | null;
   readonly view: SheetView;
   readonly decisionKey: string;
 }
 
-/** Why a request cannot be decided on, told to a person; the reason only to whoever builds the page that asks. */
+/** Explains to the person why the request is refused. Only `invalid_request` shows the detail, for the page's developer. */
 const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   c.set("refused", code);
-  const words = sheetMessages[getPageLanguage(c)];
-  const said = (): Page => {
-    if (code === "client_not_found") return sheetNoticePage(words.broken, words.brokenClient);
-    if (code === "origin_mismatch") return sheetNoticePage(words.wrongPlace, words.wrongPlaceAdvice);
-    if (code === "invalid_request") return sheetNoticePage(words.broken, `${words.brokenPart} ${words.forDevelopers}: ${detail ?? ""}`);
-    return sheetNoticePage(words.mayNot, words.mayNotAdvice);
+  const messages = sheetMessages[getPageLanguage(c)];
+  const toPage = (): Page => {
+    if (code === "client_not_found") return sheetNoticePage(messages.broken, messages.brokenClient);
+    if (code === "origin_mismatch") return sheetNoticePage(messages.wrongPlace, messages.wrongPlaceAdvice);
+    if (code === "invalid_request")
+      return sheetNoticePage(messages.broken, `${messages.brokenPart} ${messages.forDevelopers}: ${detail ?? ""}`);
+    return sheetNoticePage(messages.mayNot, messages.mayNotAdvice);
   };
-  return renderPage(c, statusByCode[code] as 400, said);
+  return renderPage(c, statusByCode[code] as 400, toPage);
 };
 
 const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession | null> => {
@@ -88,10 +88,10 @@ const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession 
   return session?.realm === "consumer" ? session : null;
 };
 
-/** The address without what a step added to it. */
+/** The query string without the parameters that the sheet's own redirects add. */
 const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
-  for (const added of ["answer", "edit"]) query.delete(added);
+  for (const name of ["answer", "edit"]) query.delete(name);
   return `?${query}`;
 };
 
@@ -101,27 +101,28 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
     Object.fromEntries(Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values])),
   );
   if (!parsed.success) return renderRefusedRequest(c, "invalid_request", describeSchemaError(parsed.error));
-  const asked = parseScope(parsed.data.scope);
-  if (!asked.ok) return renderRefusedRequest(c, asked.code, asked.detail);
-  const authorized = await authorizeShareRequest(services, toShareRequest(parsed.data, asked.value));
+  const scope = parseScope(parsed.data.scope);
+  if (!scope.ok) return renderRefusedRequest(c, scope.code, scope.detail);
+  const authorized = await authorizeShareRequest(services, toShareRequest(parsed.data, scope.value));
   if (!authorized.ok) return renderRefusedRequest(c, authorized.code, authorized.detail);
   const sheet = createSheetRequest(services, authorized.value, parsed.data.return_url);
+  // Only the first load of the sheet has the page's referrer, so the cookie remembers it for the later steps.
   const known = await parseSheetBrowser(services, findCookie(c, browserCookie));
-  const comes = isFromBoundOrigin(sheet, c.req.header("referer")) && !known.seenRequests.includes(sheet.key);
-  const browser = comes ? { ...known, seenRequests: [...known.seenRequests, sheet.key] } : known;
+  const isNewArrival = isFromBoundOrigin(sheet, c.req.header("referer")) && !known.seenRequests.includes(sheet.key);
+  const browser = isNewArrival ? { ...known, seenRequests: [...known.seenRequests, sheet.key] } : known;
   setCookie(c, browserCookie, await serializeSheetBrowser(services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
   const isTest = authorized.value.client.environment === "sandbox";
   const session = isTest ? null : await findConsumerSession(c);
   const language = getPageLanguage(c);
-  const back = canRedirect(sheet, browser) ? sheet.returnUrl : null;
-  const view = { request: authorized.value, search: getRequestSearch(c), back, language, words: sheetMessages[language] };
+  const returnUrl = canRedirect(sheet, browser) ? sheet.returnUrl : null;
+  const view = { request: authorized.value, search: getRequestSearch(c), returnUrl, language, messages: sheetMessages[language] };
   const decisionKey = `sheet ${sheet.key}${isTest ? ` ${browser.id}` : ""}`;
   return { sheetRequest: sheet, browser, session, person: session === null ? null : personFromSession(session), view, decisionKey };
 };
 
-const redirectToSheet = (c: Context<AppEnv>, more = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${more}`, 303);
+const redirectToSheet = (c: Context<AppEnv>, addedQuery = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${addedQuery}`, 303);
 
-/** Parts of an address that many people do not have. */
+/** Address parts that many people do not have; they may stay blank even if requested as needed. */
 const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
 const findMissingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
@@ -130,39 +131,39 @@ const findMissingKeys = (keys: readonly ContactKey[], fields: ContactFields): re
 const toFieldValues = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
   Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
 
-/** What the person chose, for the same decision shown anew. */
+/** The person's choices, to show the same decision again. */
 const parseChoices = (form: FormFields): DecisionChoices =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
 
-/** Whether the form belongs to what this browser and person were shown, and how old that is. */
+/** Checks that the form belongs to the decision that this browser and person were shown, and whether it has expired. */
 const checkFormToken = (services: Services, { sheetRequest, browser, person }: OpenedSheet, form: FormFields) =>
   verifySheetToken(services, sheetRequest, browser, person?.id ?? null, form.get("token") ?? "");
 
-/** What the person keeps; of a test person, what their persona has. */
+/** The person's saved contact details; for a test client, those of the persona. */
 const loadFields = async (services: Services, person: Person | null, persona: PersonaName = "default"): Promise<ContactFields> => {
   if (person === null) return getPersonaFields(persona);
-  const kept = await getContactFields(services, person);
-  return kept.ok ? kept.value : {};
+  const saved = await getContactFields(services, person);
+  return saved.ok ? saved.value : {};
 };
 
-/** Signed out in the middle: the person signs in again, and what they had chosen waits for that in their browser. */
+/** For a session that ended during the decision: the choices wait in a cookie while the person signs in again. */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
-  const ticks = String(new URLSearchParams([["token", form.get("token") ?? ""], ...parseChoices(form)]));
-  if (ticks.length <= maxChoicesLength) setCookie(c, choicesCookie, ticks, { ...cookieOptions(c), maxAge: browserCookieSeconds });
+  const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...parseChoices(form)]));
+  if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
   return redirectToSheet(c);
 };
 
-/** What was chosen before that, once; nothing of another person, browser or request, as the token says. */
+/** Reads and deletes the saved choices. The token must be of this person, browser and request; otherwise they are ignored. */
 const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promise<DecisionChoices> => {
-  const ticks = findCookie(c, choicesCookie);
-  if (ticks === undefined) return new Map();
+  const saved = findCookie(c, choicesCookie);
+  if (saved === undefined) return new Map();
   deleteCookie(c, choicesCookie, cookieOptions(c));
-  const form = new Map(new URLSearchParams(ticks));
+  const form = new Map(new URLSearchParams(saved));
   return (await checkFormToken(c.var.services, opened, form)) === "foreign" ? new Map() : parseChoices(form);
 };
 
-/** Somebody who is signed in, or the test person: what they decided, what is missing, or the decision, with what they chose on it before. */
-const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, shown?: DecisionChoices, fault?: string): Promise<Response> => {
+/** For a signed-in person or a test client: the earlier decision, the missing details, or the decision form with `submitted` choices. */
+const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, submitted?: DecisionChoices, error?: string): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
   const { client, requestedScope } = sheetRequest.request;
@@ -179,10 +180,10 @@ const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, shown?: D
     const values = { ...(keys.includes("email") && { email }), ...toFieldValues(fields) };
     return renderPage(c, 200, () => detailsStepPage(view, email, { keys, values }));
   }
-  const already = person === null ? [] : await listActiveSharesWithBusiness(services, person, client.business.id);
-  const chosen = shown ?? (await takeSavedChoices(c, opened));
-  const step = { token, email, fields, now: services.clock(), already, chosen };
-  return renderPage(c, fault === undefined ? 200 : 400, () => decisionStepPage(view, step, fault));
+  const activeShares = person === null ? [] : await listActiveSharesWithBusiness(services, person, client.business.id);
+  const choices = submitted ?? (await takeSavedChoices(c, opened));
+  const step = { token, email, fields, now: services.clock(), activeShares, choices };
+  return renderPage(c, error === undefined ? 200 : 400, () => decisionStepPage(view, step, error));
 };
 
 const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
@@ -190,11 +191,11 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   if (opened instanceof Response) return opened;
   const { sheetRequest, session, view } = opened;
   if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
-  const answered = c.req.query("answer");
-  if (answered === "passkey") return renderPage(c, 200, () => emailStepPage(view, appMessages[view.language].passkeyRefused));
+  const answer = c.req.query("answer");
+  if (answer === "passkey") return renderPage(c, 200, () => emailStepPage(view, appMessages[view.language].passkeyRefused));
   const email = await findPendingSignInEmail(c);
   if (email === null) return renderPage(c, 200, () => emailStepPage(view));
-  return renderPage(c, 200, () => codeStepPage(view, email, answered === "failed" ? view.words.wrongCode : undefined));
+  return renderPage(c, 200, () => codeStepPage(view, email, answer === "failed" ? view.messages.wrongCode : undefined));
 };
 
 type SheetFormRequest = FormRequest<OpenedSheet>;
@@ -204,15 +205,15 @@ const sheetAction = createFormHandlerFactory(openSheet);
 const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email))
-    return renderPage(c, 400, () => emailStepPage(view, view.words.badEmail, email.slice(0, maxTypedEmailLength)));
+    return renderPage(c, 400, () => emailStepPage(view, view.messages.badEmail, email.slice(0, maxTypedEmailLength)));
   await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
   return redirectToSheet(c);
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
-  const taken = await completeEmailSignIn(c, form, "consumer");
-  if (taken.outcome !== "malformed") return redirectToSheet(c, taken.outcome === "wrong" ? "&answer=failed" : "");
-  return renderPage(c, 400, () => codeStepPage(view, taken.email, view.words.badCode));
+  const signIn = await completeEmailSignIn(c, form, "consumer");
+  if (signIn.outcome !== "malformed") return redirectToSheet(c, signIn.outcome === "wrong" ? "&answer=failed" : "");
+  return renderPage(c, 400, () => codeStepPage(view, signIn.email, view.messages.badCode));
 };
 
 const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
@@ -235,59 +236,59 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
 
 const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, sheetRequest }: SheetFormRequest): Promise<Response> => {
   const { services } = c.var;
-  const { words, language } = view;
+  const { messages, language } = view;
   if (session === null) return redirectToSheet(c);
   const typed = [...form].filter(
     (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheetRequest.request.requestedScope.scope.includes(entry[0]),
   );
   const { email } = await getSignedInUser(services, session);
-  const step = (fault: string): Promise<Response> =>
-    renderPage(c, 400, () => detailsStepPage(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, fault));
+  const renderError = (error: string): Promise<Response> =>
+    renderPage(c, 400, () => detailsStepPage(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, error));
   const blank = typed.filter(
     ([key, value]) => sheetRequest.request.requestedScope.needed.includes(key) && value.trim() === "" && !blankableKeys.has(key),
   );
   if (blank.length > 0)
-    return step(words.missing.replace("{groups}", formatFieldGroups(language, groupsFromKeys(blank.map(([key]) => key)))));
-  const busy = await checkAccountLimit(c, "FIELD_CHANGES", session.userId);
-  if (busy !== null) return busy;
+    return renderError(messages.missing.replace("{groups}", formatFieldGroups(language, groupsFromKeys(blank.map(([key]) => key)))));
+  const limited = await checkAccountLimit(c, "FIELD_CHANGES", session.userId);
+  if (limited !== null) return limited;
   const changed = await updateContactFields(
     services,
     personFromSession(session),
     new Map(typed.map(([key, value]) => [key, value || null])),
   );
-  return changed.ok ? redirectToSheet(c) : step(words.badValue);
+  return changed.ok ? redirectToSheet(c) : renderError(messages.badValue);
 };
 
-/** What the person ticked besides what is needed: whole groups, as far as they hold a value. */
+/** The needed fields, plus the optional groups that the person ticked as far as they have a value. */
 const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
   const { scope, needed } = sheetRequest.request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
-  const ticked = groupsFromKeys(optional).flatMap((group) => (form.has(`group.${group}`) ? filterKeysInGroup(optional, group) : []));
-  return scope.filter((key) => needed.includes(key) || (ticked.includes(key) && fields[key] !== undefined));
+  const selected = groupsFromKeys(optional).flatMap((group) => (form.has(`group.${group}`) ? filterKeysInGroup(optional, group) : []));
+  return scope.filter((key) => needed.includes(key) || (selected.includes(key) && fields[key] !== undefined));
 };
 
-const handleDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promise<Response> => {
+const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const { services, requestId } = c.var;
-  const { sheetRequest, session, person, form, view, decisionKey } = sent;
+  const { sheetRequest, session, person, form, view, decisionKey } = formRequest;
   const { client, requestedScope, ...request } = sheetRequest.request;
   const isTest = client.environment === "sandbox";
   if (session === null && !isTest) return redirectToSignIn(c, form);
-  const age = await checkFormToken(services, sent, form);
-  if (age === "foreign") return redirectToSheet(c);
-  if (age === "expired") return renderPage(c, 400, () => decisionExpiredPage(view, form.get("token") ?? "", parseChoices(form)));
-  const busy = session === null ? null : await checkAccountLimit(c, "GRANTS", session.userId);
-  if (busy !== null) return busy;
+  const tokenStatus = await checkFormToken(services, formRequest, form);
+  if (tokenStatus === "foreign") return redirectToSheet(c);
+  if (tokenStatus === "expired") return renderPage(c, 400, () => decisionExpiredPage(view, form.get("token") ?? "", parseChoices(form)));
+  const limited = session === null ? null : await checkAccountLimit(c, "GRANTS", session.userId);
+  if (limited !== null) return limited;
   if (form.has("again")) {
     await reissueShareCode(services, person, client.clientId, decisionKey);
     return redirectToSheet(c);
   }
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
   const fields = await loadFields(services, person, persona);
-  const scope = parseSelectedScope(sent, fields);
-  if (scope.length === 0) return renderDecision(c, sent, parseChoices(form), appMessages[view.language].tickOne);
-  const by: Grantor = person === null ? { persona } : { person };
+  const scope = parseSelectedScope(formRequest, fields);
+  if (scope.length === 0) return renderDecision(c, formRequest, parseChoices(form), appMessages[view.language].tickOne);
+  const grantor: Grantor = person === null ? { persona } : { person };
   const shorter = shorterDurationDays.find((days) => String(days) === form.get("days"));
-  const granted = await grantShare(services, by, {
+  const granted = await grantShare(services, grantor, {
     ...request,
     clientId: client.clientId,
     scope,
@@ -300,24 +301,25 @@ const handleDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promi
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive")
     return redirectToSheet(c);
-  if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form); // or a value is gone: the page says so
+  // invalid_request: a value was deleted in the meantime; the details step asks for it again.
+  if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form);
   return renderRefusedRequest(c, granted.code, granted.detail);
 };
 
 /**
- * The decision once more after its time was over, with the ticks the person had made: they come from the expired page's own form, under
- * its token. An address never ticks a box.
+ * Shows the decision again after it expired, with the person's choices. They come only from the expired page's own form and token; a URL
+ * must never be able to tick a box.
  */
-const renderRestartedDecision = async (c: Context<AppEnv>, sent: SheetFormRequest): Promise<Response> => {
-  const isTest = sent.sheetRequest.request.client.environment === "sandbox";
-  if (sent.session === null && !isTest) return redirectToSignIn(c, sent.form);
-  if ((await checkFormToken(c.var.services, sent, sent.form)) === "foreign") return redirectToSheet(c);
-  return renderDecision(c, sent, parseChoices(sent.form));
+const renderRestartedDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
+  const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";
+  if (formRequest.session === null && !isTest) return redirectToSignIn(c, formRequest.form);
+  if ((await checkFormToken(c.var.services, formRequest, formRequest.form)) === "foreign") return redirectToSheet(c);
+  return renderDecision(c, formRequest, parseChoices(formRequest.form));
 };
 
 const renderDeclined = (c: Context<AppEnv>): Promise<Response> => {
-  const words = sheetMessages[getPageLanguage(c)];
-  return renderPage(c, 200, () => sheetNoticePage(words.refusedHeading, words.refused));
+  const messages = sheetMessages[getPageLanguage(c)];
+  return renderPage(c, 200, () => sheetNoticePage(messages.refusedHeading, messages.refused));
 };
 
 export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
@@ -325,7 +327,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // another language chosen on a page that a form was answered with
+  pages.get("/:step", (c) => redirectToSheet(c)); // a language link on a page that was the response to a form
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/code", sheetAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
   pages.post("/passkey", sheetAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));

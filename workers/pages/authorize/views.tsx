@@ -1,4 +1,4 @@
-// What each step of the consent sheet shows. Every form works without a script; the script only hands the answer back by itself.
+// Pages of the consent sheet, one per step. Every form works without scripts; the page script only delivers the result automatically.
 import type { Child, FC } from "hono/jsx";
 import { formatFieldGroup, groupsFromKeys, type ContactFields, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import { fieldLabels, groupLabels } from "../../../core/shares/labels.ts";
@@ -6,6 +6,7 @@ import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
+import { formatFieldGroups, shorterDurationDays } from "../shared/share-options.ts";
 import { EmailField, ChoiceField, getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { SheetMessages } from "../i18n/sheet.ts";
@@ -26,34 +27,30 @@ import {
 } from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
 
-/** Everything a step needs to know of the request. */
+/** What every step needs to know about the request. */
 export interface SheetView {
   readonly request: AuthorizedRequest;
-  /** With the question mark; every form and link goes on with it. */
+  /** The query string with its question mark; every form and link keeps it. */
   readonly search: string;
-  /** Where the answer may go without the window that asked; null when only that window can have it. */
-  readonly back: string | null;
+  /** Where the browser may return with the result without the opener window; null if only the opener may receive it. */
+  readonly returnUrl: string | null;
   readonly language: Language;
-  readonly words: SheetMessages;
+  readonly messages: SheetMessages;
 }
 
-export const formatFieldGroups = (language: Language, groups: readonly FieldGroup[]): string =>
-  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
-
-/** As a sentence or a line begins. */
 const capitalize = (language: Language, text: string): string => `${text.slice(0, 1).toLocaleUpperCase(language)}${text.slice(1)}`;
 
 const getOriginHost = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
 
-const addQueryParams = (back: string, answer: Readonly<Record<string, string>>): string => {
-  const url = new URL(back);
-  for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
+const addQueryParams = (returnUrl: string, parameters: Readonly<Record<string, string>>): string => {
+  const url = new URL(returnUrl);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
 };
 
-/** Who asks, in the same words on every step. */
+/** Names the business that requests the data and its site, with identical wording on every step. */
 const RequesterHeading: FC<{ view: SheetView; heading: string }> = ({ view, heading }) => {
-  const { request, words } = view;
+  const { request, messages } = view;
   const { name } = request.client.business;
   const isOwnMachine = request.client.environment === "sandbox" && new URL(request.origin).hostname === "localhost";
   return (
@@ -61,7 +58,7 @@ const RequesterHeading: FC<{ view: SheetView; heading: string }> = ({ view, head
       {request.client.environment === "sandbox" && (
         <p class="status caution">
           <Icon name="warning" />
-          {words.test}
+          {messages.test}
         </p>
       )}
       <h1>
@@ -70,7 +67,7 @@ const RequesterHeading: FC<{ view: SheetView; heading: string }> = ({ view, head
       <TextWarnings text={name} />
       <p class="quiet">
         <BusinessMessage
-          text={isOwnMachine ? words.unproven : words.proven}
+          text={isOwnMachine ? messages.unproven : messages.proven}
           name={name}
           parts={{ host: <strong>{getOriginHost(request)}</strong> }}
         />
@@ -79,118 +76,119 @@ const RequesterHeading: FC<{ view: SheetView; heading: string }> = ({ view, head
   );
 };
 
-const RequestPurpose: FC<{ view: SheetView; lead: string }> = ({ view: { request, words }, lead }) => (
+const RequestPurpose: FC<{ view: SheetView; lead: string }> = ({ view: { request, messages }, lead }) => (
   <>
     <p>
       {lead} <UntrustedText text={request.purpose} />
     </p>
-    <BusinessQuote lead={words.theirWords} text={request.disclosureText} />
+    <BusinessQuote lead={messages.theirWords} text={request.disclosureText} />
   </>
 );
 
 interface SheetOptions {
-  /** What is wrong with what was sent. */
   readonly error?: string | undefined;
   readonly code?: string;
 }
 
-/** What the script needs: the window that asked, the other way back, and the code once there is one. */
-const sheetPage = ({ request, back, words }: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => ({
+/** The `data-` attributes are the input of the page script: the opener's origin, the return URL, and the code once it is issued. */
+const sheetPage = ({ request, returnUrl, messages }: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => ({
   hasError: error !== undefined,
-  title: `${formatMessage(words.title, { business: request.client.business.name })} · svc`,
+  title: `${formatMessage(messages.title, { business: request.client.business.name })} · svc`,
   script: "authorize.js",
   formActionOrigin: request.origin,
   preservesQuery: true,
   content: (
-    <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={back ?? ""} data-code={code}>
+    <article class="sheet" data-origin={request.origin} data-state={request.state ?? ""} data-back={returnUrl ?? ""} data-code={code}>
       {content}
     </article>
   ),
 });
 
-/** Beside every decision: without a script it leads back where that is possible, and with one it closes the window. */
-const NotNowLink: FC<{ view: SheetView }> = ({ view: { back, request, search, language } }) => (
+/** Without scripts it returns to the business's page where that is possible; with scripts it closes the window. */
+const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
     class="button"
     data-not-now=""
     href={
-      back === null ? `/authorize/not-now${search}` : addQueryParams(back, { svc_error: "access_denied", svc_state: request.state ?? "" })
+      returnUrl === null
+        ? `/authorize/not-now${search}`
+        : addQueryParams(returnUrl, { svc_error: "access_denied", svc_state: request.state ?? "" })
     }
   >
     {appMessages[language].notNow}
   </a>
 );
 
-/** Where no script runs: what becomes of a decision. And for the script: what to show when the window that asked is gone. */
-const ScriptNotices: FC<{ view: SheetView }> = ({ view: { back, request, words } }) => {
+/** Explains what happens to a decision when scripts are off, and holds the hidden notice the page script shows when the opener is gone. */
+const ScriptNotices: FC<{ view: SheetView }> = ({ view: { returnUrl, request, messages } }) => {
   const parts = { host: getOriginHost(request) };
   return (
     <>
       <noscript>
-        <p class="quiet">{formatMessage(back === null ? words.noScriptLost : words.noScript, parts)}</p>
+        <p class="quiet">{formatMessage(returnUrl === null ? messages.noScriptLost : messages.noScript, parts)}</p>
       </noscript>
-      {back === null && (
+      {returnUrl === null && (
         <section data-lost="" hidden>
-          <h2>{formatMessage(words.lostHeading, parts)}</h2>
-          <p>{words.lost}</p>
+          <h2>{formatMessage(messages.lostHeading, parts)}</h2>
+          <p>{messages.lost}</p>
         </section>
       )}
     </>
   );
 };
 
-export const emailStepPage = (view: SheetView, fault?: string, typed = ""): Page => {
-  const { request, search, words, language } = view;
+export const emailStepPage = (view: SheetView, error?: string, typed = ""): Page => {
+  const { request, search, messages, language } = view;
   return sheetPage(
     view,
     <>
-      <RequesterHeading view={view} heading={words.heading} />
+      <RequesterHeading view={view} heading={messages.heading} />
       <RequestPurpose
         view={view}
-        lead={formatMessage(words.askFor, { groups: formatFieldGroups(language, groupsFromKeys(request.requestedScope.scope)) })}
+        lead={formatMessage(messages.askFor, { groups: formatFieldGroups(language, groupsFromKeys(request.requestedScope.scope)) })}
       />
-      <p>{words.nothingYet}</p>
+      <p>{messages.nothingYet}</p>
       <ScriptNotices view={view} />
       <form method="post" action={`/authorize/email${search}`} class="form" data-decides="">
-        <EmailField id="sheet-email" label={words.email} hint={words.emailHint} error={fault} typed={typed} />
-        <SubmitButton>{words.send}</SubmitButton>
+        <EmailField id="sheet-email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
+        <SubmitButton>{messages.send}</SubmitButton>
         <NotNowLink view={view} />
       </form>
       <form method="post" action={`/authorize/passkey${search}`} class="form" data-decides="" data-offers-passkey="" hidden>
         <button type="submit">{appMessages[language].usePasskey}</button>
       </form>
     </>,
-    { error: fault },
+    { error },
   );
 };
 
-/** The device is asked: its answer signs in, and the sheet goes on. */
+/** Prompts for a passkey; its response signs the person in and returns to the sheet. */
 export const passkeyStepPage = (view: SheetView, options: object): Page => {
-  const words = appMessages[view.language];
+  const messages = appMessages[view.language];
   return sheetPage(
     view,
     <>
-      <h1>{words.passkeyWaiting}</h1>
-      <p>{words.passkeyWaitingAdvice}</p>
+      <h1>{messages.passkeyWaiting}</h1>
+      <p>{messages.passkeyWaitingAdvice}</p>
       <form method="post" action={`/authorize/passkey/answer${view.search}`} class="form">
-        <PasskeyPrompt how="get" options={options} label={words.usePasskey} />
+        <PasskeyPrompt how="get" options={options} label={messages.usePasskey} />
       </form>
       <p>
-        <a href={`/authorize${view.search}`}>{words.signIn}</a>
+        <a href={`/authorize${view.search}`}>{messages.signIn}</a>
       </p>
     </>,
   );
 };
 
-export const codeStepPage = (view: SheetView, email: string, fault?: string): Page =>
-  sheetPage(view, <EmailCodeStep name="sheet" path="/authorize" search={view.search} email={email} error={fault} />, { error: fault });
+export const codeStepPage = (view: SheetView, email: string, error?: string): Page =>
+  sheetPage(view, <EmailCodeStep name="sheet" path="/authorize" search={view.search} email={email} error={error} />, { error });
 
-const SignedInAs: FC<{ view: SheetView; email: string }> = ({ view: { search, words }, email }) => (
+const SignedInAs: FC<{ view: SheetView; email: string }> = ({ view: { search, messages }, email }) => (
   <form method="post" action={`/authorize/sign-out${search}`} class="signed-in">
     <p class="quiet">
-      {formatMessage(words.signedInAs, { address: email })}{" "}
+      {formatMessage(messages.signedInAs, { address: email })}{" "}
       <button type="submit" class="link">
-        {words.notYou}
+        {messages.notYou}
       </button>
     </p>
   </form>
@@ -199,39 +197,36 @@ const SignedInAs: FC<{ view: SheetView; email: string }> = ({ view: { search, wo
 export const detailsStepPage = (
   view: SheetView,
   email: string,
-  asked: { readonly keys: readonly ContactKey[]; readonly values: Readonly<Partial<Record<ContactKey, string>>> },
-  fault?: string,
+  details: { readonly keys: readonly ContactKey[]; readonly values: Readonly<Partial<Record<ContactKey, string>>> },
+  error?: string,
 ): Page => {
-  const { search, words, language } = view;
+  const { search, messages, language } = view;
   return sheetPage(
     view,
     <>
       <SignedInAs view={view} email={email} />
-      <h1>{words.detailsHeading}</h1>
-      <p>{words.detailsIntro}</p>
-      <p class="quiet">{words.detailsHint}</p>
+      <h1>{messages.detailsHeading}</h1>
+      <p>{messages.detailsIntro}</p>
+      <p class="quiet">{messages.detailsHint}</p>
       <form method="post" action={`/authorize/details${search}`} class="form">
-        {fault !== undefined && <FieldError text={fault} />}
-        {asked.keys.map((key) => (
+        {error !== undefined && <FieldError text={error} />}
+        {details.keys.map((key) => (
           <TextField
             id={`field-${key}`}
             label={fieldLabels[language][key]}
             {...getContactInputProps(key)}
-            value={asked.values[key] ?? ""}
+            value={details.values[key] ?? ""}
           />
         ))}
-        <SubmitButton>{words.continue}</SubmitButton>
+        <SubmitButton>{messages.continue}</SubmitButton>
         <NotNowLink view={view} />
       </form>
     </>,
-    { error: fault },
+    { error },
   );
 };
 
-/** In days, what a share may last other than what was asked for. */
-export const shorterDurationDays = [30, 90] as const;
-
-/** Boxes and radios of a decision by name, as the person had left them; what is not in it stands as asked. */
+/** The person's checkboxes and radio buttons on the decision form, by field name. A missing name means the requested default. */
 export type DecisionChoices = ReadonlyMap<string, string>;
 
 export interface DecisionStep {
@@ -240,39 +235,43 @@ export interface DecisionStep {
   readonly email: string | null;
   readonly fields: ContactFields;
   readonly now: Instant;
-  /** What is shared with the business already. */
-  readonly already: readonly Share[];
-  readonly chosen: DecisionChoices;
+  /** Active shares with the same business, newest first. */
+  readonly activeShares: readonly Share[];
+  readonly choices: DecisionChoices;
 }
 
-export const decisionStepPage = (view: SheetView, { token, email, fields, now, already, chosen }: DecisionStep, fault?: string): Page => {
-  const { request, search, words, language } = view;
+export const decisionStepPage = (
+  view: SheetView,
+  { token, email, fields, now, activeShares, choices }: DecisionStep,
+  error?: string,
+): Page => {
+  const { request, search, messages, language } = view;
   const { scope, needed } = request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
-  const nameOf = (group: FieldGroup): string => capitalize(language, groupLabels[language][group]);
-  const until = (days: number): string => formatDay(language, now + days * dayMs);
-  const newest = already[0];
+  const getGroupName = (group: FieldGroup): string => capitalize(language, groupLabels[language][group]);
+  const formatEndDate = (days: number): string => formatDay(language, now + days * dayMs);
+  const newest = activeShares[0];
   const shorter = shorterDurationDays.filter((days) => days < request.durationDays);
-  const chosenDays = shorter.find((days) => String(days) === chosen.get("days"));
-  const chosenPersona = personaNames.find((name) => name === chosen.get("persona")) ?? personaNames[0];
+  const chosenDays = shorter.find((days) => String(days) === choices.get("days"));
+  const chosenPersona = personaNames.find((name) => name === choices.get("persona")) ?? personaNames[0];
   return sheetPage(
     view,
     <>
       {email !== null && <SignedInAs view={view} email={email} />}
-      <RequesterHeading view={view} heading={newest === undefined ? words.heading : words.headingMore} />
-      <RequestPurpose view={view} lead={words.to} />
-      {newest !== undefined && <p>{formatMessage(words.already, { date: formatDay(language, newest.expiresAt) })}</p>}
+      <RequesterHeading view={view} heading={newest === undefined ? messages.heading : messages.headingMore} />
+      <RequestPurpose view={view} lead={messages.to} />
+      {newest !== undefined && <p>{formatMessage(messages.already, { date: formatDay(language, newest.expiresAt) })}</p>}
       <ScriptNotices view={view} />
       <form method="post" action={`/authorize/decide${search}`} class="form" data-decides="">
         <input type="hidden" name="token" value={token} />
-        {fault !== undefined && <FieldError text={fault} />}
+        {error !== undefined && <FieldError text={error} />}
         {needed.length > 0 && (
           <section>
-            <h2>{words.needed}</h2>
+            <h2>{messages.needed}</h2>
             <dl class="rows">
               {groupsFromKeys(needed).map((group) => (
-                <DescriptionRow name={nameOf(group)}>
-                  <bdi>{formatFieldGroup(fields, needed, group) ?? words.none}</bdi>
+                <DescriptionRow name={getGroupName(group)}>
+                  <bdi>{formatFieldGroup(fields, needed, group) ?? messages.none}</bdi>
                 </DescriptionRow>
               ))}
             </dl>
@@ -280,12 +279,12 @@ export const decisionStepPage = (view: SheetView, { token, email, fields, now, a
         )}
         {optional.length > 0 && (
           <fieldset class="boxes">
-            <legend>{words.optional}</legend>
+            <legend>{messages.optional}</legend>
             {groupsFromKeys(optional).map((group) => {
               const line = formatFieldGroup(fields, optional, group);
               return line === null ? (
                 <p>
-                  {nameOf(group)}: {words.none}
+                  {getGroupName(group)}: {messages.none}
                 </p>
               ) : (
                 <ChoiceField
@@ -293,9 +292,9 @@ export const decisionStepPage = (view: SheetView, { token, email, fields, now, a
                   name={`group.${group}`}
                   value="on"
                   id={`group-${group}`}
-                  checked={chosen.has(`group.${group}`)}
+                  checked={choices.has(`group.${group}`)}
                 >
-                  {nameOf(group)} <bdi>{line}</bdi>
+                  {getGroupName(group)} <bdi>{line}</bdi>
                 </ChoiceField>
               );
             })}
@@ -303,90 +302,90 @@ export const decisionStepPage = (view: SheetView, { token, email, fields, now, a
         )}
         {email === null ? (
           <fieldset class="boxes">
-            <legend>{words.playAs}</legend>
+            <legend>{messages.playAs}</legend>
             {personaNames.map((name) => (
               <ChoiceField type="radio" name="persona" value={name} id={`persona-${name}`} checked={name === chosenPersona}>
-                {words.persona[name]}
+                {messages.persona[name]}
               </ChoiceField>
             ))}
           </fieldset>
         ) : (
           <p>
-            <a href={`/authorize${search}&edit=1`}>{words.change}</a>
+            <a href={`/authorize${search}&edit=1`}>{messages.change}</a>
           </p>
         )}
         <details open={chosenDays !== undefined}>
-          <summary>{formatMessage(words.until, { date: until(chosenDays ?? request.durationDays) })}</summary>
+          <summary>{formatMessage(messages.until, { date: formatEndDate(chosenDays ?? request.durationDays) })}</summary>
           <fieldset class="boxes">
-            <legend>{words.howLong}</legend>
+            <legend>{messages.howLong}</legend>
             {shorter.map((days) => (
               <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`} checked={days === chosenDays}>
-                {formatMessage(appMessages[language].shorter, { days: String(days), date: until(days) })}
+                {formatMessage(appMessages[language].shorter, { days: String(days), date: formatEndDate(days) })}
               </ChoiceField>
             ))}
             <ChoiceField type="radio" name="days" value="asked" id="days-asked" checked={chosenDays === undefined}>
-              {formatMessage(words.asAsked, { days: String(request.durationDays), date: until(request.durationDays) })}
+              {formatMessage(messages.asAsked, { days: String(request.durationDays), date: formatEndDate(request.durationDays) })}
             </ChoiceField>
           </fieldset>
         </details>
         <p class="quiet">
-          <BusinessMessage text={words.stopAnyTime} name={request.client.business.name} />
+          <BusinessMessage text={messages.stopAnyTime} name={request.client.business.name} />
         </p>
         <div class="decision">
           <NotNowLink view={view} />
-          <SubmitButton>{request.client.environment === "sandbox" ? words.shareTest : words.share}</SubmitButton>
+          <SubmitButton>{request.client.environment === "sandbox" ? messages.shareTest : messages.share}</SubmitButton>
         </div>
       </form>
     </>,
-    { error: fault },
+    { error },
   );
 };
 
-/** The decision stands; the code is in this page only, until the window that asked has it. */
+/** Confirms the share. This page is the only place that holds the code until the opener has received it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
-  const { request, back, words, language } = view;
+  const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);
-  const href = back === null ? null : addQueryParams(back, { svc_code: code, svc_state: request.state ?? "" });
+  const href = returnUrl === null ? null : addQueryParams(returnUrl, { svc_code: code, svc_state: request.state ?? "" });
   return sheetPage(
     view,
     <>
       <h1>
-        <BusinessMessage text={words.doneHeading} name={share.business.name} />
+        <BusinessMessage text={messages.doneHeading} name={share.business.name} />
       </h1>
       <p>
-        {formatMessage(words.done, {
+        {formatMessage(messages.done, {
           groups: capitalize(language, formatFieldGroups(language, groupsFromKeys(share.scope))),
           date: formatDay(language, share.expiresAt),
         })}
       </p>
-      <p data-going="">{formatMessage(words.goingBack, { host })}</p>
+      <p data-going="">{formatMessage(messages.goingBack, { host })}</p>
       {href !== null && (
         <p>
           <a class="button" data-go-back="" href={href}>
-            {formatMessage(words.goBack, { host })}
+            {formatMessage(messages.goBack, { host })}
           </a>
         </p>
       )}
       <section data-unanswered="" hidden>
-        <p role="status">{formatMessage(words.noAnswer, { host })}</p>
+        <p role="status">{formatMessage(messages.noAnswer, { host })}</p>
       </section>
-      {email !== null && <p class="quiet">{formatMessage(words.receipt, { address: email })}</p>}
+      {email !== null && <p class="quiet">{formatMessage(messages.receipt, { address: email })}</p>}
     </>,
     { code },
   );
 };
 
 export const codeExpiredPage = (view: SheetView, token: string): Page => {
-  const { search, words } = view;
+  const { search, messages } = view;
   return sheetPage(
     view,
     <>
-      <h1>{words.lateHeading}</h1>
+      <h1>{messages.lateHeading}</h1>
       <form method="post" action={`/authorize/decide${search}`} class="form">
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="again" value="on" />
-        <p>{words.late}</p>
-        <SubmitButton>{words.again}</SubmitButton>
+        <p>{messages.late}</p>
+        <SubmitButton>{messages.again}</SubmitButton>
       </form>
     </>,
   );
@@ -396,28 +395,28 @@ export const alreadyDecidedPage = (view: SheetView): Page =>
   sheetPage(
     view,
     <>
-      <h1>{view.words.overHeading}</h1>
-      <p>{view.words.over}</p>
+      <h1>{view.messages.overHeading}</h1>
+      <p>{view.messages.over}</p>
     </>,
   );
 
-export const decisionExpiredPage = (view: SheetView, token: string, chosen: DecisionChoices): Page => {
-  const { search, words } = view;
+export const decisionExpiredPage = (view: SheetView, token: string, choices: DecisionChoices): Page => {
+  const { search, messages } = view;
   return sheetPage(
     view,
     <>
-      <h1>{words.expired}</h1>
-      <p>{words.expiredAdvice}</p>
+      <h1>{messages.expired}</h1>
+      <p>{messages.expiredAdvice}</p>
       <form method="post" action={`/authorize/again${search}`} class="form">
         <input type="hidden" name="token" value={token} />
-        {[...chosen].map(([name, value]) => (
+        {[...choices].map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <SubmitButton>{words.startAgain}</SubmitButton>
+        <SubmitButton>{messages.startAgain}</SubmitButton>
       </form>
     </>,
   );
 };
 
-/** A request that cannot be decided on, or one that was not. */
+/** A request that is invalid or refused, or that the person declined. */
 export const sheetNoticePage = (title: string, advice: string): Page => ({ ...noticePage(title, advice), preservesQuery: true });

@@ -1,44 +1,44 @@
-// The consent sheet hands its answer back: to the window that opened it, by a message to the bound origin and no other; where that
-// window is gone or does not answer, by going back to the page. It decides nothing, and every form works without it.
-import "./passkey.ts"; // before what follows: that hides again what leads nowhere
+// Delivers the result of the consent sheet: by a message to the opener, restricted to the bound origin, or by returning to the page if
+// the opener is gone or does not respond. It decides nothing; every form works without it.
+import "./passkey.ts"; // first: it unhides the passkey form, which this script hides again if no decision can be delivered
 
 const sheet = document.querySelector<HTMLElement>(".sheet");
 
-const responseTimeoutMs = 1_000; // the page answers a message at once, if it is there
-const clickGuardMs = 500; // a window that just came up may take a press that was meant for the page below
+const responseTimeoutMs = 1_000; // an open page responds to the message immediately
+const clickGuardMs = 500; // ignores a click meant for the page below, which a window that just appeared may receive
 
 if (sheet !== null) {
   const { origin = "", state = "", code } = sheet.dataset;
   const opener = window.opener as Window | null;
-  const tell = (type: string, more: object = {}): void => opener?.postMessage({ type, state, ...more }, origin);
+  const postToOpener = (type: string, payload: object = {}): void => opener?.postMessage({ type, state, ...payload }, origin);
   const show = (selector: string, isShown = true): void => {
-    for (const part of sheet.querySelectorAll<HTMLElement>(selector)) part.hidden = !isShown;
+    for (const element of sheet.querySelectorAll<HTMLElement>(selector)) element.hidden = !isShown;
   };
 
-  let isAnswered = false;
+  let isReceived = false;
   addEventListener("message", (event: MessageEvent<unknown>) => {
     if (event.origin !== origin || event.source !== opener || opener === null) return;
-    const { type, state: of } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
-    if (of !== state || type !== "svc:received" || code === undefined) return;
-    isAnswered = true;
+    const { type, state: messageState } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
+    if (messageState !== state || type !== "svc:received" || code === undefined) return;
+    isReceived = true;
     window.close();
   });
 
-  tell("svc:ready");
+  postToOpener("svc:ready");
 
   if (code !== undefined) {
-    const back = sheet.querySelector<HTMLAnchorElement>("[data-go-back]");
-    const goOn = (): void => {
-      if (isAnswered) return;
-      if (back !== null) location.replace(back.href);
+    const returnLink = sheet.querySelector<HTMLAnchorElement>("[data-go-back]");
+    const returnToPage = (): void => {
+      if (isReceived) return;
+      if (returnLink !== null) location.replace(returnLink.href);
       else {
         show("[data-going]", false);
         show("[data-unanswered]");
       }
     };
-    tell("svc:code", { code });
-    if (opener === null) goOn();
-    else setTimeout(goOn, responseTimeoutMs);
+    postToOpener("svc:code", { code });
+    if (opener === null) returnToPage();
+    else setTimeout(returnToPage, responseTimeoutMs);
   } else if (opener === null && (sheet.dataset.back ?? "") === "" && sheet.querySelector("[data-decides]") !== null) {
     show("[data-decides]", false);
     show("[data-lost]");
@@ -47,7 +47,7 @@ if (sheet !== null) {
   sheet.querySelector<HTMLAnchorElement>("[data-not-now]")?.addEventListener("click", (event) => {
     if (opener === null) return;
     event.preventDefault();
-    tell("svc:closed");
+    postToOpener("svc:closed");
     window.close();
   });
 
@@ -62,6 +62,6 @@ if (sheet !== null) {
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.replace(location.href); // Back shows what is to be done now, not what was; by GET, so nothing is sent again
+    if (persisted) location.replace(location.href); // the page may be outdated after Back; a GET sends no form again
   });
 }

@@ -1,4 +1,4 @@
-// Buttons that copy what stands beside them: shown only where a script can do it.
+// Copy buttons. They are hidden in the HTML and shown only if the browser can copy.
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
   const source = document.getElementById(button.dataset.copy ?? "");
   if (source === null || navigator.clipboard === undefined) continue;

@@ -1,43 +1,43 @@
-// Follows the newest events: the page is read again every five seconds while it is looked at, and its list put in place of this one.
-// Stops by itself after ten minutes. Without script the page has a link that loads it again.
+// Follows a list of events: fetches the page every five seconds while it is visible and replaces the list. Stops after ten minutes.
+// Without scripts, the page has a link that reloads it.
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
 
 const button = document.querySelector<HTMLButtonElement>("[data-follow]");
 
 if (button !== null) {
-  const start = button.textContent ?? "";
-  const { follow: id = "", stop = "" } = button.dataset;
+  const startLabel = button.textContent ?? "";
+  const { follow: listId = "", stop: stopLabel = "" } = button.dataset;
   let timer: number | null = null;
-  let until = 0;
+  let endsAt = 0;
 
-  const end = (): void => {
+  const stop = (): void => {
     if (timer !== null) clearInterval(timer);
     timer = null;
-    button.textContent = start;
+    button.textContent = startLabel;
   };
 
-  const look = async (): Promise<void> => {
-    if (Date.now() > until) return end();
+  const refresh = async (): Promise<void> => {
+    if (Date.now() > endsAt) return stop();
     if (document.hidden) return;
-    const answer = await fetch(location.href, { credentials: "same-origin" });
-    if (!answer.ok || answer.redirected) return end();
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
-    const old = document.getElementById(id);
-    // A list that somebody is in with the keyboard stays: the focus would be lost.
+    const response = await fetch(location.href, { credentials: "same-origin" });
+    if (!response.ok || response.redirected) return stop();
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(listId);
+    const old = document.getElementById(listId);
+    // A list that contains the keyboard focus is not replaced, because the focus would be lost.
     if (fresh !== null && old !== null && !old.contains(document.activeElement) && fresh.innerHTML !== old.innerHTML)
       old.replaceWith(fresh);
   };
 
   button.hidden = false;
   button.addEventListener("click", () => {
-    if (timer !== null) return end();
-    until = Date.now() + maxPollingMs;
-    button.textContent = stop;
-    const turn = (): void => {
-      look().catch(end);
+    if (timer !== null) return stop();
+    endsAt = Date.now() + maxPollingMs;
+    button.textContent = stopLabel;
+    const poll = (): void => {
+      refresh().catch(stop);
     };
-    timer = window.setInterval(turn, pollIntervalMs);
-    turn();
+    timer = window.setInterval(poll, pollIntervalMs);
+    poll();
   });
 }

@@ -1,5 +1,5 @@
-// The reader came by the link from the 201: its token stands behind the `#`, where no server and no log sees it. It is taken
-// out of the address bar, put into the form and sent when the reader presses the button, and never before.
+// Withdrawal link (`manage_url`, or the link of an email with a code). Its token is in the fragment, which no server or log sees. The
+// script moves it from the address bar into the form; it is sent only when the reader presses the button.
 const token = /^#m=([A-Za-z0-9_-]{43})$/.exec(location.hash)?.[1];
 const form = document.querySelector<HTMLFormElement>("#withdraw-link");
 const field = form?.querySelector<HTMLInputElement>('input[name="token"]');

@@ -1,5 +1,5 @@
-// Passkeys: offered only where the browser has them. What the device is asked stands in the page, what it answers goes back in a form; the
-// page makes no request of its own.
+// Passkeys, offered only if the browser supports them. The options are in the page and the credential is sent in a form; the script itself
+// makes no request.
 const isSupported = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
 if (isSupported) for (const offer of document.querySelectorAll<HTMLElement>("[data-offers-passkey]")) offer.hidden = false;
@@ -8,9 +8,9 @@ const prompt = document.querySelector<HTMLElement>("[data-passkey]");
 const field = prompt?.querySelector<HTMLInputElement>('input[name="credential"]');
 const failureMessage = prompt?.querySelector<HTMLElement>("[data-failed]");
 
-const requestCredential = async (how: string | undefined, options: string): Promise<Credential | null> => {
+const requestCredential = async (ceremony: string | undefined, options: string): Promise<Credential | null> => {
   const json: unknown = JSON.parse(options);
-  if (how === "create") {
+  if (ceremony === "create") {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);
     return navigator.credentials.create({ publicKey });
   }
@@ -29,7 +29,7 @@ const submitCredential = async (): Promise<void> => {
     field.value = JSON.stringify((credential as PublicKeyCredential).toJSON());
     field.form?.submit();
   } catch {
-    failureMessage.hidden = false; // cancelled, or the device has none: the button asks again
+    failureMessage.hidden = false; // canceled, or the device has no passkey; the button tries again
   }
   isPending = false;
 };
@@ -37,4 +37,4 @@ const submitCredential = async (): Promise<void> => {
 prompt?.querySelector("button")?.addEventListener("click", () => void submitCredential());
 void submitCredential();
 
-export {}; // a file of its own, with names of its own
+export {}; // makes this file a module, so its names do not clash with those of other scripts

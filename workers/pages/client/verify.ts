@@ -1,6 +1,6 @@
-// The certificate page checks itself in the visitor's browser: the fingerprint is recomputed from the record, and the
-// record is put together again from what the page shows, so that a page that shows something else is found out. Nothing is
-// fetched. Elements marked `data-bound` hold exactly one member of the record each.
+// Checks the certificate page in the visitor's browser without fetching anything. It recomputes the fingerprint from the record, then
+// rebuilds the record from the visible text to detect a page that shows something else. Each element marked `data-bound` holds exactly
+// one member of the record.
 import "./copy.ts";
 import "./manage-link.ts";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
@@ -16,19 +16,19 @@ const getElementText = (element: Element): string => (element instanceof HTMLTim
 const listBoundTexts = (root: ParentNode, bound: string): string[] =>
   [...root.querySelectorAll(`[data-bound="${bound}"]`)].map(getElementText);
 
-/** A member may be shown in several places; null where they disagree, which no record can match. */
+/** The value shown for a member. Null if several elements disagree, which no record can match. */
 const getShownValue = (bound: string): string | null => {
   const [first, ...others] = listBoundTexts(document, bound);
   return first !== undefined && others.every((other) => other === first) ? first : null;
 };
 
-/** Names listed under an answer, in however many parts; undefined when the page shows no such answer. */
+/** Recipient names in all parts of a list; undefined if the page has no such list. */
 const listShownEntities = (list: string): string[] | undefined => {
   const parts = [...document.querySelectorAll(`[data-list="${list}"]`)];
   return parts.length === 0 ? undefined : parts.flatMap((part) => listBoundTexts(part, "entity")).sort();
 };
 
-/** The record as the page shows it. */
+/** Rebuilds the record from the text that the page shows. */
 const collectShownMembers = async (): Promise<RecordMembers> => {
   const accepted = listShownEntities("entities_accepted");
   const rejected = listShownEntities("entities_rejected");
@@ -46,7 +46,7 @@ const collectShownMembers = async (): Promise<RecordMembers> => {
   };
 };
 
-/** Names of the members that the page shows otherwise than the record says. */
+/** Names of the members whose shown value differs from the record. */
 const listDifferingMembers = (record: string, members: RecordMembers): string[] => {
   const recorded = JSON.parse(record) as RecordMembers;
   return [...new Set([...Object.keys(recorded), ...Object.keys(members)])]
@@ -61,20 +61,20 @@ const isCanonicalJson = (text: string): boolean => {
   try {
     return toCanonicalJson(JSON.parse(text) as Json) === text;
   } catch {
-    return false; // not JSON, or not in its one canonical spelling
+    return false; // not JSON, or JSON that has no canonical form
   }
 };
 
 const verdictElement = document.querySelector<HTMLElement>("#verdict");
 
-/** Null when everything fits; else the sentence that says what does not. */
-const findMismatch = async (says: DOMStringMap): Promise<string | null> => {
+/** Null if the page matches; otherwise the sentence that names the mismatch, from the given messages. */
+const findMismatch = async (messages: DOMStringMap): Promise<string | null> => {
   const record = getShownValue("record") ?? "";
-  if (!isCanonicalJson(record) || (await sha256Hex(record)) !== getShownValue("fingerprint")) return says.mismatchFingerprint ?? "";
+  if (!isCanonicalJson(record) || (await sha256Hex(record)) !== getShownValue("fingerprint")) return messages.mismatchFingerprint ?? "";
   const members = await collectShownMembers();
   const names = listDifferingMembers(record, members);
   if (getShownValue("disclosure_hash") !== members.disclosure_hash && !names.includes("disclosure_hash")) names.push("disclosure_hash");
-  return names.length === 0 ? null : `${says.mismatchPage} ${names.join(", ")}.`;
+  return names.length === 0 ? null : `${messages.mismatchPage} ${names.join(", ")}.`;
 };
 
 const updateVerdict = async (element: HTMLElement): Promise<void> => {
@@ -82,22 +82,22 @@ const updateVerdict = async (element: HTMLElement): Promise<void> => {
   const sentence = element.querySelector("p");
   if (sentence === null) return;
   if (globalThis.crypto?.subtle === undefined) {
-    sentence.textContent = dataset.unable ?? ""; // plain http from another machine: browsers lend no cryptography there
+    sentence.textContent = dataset.unable ?? ""; // over plain http from another machine, browsers provide no crypto.subtle
     return;
   }
-  const found = await findMismatch(dataset);
-  const answer = found === null ? "match" : "mismatch";
-  const text = found === null ? (dataset.match ?? "") : `${dataset.mismatch} ${found}`;
-  if (dataset.fingerprintCheck === answer && sentence.textContent === text) return;
-  dataset.fingerprintCheck = answer;
+  const mismatch = await findMismatch(dataset);
+  const verdict = mismatch === null ? "match" : "mismatch";
+  const text = mismatch === null ? (dataset.match ?? "") : `${dataset.mismatch} ${mismatch}`;
+  if (dataset.fingerprintCheck === verdict && sentence.textContent === text) return;
+  dataset.fingerprintCheck = verdict;
   sentence.textContent = text;
 };
 
 if (verdictElement !== null) {
-  // One check after another; whatever changes what the page says is checked again.
-  let last = updateVerdict(verdictElement);
+  // Checks run one after another; any change of the page's text triggers another one.
+  let lastCheck = updateVerdict(verdictElement);
   const observer = new MutationObserver((changes) => {
-    if (changes.some(({ target }) => !verdictElement.contains(target))) last = last.then(() => updateVerdict(verdictElement));
+    if (changes.some(({ target }) => !verdictElement.contains(target))) lastCheck = lastCheck.then(() => updateVerdict(verdictElement));
   });
   observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"] });
 }

@@ -1,6 +1,6 @@
-// {app_url}/oauth/authorize: a person is asked whether an assistant may be connected. Each step is a plain form answered by a redirect to
-// the same address; only the decision leads elsewhere, to an address that the program has registered. What is wrong with a request is told
-// here and never by a redirect, so that nobody is sent anywhere by a link alone.
+// Routes of {app_url}/oauth/authorize, where a user decides whether an agent may connect. Each step is a plain form that redirects to the
+// same URL; only the decision redirects to the client's registered URI. An invalid request is explained here and never redirected, so a
+// link alone cannot send a user to another site.
 import { Hono, type Context } from "hono";
 import { parseAuthorizationRequest, type OAuthError } from "../../../core/agents/authorization-request.ts";
 import { maxActiveTokens } from "../../../core/agents/agent-token.ts";
@@ -49,8 +49,8 @@ const pendingConnectCookie = "svc_connect";
 
 const getConnectMessages = (c: Context<AppEnv>): ConnectMessages => connectMessages[getPageLanguage(c)];
 
-const renderConnectPage = (c: Context<AppEnv>, status: 200 | 400 | 402 | 404 | 409, said: Page): Promise<Response> =>
-  renderPage(c, status, () => said, getPageLanguage(c));
+const renderConnectPage = (c: Context<AppEnv>, status: 200 | 400 | 402 | 404 | 409, page: Page): Promise<Response> =>
+  renderPage(c, status, () => page, getPageLanguage(c));
 
 const renderConnectNotice = (
   c: Context<AppEnv>,
@@ -59,36 +59,36 @@ const renderConnectNotice = (
   advice: keyof ConnectMessages,
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
-  const words = getConnectMessages(c);
-  return renderConnectPage(c, status, noticePage(words[heading] as string, words[advice] as string));
+  const messages = getConnectMessages(c);
+  return renderConnectPage(c, status, noticePage(messages[heading] as string, messages[advice] as string));
 };
 
-/** What is asked, and who answers. */
+/** The authorization request, and the user who decides on it. */
 interface OpenedRequest {
   readonly view: ConnectView;
   readonly session: Session | null;
-  /** Whose records the person chose before signing in. */
+  /** The kind of account that the user chose to sign in to. */
   readonly realm: Realm;
 }
 
-/** With a link back only to an address that the program has registered; and no code of ours in it. */
+/** Shows the error with a link back to the client. Callers have checked that the redirect URI is registered; no code is issued. */
 const renderOAuthError = (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
-  fault: { readonly error: OAuthError; readonly detail: string },
+  { error, detail }: { readonly error: OAuthError; readonly detail: string },
 ): Promise<Response> => {
   c.set("refused", "invalid_request");
-  const words = getConnectMessages(c);
-  const target = addQueryParameters(redirectUri, { error: fault.error, state, iss: getOAuthUrls(c).issuer });
-  const more = (
+  const messages = getConnectMessages(c);
+  const target = addQueryParameters(redirectUri, { error, state, iss: getOAuthUrls(c).issuer });
+  const details = (
     <>
       <p class="quiet">
-        {words.forDevelopers} <code>{fault.error}</code>: {fault.detail}
+        {messages.forDevelopers} <code>{error}</code>: {detail}
       </p>
-      <ReturnLink words={words} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />
+      <ReturnLink messages={messages} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return renderConnectPage(c, 400, noticePage(words.broken, words.brokenAdvice, more));
+  return renderConnectPage(c, 400, noticePage(messages.broken, messages.brokenAdvice, details));
 };
 
 const getRequestSearch = (c: Context<AppEnv>): string => {
@@ -100,25 +100,25 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
 const openConnectRequest = async (c: Context<AppEnv>): Promise<OpenedRequest | Response> => {
   const { services } = c.var;
   const { resource } = getOAuthUrls(c);
-  const asked = parseAuthorizationRequest(c.req.queries(), resource);
-  const client = asked === null ? null : await resolveOAuthClient(services, asked.clientId);
-  if (asked === null || client === null) return renderConnectNotice(c, 400, "broken", "unknownAdvice");
-  const [only, ...others] = client.redirectUris;
-  const isOnlyOne = only !== undefined && others.length === 0 && parseRedirectUri(only)?.kind !== "loopback";
-  const redirectUri = asked.redirectUri ?? (isOnlyOne ? only : null);
+  const parsed = parseAuthorizationRequest(c.req.queries(), resource);
+  const client = parsed === null ? null : await resolveOAuthClient(services, parsed.clientId);
+  if (parsed === null || client === null) return renderConnectNotice(c, 400, "broken", "unknownAdvice");
+  const [first, ...others] = client.redirectUris;
+  const canBeOmitted = first !== undefined && others.length === 0 && parseRedirectUri(first)?.kind !== "loopback";
+  const redirectUri = parsed.redirectUri ?? (canBeOmitted ? first : null);
   if (redirectUri === null || !isRegisteredRedirectUri(client.redirectUris, redirectUri))
     return renderConnectNotice(c, 400, "broken", "unknownAdvice");
   const { id, name, host } = client;
-  const request = { client: { id, name, host }, redirectUri, state: asked.state, challenge: asked.codeChallenge };
-  if (asked.fault !== null) return renderOAuthError(c, request, asked.fault);
+  const request = { client: { id, name, host }, redirectUri, state: parsed.state, challenge: parsed.codeChallenge };
+  if (parsed.fault !== null) return renderOAuthError(c, request, parsed.fault);
   const session = await authenticateSession(services, getSessionToken(c));
-  const view = { request, search: getRequestSearch(c), language: getPageLanguage(c), words: getConnectMessages(c) };
+  const view = { request, search: getRequestSearch(c), language: getPageLanguage(c), messages: getConnectMessages(c) };
   return { view, session, realm: c.req.query("as") === "business" ? "business" : "consumer" };
 };
 
-const redirectToConnect = (c: Context<AppEnv>, more: Readonly<Record<string, string>> = {}): Response => {
+const redirectToConnect = (c: Context<AppEnv>, addedQuery: Readonly<Record<string, string>> = {}): Response => {
   const query = new URLSearchParams(getRequestSearch(c));
-  for (const [name, value] of Object.entries(more)) query.set(name, value);
+  for (const [name, value] of Object.entries(addedQuery)) query.set(name, value);
   return c.redirect(`/oauth/authorize?${query}`, 303);
 };
 
@@ -139,23 +139,23 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     );
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
-  const [{ email: address }, sealed, again, tokens] = await Promise.all([
+  const [{ email }, sealedRequest, isConnected, tokens] = await Promise.all([
     getSignedInUser(services, session),
     sealConnectionRequest(services, session, view.request),
     isClientConnected(services, session, view.request),
     listAgentTokens(services, session),
   ]);
-  const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list has those of everybody
-  const full = own.length < maxActiveTokens ? [] : own;
+  const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list includes the tokens of all members
+  const tokensAtLimit = own.length < maxActiveTokens ? [] : own;
   return renderConnectPage(
     c,
     200,
     decisionStepPage(view, {
       session,
-      email: address,
-      sealedRequest: sealed,
-      isConnected: again,
-      tokensAtLimit: full,
+      email,
+      sealedRequest,
+      isConnected,
+      tokensAtLimit,
       now: services.clock(),
     }),
   );
@@ -169,15 +169,15 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   const email = (form.get("email") ?? "").trim();
   const realm = form.get("as") === "business" ? "business" : "consumer";
   if (!isEmailAddress(email))
-    return renderConnectPage(c, 400, emailStepPage(view, view.words.badAddress, email.slice(0, maxTypedEmailLength)));
+    return renderConnectPage(c, 400, emailStepPage(view, view.messages.badAddress, email.slice(0, maxTypedEmailLength)));
   await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
   return redirectToConnect(c, { as: realm });
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
-  const taken = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
-  if (taken.outcome !== "malformed") return redirectToConnect(c, taken.outcome === "wrong" ? { answer: "failed" } : {});
-  return renderConnectPage(c, 400, codeStepPage(view, taken.email, view.words.badCode));
+  const signIn = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
+  if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { answer: "failed" } : {});
+  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, view.messages.badCode));
 };
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
@@ -190,15 +190,16 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToConnect(c);
 };
 
-/** Makes room: one of the person's own tokens ends. */
+/** Revokes one of the user's own tokens, to get below the limit. */
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
-  await revokeAgentToken(c.var.services, session, form.get("token_id") ?? ""); // one that had ended already leaves room as well
+  // A refusal is ignored: a token that was already revoked does not count toward the limit either.
+  await revokeAgentToken(c.var.services, session, form.get("token_id") ?? "");
   return redirectToConnect(c);
 };
 
-/** The answer to the program, by way of the browser. */
+/** Sends the result to the client through the browser: by a redirect where `form-action` allows it, otherwise by a `Refresh` page. */
 const redirectToClient = async (
   c: Context<AppEnv>,
   { redirectUri, state }: ConnectionRequest,
@@ -218,13 +219,13 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   const decision = form.get("decision") ?? "";
   if (!["deny", "allow", "replace"].includes(decision)) return renderCrossSiteBlocked(c);
   const session = await authenticateSession(services, getSessionToken(c));
-  // What the page showed counts, not what stands in the address now.
+  // The decision applies to the request that the page showed, not to the current URL.
   const pending = session === null ? null : await openConnectionRequest(services, session, form.get("request") ?? "");
   if (session === null || pending === null) return renderConnectNotice(c, 400, "stale", "staleAdvice");
   if (decision === "deny") return redirectToClient(c, pending, { error: "access_denied" });
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
-  const busy = await checkAccountLimit(c, "CONNECT_PER_PRINCIPAL", session.userId);
-  if (busy !== null) return busy;
+  const limited = await checkAccountLimit(c, "CONNECT_PER_PRINCIPAL", session.userId);
+  if (limited !== null) return limited;
   await saveClientDocument(services, pending.client.id);
   const code = await authorizeConnection(services, session, pending, { replaces: decision === "replace", language: getPageLanguage(c) });
   return code === null ? renderConnectNotice(c, 409, "answered", "answeredAdvice") : redirectToClient(c, pending, { code });
@@ -236,12 +237,12 @@ const renderEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
   return renderConnectPage(c, 200, endConnectionPage(getConnectMessages(c), `/oauth/end/${id}${getRequestSearch(c)}`));
 };
 
-/** Whoever has the mail may end it; the mail is the proof, as the form's origin is not. */
+/** The token of the emailed link authorizes the request, so the form's origin is not checked. */
 const handleEndConnection = async (c: Context<AppEnv>): Promise<Response> => {
   const isEnded = await revokeTokenByLink(c.var.services, c.req.param("token_id") ?? "", c.req.query("t") ?? "");
   if (!isEnded) return renderConnectNotice(c, 404, "badLink", "badLinkAdvice");
-  const words = getConnectMessages(c);
-  return renderConnectPage(c, 200, noticePage(words.ended, words.endedAdvice));
+  const messages = getConnectMessages(c);
+  return renderConnectPage(c, 200, noticePage(messages.ended, messages.endedAdvice));
 };
 
 export const registerConnectRoutes = (app: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// What the pages of a connection show. Nothing runs but forms; a sentence of ours never takes its meaning from what a program wrote.
+// Pages for connecting an agent to an account. They load no script, and text from a client is always set apart from our own sentences.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -15,82 +15,85 @@ import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import { formatDay, VerbatimText, formatMessage, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
 
-/** What every step needs to know. */
+/** What every step needs to know about the request. */
 export interface ConnectView {
   readonly request: ConnectionRequest;
-  /** With the question mark; every form goes on with it. */
+  /** The query string with its question mark; every form keeps it. */
   readonly search: string;
   readonly language: Language;
-  readonly words: ConnectMessages;
+  readonly messages: ConnectMessages;
 }
 
-/** Where a form of the page may lead: browsers hold it to that. IPv6 has no spelling there; it and apps are led by a page instead. */
+/**
+ * The origin that `form-action` of the Content Security Policy must allow for the redirect to the client. Undefined for app schemes and
+ * IPv6 hosts, which that directive cannot express: `returningPage` leads there instead.
+ */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;
   if (kind === undefined || kind === "app" || redirectUri.startsWith("http://[")) return undefined;
   return new URL(redirectUri).origin;
 };
 
-const connectPage = ({ request, words }: ConnectView, content: Child, fault?: string): Page => {
+const connectPage = ({ request, messages }: ConnectView, content: Child, error?: string): Page => {
   const formActionOrigin = getFormTargetOrigin(request.redirectUri);
   return {
-    hasError: fault !== undefined,
-    title: `${words.title} · svc`,
+    hasError: error !== undefined,
+    title: `${messages.title} · svc`,
     ...(formActionOrigin !== undefined && { formActionOrigin }),
     preservesQuery: true,
     content: <article class="sheet">{content}</article>,
   };
 };
 
-/** Who asks, and where the access would go: on every step, in the same words. */
-const RequesterHeading: FC<{ view: ConnectView }> = ({ view: { request, words } }) => {
+/** Names the client and where its access would go, with identical wording on every step. */
+const RequesterHeading: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
-  const goes = { https: words.goesTo, loopback: words.goesHere, app: words.goesToApp }[kind];
-  const name = client.name === null ? formatMessage(words.nameless, { host: client.host ?? host }) : <VerbatimText text={client.name} />;
+  const destination = { https: messages.goesTo, loopback: messages.goesHere, app: messages.goesToApp }[kind];
+  const name = client.name === null ? formatMessage(messages.nameless, { host: client.host ?? host }) : <VerbatimText text={client.name} />;
   return (
     <>
       <h1>
-        <FormattedMessage text={words.heading} parts={{ client: name }} />
+        <FormattedMessage text={messages.heading} parts={{ client: name }} />
       </h1>
       {client.name !== null && <TextWarnings text={client.name} />}
       <p>
         {client.host === null ? (
-          words.unchecked
+          messages.unchecked
         ) : (
-          <FormattedMessage text={words.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
+          <FormattedMessage text={messages.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
         )}
       </p>
       <p>
-        <FormattedMessage text={goes} parts={{ host: <strong dir="ltr">{host}</strong> }} />
+        <FormattedMessage text={destination} parts={{ host: <strong dir="ltr">{host}</strong> }} />
       </p>
     </>
   );
 };
 
-export const emailStepPage = (view: ConnectView, fault?: string, typed = ""): Page => {
-  const { search, words, language } = view;
+export const emailStepPage = (view: ConnectView, error?: string, typed = ""): Page => {
+  const { search, messages, language } = view;
   return connectPage(
     view,
     <>
       <RequesterHeading view={view} />
-      <p>{words.signIn}</p>
+      <p>{messages.signIn}</p>
       <form method="post" action={`/oauth/authorize/email${search}`} class="form">
-        <EmailField id="connect-email" label={sheetMessages[language].email} error={fault} typed={typed} />
+        <EmailField id="connect-email" label={sheetMessages[language].email} error={error} typed={typed} />
         <button type="submit" name="as" value="consumer" class="primary">
-          {words.forMe}
+          {messages.forMe}
         </button>
         <button type="submit" name="as" value="business" class="primary">
-          {words.forBusiness}
+          {messages.forBusiness}
         </button>
       </form>
     </>,
-    fault,
+    error,
   );
 };
 
-export const codeStepPage = (view: ConnectView, email: string, fault?: string): Page =>
-  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} error={fault} />, fault);
+export const codeStepPage = (view: ConnectView, email: string, error?: string): Page =>
+  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} error={error} />, error);
 
 const PermissionList: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
   <>
@@ -106,41 +109,41 @@ const PermissionList: FC<{ lead: string; lines: readonly string[] }> = ({ lead, 
 export interface DecisionStep {
   readonly session: Session;
   readonly email: string;
-  /** What the page showed, sealed. */
+  /** The request as the page showed it, sealed; the decision applies to this and not to the URL. */
   readonly sealedRequest: string;
-  /** The same program is connected already. */
+  /** The same client is already connected. */
   readonly isConnected: boolean;
-  /** The person's own, where there are as many as there can be; none where there is room. */
+  /** The user's own tokens if the limit is reached, otherwise empty. */
   readonly tokensAtLimit: readonly AgentToken[];
   readonly now: Instant;
 }
 
-/** Each with a button that ends it, since nothing can be connected before one of them has. */
-const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, words, language }, tokens }) => {
+/** Lists the tokens with a button to revoke each: at the limit, nothing can be connected before one is revoked. */
+const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, messages, language }, tokens }) => {
   const day = (at: Instant): string => formatDay(language, at);
   return (
     <section aria-labelledby="live" class="full">
       <p class="field-error" role="status">
         <Icon name="warning" />
-        <span>{words.full}</span>
+        <span>{messages.full}</span>
       </p>
-      <h2 id="live">{words.live}</h2>
+      <h2 id="live">{messages.live}</h2>
       <ul class="lines">
-        {tokens.map(({ id, name, createdAt, lastUsedDay, client }, at) => (
+        {tokens.map(({ id, name, createdAt, lastUsedDay, client }, index) => (
           <li>
-            <div id={`token-${at}`}>
-              <strong>{name === null ? words.unnamed : <VerbatimText text={name} />}</strong>
+            <div id={`token-${index}`}>
+              <strong>{name === null ? messages.unnamed : <VerbatimText text={name} />}</strong>
               <br />
               <small class="quiet">
                 {client !== null && <bdi dir="ltr">{client.redirectHost} · </bdi>}
-                {formatMessage(words.made, { date: day(createdAt) })} ·{" "}
-                {lastUsedDay === null ? words.usedNever : formatMessage(words.usedLast, { date: day(lastUsedDay * dayMs) })}
+                {formatMessage(messages.made, { date: day(createdAt) })} ·{" "}
+                {lastUsedDay === null ? messages.usedNever : formatMessage(messages.usedLast, { date: day(lastUsedDay * dayMs) })}
               </small>
             </div>
             <form method="post" action={`/oauth/authorize/end-one${search}`}>
               <input type="hidden" name="token_id" value={id} />
-              <button type="submit" class="button" aria-describedby={`token-${at}`}>
-                {words.endOne}
+              <button type="submit" class="button" aria-describedby={`token-${index}`}>
+                {messages.endOne}
               </button>
             </form>
           </li>
@@ -154,70 +157,70 @@ export const decisionStepPage = (
   view: ConnectView,
   { session, email, sealedRequest, isConnected, tokensAtLimit, now }: DecisionStep,
 ): Page => {
-  const { search, words, language } = view;
+  const { search, messages, language } = view;
   const isConsumer = session.realm === "consumer";
   const parts = {
     address: <bdi dir="ltr">{maskFieldValue("email", email)}</bdi>,
     business: isConsumer ? "" : <VerbatimText text={session.business.name} />,
-    role: isConsumer ? "" : words.roles[session.role],
+    role: isConsumer ? "" : messages.roles[session.role],
   };
   return connectPage(
     view,
     <>
       <RequesterHeading view={view} />
       <p>
-        <FormattedMessage text={isConsumer ? words.asConsumer : words.asMember} parts={parts} />
+        <FormattedMessage text={isConsumer ? messages.asConsumer : messages.asMember} parts={parts} />
       </p>
       {tokensAtLimit.length > 0 && <TokenLimitNotice view={view} tokens={tokensAtLimit} />}
-      <PermissionList lead={words.can} lines={isConsumer ? words.consumerCan : words.businessCan} />
-      <PermissionList lead={words.never} lines={words.cannot} />
-      <p class="quiet">{formatMessage(words.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
+      <PermissionList lead={messages.can} lines={isConsumer ? messages.consumerCan : messages.businessCan} />
+      <PermissionList lead={messages.never} lines={messages.cannot} />
+      <p class="quiet">{formatMessage(messages.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
       <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
         <input type="hidden" name="request" value={sealedRequest} />
         <div class="decision">
           <button type="submit" name="decision" value="deny" class="button">
-            {words.deny}
+            {messages.deny}
           </button>
           {isConnected && (
             <button type="submit" name="decision" value="replace" class="primary">
-              {words.replace}
+              {messages.replace}
             </button>
           )}
           {tokensAtLimit.length === 0 && (
             <button type="submit" name="decision" value="allow" class={isConnected ? "button" : "primary"}>
-              {isConnected ? words.beside : words.allow}
+              {isConnected ? messages.beside : messages.allow}
             </button>
           )}
         </div>
       </form>
       <form method="post" action={`/oauth/authorize/sign-out${search}`} class="signed-in">
         <button type="submit" class="link">
-          {words.notYou}
+          {messages.notYou}
         </button>
       </form>
     </>,
   );
 };
 
-/** Where a form may not lead by itself: the browser goes on, and a link is there if it does not. */
-export const returningPage = (words: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
-  const said = formatMessage(isAllowed ? words.returning : words.returningDenied, { host });
-  return noticePage(words.title, said, <ReturnLink words={words} host={host} target={target} />);
+/** For targets that `form-action` cannot allow: a `Refresh` header leads there, and a link is the fallback. */
+export const returningPage = (messages: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
+  const text = formatMessage(isAllowed ? messages.returning : messages.returningDenied, { host });
+  return noticePage(messages.title, text, <ReturnLink messages={messages} host={host} target={target} />);
 };
 
-export const ReturnLink: FC<{ words: ConnectMessages; host: string; target: string }> = ({ words, host, target }) => (
+export const ReturnLink: FC<{ messages: ConnectMessages; host: string; target: string }> = ({ messages, host, target }) => (
   <p>
     <a href={target} rel="noreferrer">
-      {formatMessage(words.back, { host })}
+      {formatMessage(messages.back, { host })}
     </a>
   </p>
 );
 
-export const endConnectionPage = (words: ConnectMessages, action: string): Page => {
+export const endConnectionPage = (messages: ConnectMessages, action: string): Page => {
   const form = (
     <form method="post" action={action} class="form">
-      <SubmitButton>{words.end}</SubmitButton>
+      <SubmitButton>{messages.end}</SubmitButton>
     </form>
   );
-  return { ...noticePage(words.endHeading, words.endAdvice, form), preservesQuery: true };
+  return { ...noticePage(messages.endHeading, messages.endAdvice, form), preservesQuery: true };
 };

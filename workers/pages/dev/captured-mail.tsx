@@ -1,4 +1,4 @@
-// GET /dev/mail: what development would have sent, as JSON for programs and as a page for people. Mounted in development only.
+// GET /dev/mail: the emails that development captured instead of sending, as JSON or as a page. Mounted in development only.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { toIso } from "../../../core/time.ts";

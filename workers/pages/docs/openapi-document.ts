@@ -1,5 +1,4 @@
-// The OpenAPI description read for people: operations in order, members of a schema, an example of anything, the same call
-// with curl. Nothing here knows HTML.
+// Reads the OpenAPI document for the reference pages: operations, schema members, examples and curl commands. It produces no HTML.
 
 export interface Schema {
   readonly $ref?: string;
@@ -66,12 +65,12 @@ export interface ApiDocument {
 }
 
 export interface Operation extends OperationObject {
-  /** Upper case. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
 }
 
-/** Operations of a tag, in the order they were mounted. */
+/** Operations of a tag, in the order in which their routes are registered. */
 export const listOperations = (document: ApiDocument, tag: string): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -79,7 +78,7 @@ export const listOperations = (document: ApiDocument, tag: string): Operation[] 
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
 
-/** What is posted to endpoints, type by type. */
+/** The webhook event types with their body. */
 export const listEventTypes = (document: ApiDocument) =>
   Object.entries(document.webhooks).map(([type, { post }]) => ({
     type,
@@ -87,7 +86,7 @@ export const listEventTypes = (document: ApiDocument) =>
     body: post.requestBody?.content["application/json"] ?? { schema: {} },
   }));
 
-/** The schema a reference names; any other schema is itself. A description beside a reference wins over the named one's. */
+/** Resolves `$ref`; other schemas are returned unchanged. A description next to the reference replaces that of the referenced schema. */
 const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   const named = name === undefined ? undefined : document.components.schemas[name];
@@ -95,7 +94,7 @@ const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
   return schema.description === undefined ? named : { ...named, description: schema.description };
 };
 
-/** What a schema is when it is there at all, and whether `null` may stand instead. */
+/** The resolved schema without its `null` alternative, and whether `null` is allowed. */
 export const resolveNullable = (document: ApiDocument, schema: Schema): { readonly schema: Schema; readonly orNull: boolean } => {
   const own = resolveReference(document, schema);
   if (own.anyOf !== undefined) {
@@ -109,11 +108,11 @@ export const resolveNullable = (document: ApiDocument, schema: Schema): { readon
   return { schema: { ...own, type }, orNull: own.type.includes("null") };
 };
 
-/** The type in words: `string, date-time`, `list of strings`, `"live" or "sandbox"`. */
+/** Describes the type, for example `string, date-time`, `list of strings`, `"live" or "sandbox"`. */
 export const describeType = (document: ApiDocument, schema: Schema): string => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const choices = own.enum ?? (own.const === undefined ? undefined : [own.const]);
-  const plain = (): string => {
+  const describeNonNull = (): string => {
     if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(" or ");
     if (own.type === "array")
       return `list of ${describeType(document, own.items ?? {}).replace(/^(string|integer|number|object)\b/, "$1s")}`;
@@ -122,19 +121,19 @@ export const describeType = (document: ApiDocument, schema: Schema): string => {
     }
     return [own.type ?? "anything", own.format].filter((part) => part !== undefined).join(", ");
   };
-  return `${plain()}${orNull ? " or null" : ""}`;
+  return `${describeNonNull()}${orNull ? " or null" : ""}`;
 };
 
 const formatNumber = (value: number): string => value.toLocaleString("en");
 
-/** Limits that the type does not say. */
-export const describeLimits = ({ minLength, maxLength, minimum, maximum, default: preset, pattern }: Schema): string[] => [
+/** Describes the constraints that the type does not express. */
+export const describeLimits = ({ minLength, maxLength, minimum, maximum, default: defaultValue, pattern }: Schema): string[] => [
   ...(minLength !== undefined && maxLength !== undefined ? [`${formatNumber(minLength)} to ${formatNumber(maxLength)} characters`] : []),
   ...(minLength === undefined && maxLength !== undefined ? [`at most ${formatNumber(maxLength)} characters`] : []),
   ...(minimum !== undefined && maximum !== undefined ? [`${formatNumber(minimum)} to ${formatNumber(maximum)}`] : []),
   ...(minimum !== undefined && maximum === undefined ? [`at least ${formatNumber(minimum)}`] : []),
   ...(pattern === undefined ? [] : [`matches \`${pattern}\``]),
-  ...(preset === undefined ? [] : [`default \`${JSON.stringify(preset)}\``]),
+  ...(defaultValue === undefined ? [] : [`default \`${JSON.stringify(defaultValue)}\``]),
 ];
 
 export interface SchemaMember {
@@ -143,7 +142,7 @@ export interface SchemaMember {
   readonly required: boolean;
 }
 
-/** The members of an object, or of the objects in a list; none for anything else. */
+/** The members of an object, or of the objects in a list; empty for other types. */
 export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
   const { schema: own } = resolveNullable(document, schema);
   if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
@@ -154,7 +153,7 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
   }));
 };
 
-/** A value such as this schema allows: the given example, else one made from its members. */
+/** A value that the schema allows: its example, default or first choice, otherwise one built from its members. */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];
@@ -171,15 +170,15 @@ export const buildExample = (document: ApiDocument, schema: Schema): unknown => 
 export const getContentExample = (document: ApiDocument, content: Content): unknown =>
   content.example ?? buildExample(document, content.schema);
 
-/** `data` of an enveloped answer: the part that differs from route to route. The whole schema where there is no envelope. */
+/** The schema of `data` in an enveloped response; the whole schema if there is no envelope. */
 export const getPayloadSchema = (document: ApiDocument, schema: Schema): Schema => {
   const { properties } = resolveReference(document, schema);
   return properties?.data !== undefined && properties.request_id !== undefined ? properties.data : schema;
 };
 
-const maxLineWidth = 64; // of an example, so that most lines stay whole beside the contents
+const maxLineWidth = 64; // characters; most example lines then fit next to the table of contents
 
-/** JSON for reading: whatever fits on a line stays on it. */
+/** Formats JSON for reading: a value that fits on one line stays on it. */
 export const formatJson = (value: unknown, indent = ""): string => {
   const line = JSON.stringify(value);
   if (typeof value !== "object" || value === null || indent.length + line.length <= maxLineWidth) return addJsonSpacing(line);
@@ -199,28 +198,28 @@ const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'
 
 const buildExamplePath = (document: ApiDocument, operation: Operation): string =>
   (operation.parameters ?? [])
-    .filter(({ in: place }) => place === "path")
+    .filter(({ in: location }) => location === "path")
     .reduce(
       (path, { name, schema }) => path.replace(`{${name}}`, encodeURIComponent(String(buildExample(document, schema)))),
       operation.path,
     );
 
-/** What a call cannot do without. */
+/** Only the required query parameters. */
 const buildExampleQuery = (document: ApiDocument, operation: Operation): string => {
-  const needed = (operation.parameters ?? []).filter(({ in: place, required }) => place === "query" && required);
-  const query = new URLSearchParams(needed.map(({ name, schema }) => [name, String(buildExample(document, schema))]));
-  return needed.length === 0 ? "" : `?${query}`;
+  const parameters = (operation.parameters ?? []).filter(({ in: location, required }) => location === "query" && required);
+  const query = new URLSearchParams(parameters.map(({ name, schema }) => [name, String(buildExample(document, schema))]));
+  return parameters.length === 0 ? "" : `?${query}`;
 };
 
-/** The same call on a command line. The key and the cookie come from the environment, so that they stay out of the shell's history. */
+/** The call as a curl command. Key and cookie come from environment variables, so they stay out of the shell history. */
 export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];
-  const headers = (operation.parameters ?? []).filter(({ in: place, required }) => place === "header" && required);
-  const needsKey = operation.security.length > 0 && operation.security.every((need) => "apiKey" in need);
-  const needsSession = operation.security.some((need) => "session" in need);
+  const headers = (operation.parameters ?? []).filter(({ in: location, required }) => location === "header" && required);
+  const needsKey = operation.security.length > 0 && operation.security.every((scheme) => "apiKey" in scheme);
+  const needsSession = operation.security.some((scheme) => "session" in scheme);
   const parts = [
     `curl ${shellQuote(`${document.servers[0]?.url ?? ""}${buildExamplePath(document, operation)}${buildExampleQuery(document, operation)}`)}`,
-    // with data curl posts, without it gets
+    // -X is omitted where it repeats curl's default: POST with data, GET without
     ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
     ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),
@@ -232,7 +231,7 @@ export const buildCurlCommand = (document: ApiDocument, operation: Operation): s
   return parts.join(" \\\n  ");
 };
 
-/** Every refusal of an operation: its status, its code and when it is given. */
+/** Every error of an operation: its status, its code and when it is returned. */
 export const listRefusals = (operation: Operation) =>
   Object.entries(operation.responses)
     .filter(([status]) => status >= "400")
@@ -243,7 +242,7 @@ export const listRefusals = (operation: Operation) =>
       }),
     );
 
-export const listSuccesses = (operation: Operation): { readonly status: string; readonly answer: ApiResponse }[] =>
+export const listSuccesses = (operation: Operation): { readonly status: string; readonly response: ApiResponse }[] =>
   Object.entries(operation.responses)
     .filter(([status]) => status < "400")
-    .map(([status, answer]) => ({ status, answer }));
+    .map(([status, response]) => ({ status, response }));

@@ -1,4 +1,4 @@
-// One operation of the API as the reference shows it: how it is called, what it takes, what it answers; and what is posted to endpoints.
+// One operation in the API reference (call, inputs, responses, errors), and the list of webhook event types.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { JoinedList } from "../shared/components.tsx";
 import {
@@ -21,20 +21,19 @@ import {
 
 const ApiDocumentContext = createContext<ApiDocument | null>(null);
 
-/** The description of the API that is shown. */
 export const ApiDocumentProvider = ApiDocumentContext.Provider;
 
 export const useApiDocument = (): ApiDocument => {
   const document = useContext(ApiDocumentContext);
-  if (document === null) throw new Error("docs: an operation is shown without the description of the API");
+  if (document === null) throw new Error("docs: no ApiDocumentProvider above this component. Wrap it in one.");
   return document;
 };
 
-/** The little Markdown that descriptions use: `code`, **strong** and *emphasis*. */
+/** Renders the Markdown that descriptions use: `code`, **strong** and *emphasis*. */
 export const InlineMarkdown: FC<{ text: string }> = ({ text }) => (
   <>
-    {text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*)/).map((piece, at) => {
-      if (at % 2 === 0) return piece;
+    {text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*)/).map((piece, index) => {
+      if (index % 2 === 0) return piece;
       if (piece.startsWith("`")) return <code>{piece.slice(1, -1)}</code>;
       return piece.startsWith("**") ? <strong>{piece.slice(2, -2)}</strong> : <em>{piece.slice(1, -1)}</em>;
     })}
@@ -60,7 +59,7 @@ const CodeSample: FC<{ text: string; label: string }> = ({ text, label }) => (
   </figure>
 );
 
-/** One input or output: its name, its type and limits, what it means. */
+/** One input or output with its type, constraints and description. */
 const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
   const document = useApiDocument();
   const { schema: own } = resolveNullable(document, schema);
@@ -86,14 +85,14 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
   );
 };
 
-const maxSchemaDepth = 6; // descriptions here are three deep; a schema that names itself must end somewhere
+const maxSchemaDepth = 6; // schemas here nest three deep; the limit ends a recursive schema
 
-/** The members of an object, each with its own members behind a disclosure. `optional` marks what may be left out. */
-const SchemaMembers: FC<{ members: readonly SchemaMember[]; sent: boolean; depth?: number }> = ({ members, sent, depth = 0 }) => (
+/** Members of an object; nested members are collapsed. Inputs mark the required members, outputs those that may be missing. */
+const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; depth?: number }> = ({ members, isInput, depth = 0 }) => (
   <ul class="entries">
     {members.map(({ name, schema, required }) => {
       const inner = depth < maxSchemaDepth ? listMembers(useApiDocument(), schema) : [];
-      const remark = required ? (sent ? "required" : "") : sent ? "" : "not always present";
+      const remark = required ? (isInput ? "required" : "") : isInput ? "" : "not always present";
       return (
         <SchemaEntry name={name} schema={schema} remark={remark}>
           {inner.length > 0 && (
@@ -102,7 +101,7 @@ const SchemaMembers: FC<{ members: readonly SchemaMember[]; sent: boolean; depth
                 {inner.length === 1 ? "Its member" : `Its ${inner.length} members`}
                 <span class="visually-hidden"> of {name}</span>
               </summary>
-              <SchemaMembers members={inner} sent={sent} depth={depth + 1} />
+              <SchemaMembers members={inner} isInput={isInput} depth={depth + 1} />
             </details>
           )}
         </SchemaEntry>
@@ -115,12 +114,12 @@ const parameterHeadings = { path: "In the path", query: "In the query", header: 
 
 const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
   <>
-    {(["path", "query", "header"] as const).map((place) => {
-      const inputs = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
+    {(["path", "query", "header"] as const).map((location) => {
+      const inputs = (operation.parameters ?? []).filter((parameter) => parameter.in === location);
       return (
         inputs.length > 0 && (
           <>
-            <h3>{parameterHeadings[place]}</h3>
+            <h3>{parameterHeadings[location]}</h3>
             <ul class="entries">
               {inputs.map(({ name, schema, required, description }) => {
                 const described = description === undefined ? schema : { ...schema, description };
@@ -140,7 +139,7 @@ const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
         </p>
         <SchemaMembers
           members={listMembers(useApiDocument(), operation.requestBody.content["application/json"]?.schema ?? {})}
-          sent={true}
+          isInput={true}
         />
       </>
     )}
@@ -149,16 +148,16 @@ const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
 
 const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
   <>
-    {listSuccesses(operation).map(({ status, answer }) => {
+    {listSuccesses(operation).map(({ status, response }) => {
       const document = useApiDocument();
-      const content = answer.content?.["application/json"];
+      const content = response.content?.["application/json"];
       const payload = content === undefined ? undefined : getPayloadSchema(document, content.schema);
       const members = payload === undefined ? [] : listMembers(document, payload);
-      const headers = Object.entries(answer.headers ?? {});
+      const headers = Object.entries(response.headers ?? {});
       return (
         <>
           <h3>
-            <code>{status}</code> <InlineMarkdown text={answer.description} />
+            <code>{status}</code> <InlineMarkdown text={response.description} />
           </h3>
           {members.length > 0 && (
             <>
@@ -167,15 +166,15 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
                   Members of <code>data</code>:
                 </p>
               )}
-              <SchemaMembers members={members} sent={false} />
+              <SchemaMembers members={members} isInput={false} />
             </>
           )}
           {headers.length > 0 && (
             <p class="quiet">
               With the headers{" "}
-              {headers.map(([name, { description }], at) => (
+              {headers.map(([name, { description }], index) => (
                 <>
-                  {at > 0 && "; "}
+                  {index > 0 && "; "}
                   <code>{name}</code>
                   {description !== undefined && (
                     <>
@@ -214,10 +213,10 @@ const ErrorResponses: FC<{ operation: Operation }> = ({ operation }) => (
 );
 
 const describeAuthentication = (operation: Operation): string => {
-  if (operation.security.some((need) => "session" in need)) return "For a person who is signed in";
-  const withKey = operation.security.some((need) => "apiKey" in need);
-  if (!withKey) return "For anyone, without a credential";
-  return operation.security.some((need) => Object.keys(need).length === 0)
+  if (operation.security.some((scheme) => "session" in scheme)) return "For a person who is signed in";
+  const acceptsKey = operation.security.some((scheme) => "apiKey" in scheme);
+  if (!acceptsKey) return "For anyone, without a credential";
+  return operation.security.some((scheme) => Object.keys(scheme).length === 0)
     ? "For anyone; with an API key it also speaks for your server"
     : "With your API key";
 };
@@ -239,13 +238,13 @@ export const OperationSection: FC<{ operation: Operation }> = ({ operation }) =>
   </section>
 );
 
-/** The values an event carries, of those that carry any. */
+/** The members of an event's `data`; empty if it carries none. */
 const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] => {
   const data = listMembers(document, body).find(({ name }) => name === "data");
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** What is posted to endpoints: one body for all types, of which each has its ids and its values. */
+/** The webhook event types. All share one body; they differ in the ids and values that are set. */
 export const EventTypes: FC = () => (
   <section class="operation" aria-labelledby="event-types">
     <h2 id="event-types" tabindex={-1}>

@@ -1,7 +1,6 @@
-// GET /docs: the first hour, the guides, and what there is of the API. GET /docs/{name}: one guide. GET /docs/api/{group}: the reference of
-// a group of operations, set from the API's own OpenAPI description: all groups on one page would be a megabyte.
-// Rendered here and not by a ready-made viewer: those load themselves from elsewhere, need a script to show anything, and break the
-// rule that a page is our own files only.
+// GET /docs: quickstart, guides and API overview. GET /docs/{name}: one guide. GET /docs/api/{group}: the reference of one group of
+// operations, rendered from the OpenAPI document; all groups on one page would be a megabyte.
+// Existing OpenAPI viewers are not used: they load files from other origins and show nothing without scripts.
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
@@ -21,9 +20,9 @@ import { listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
 import { renderPage } from "../shared/layout.tsx";
 
-/** Where the reader is; folded above the text where there is no room beside it. */
+/** The table of contents: next to the text, or collapsed above it on narrow screens. */
 const ContentsNavigation: FC<{ children?: Child }> = ({ children }) => (
-  // a tab stop, so that it can be scrolled by keyboard where it stands beside the text
+  // focusable, so that it can be scrolled with the keyboard
   <nav class="contents" aria-label="Contents" tabindex={0}>
     <details>
       <summary>Contents</summary>
@@ -64,16 +63,16 @@ const SectionLinks: FC<{ name: string }> = ({ name }) => (
 );
 
 const toTitle = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
-const groupPath = (tag: string): string => `/docs/api/${tag}`;
+const toGroupPath = (tag: string): string => `/docs/api/${tag}`;
 
-/** The group that is shown has its operations below it. */
+/** Groups of the API; the current one also lists its operations. */
 const GroupLinks: FC<{ current?: string }> = ({ current }) => (
   <li>
     <p>API</p>
     <ul>
       {useApiDocument().tags.map(({ name }) => (
         <li>
-          <a href={groupPath(name)} aria-current={name === current ? "page" : undefined}>
+          <a href={toGroupPath(name)} aria-current={name === current ? "page" : undefined}>
             {toTitle(name)}
           </a>
           {name === current && (
@@ -104,8 +103,8 @@ const DocsLink: FC = () => (
   </li>
 );
 
-/** A guide speaks of the addresses of this deployment. */
-const GuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
+/** The guide's HTML, with the URLs of this deployment. */
+const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config): Child =>
   raw(
     (guides[name]?.html ?? "")
       .replaceAll("{cdn_url}", cdnUrl)
@@ -124,7 +123,7 @@ const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document,
       <h1>Documentation</h1>
       <section class="guide" aria-labelledby="first-hour">
         <h2 id="first-hour">{guides[quickstart]?.title}</h2>
-        {GuideContent(quickstart, config)}
+        {renderGuideContent(quickstart, config)}
       </section>
       <section aria-labelledby="guides">
         <h2 id="guides">Guides</h2>
@@ -158,7 +157,7 @@ const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document,
       {document.tags.map(({ name, description }) => (
         <section aria-labelledby={`tag-${name}`}>
           <h2 id={`tag-${name}`}>
-            <a href={groupPath(name)}>{toTitle(name)}</a>
+            <a href={toGroupPath(name)}>{toTitle(name)}</a>
           </h2>
           <p>
             <InlineMarkdown text={description} />
@@ -166,7 +165,7 @@ const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document,
           <ul class="plain">
             {listOperations(document, name).map(({ operationId, summary, method, path }) => (
               <li>
-                <a href={`${groupPath(name)}#${operationId}`}>{summary}</a>{" "}
+                <a href={`${toGroupPath(name)}#${operationId}`}>{summary}</a>{" "}
                 <span class="call">
                   <span class="method">{method}</span> <code translate="no">{path}</code>
                 </span>
@@ -201,13 +200,13 @@ const OperationGroup: FC<{ document: ApiDocument; name: string; description: str
 
 const renderedPages = new WeakMap<ApiDocument, Map<string, string>>();
 
-/** Set once an isolate: each is the same for everyone. */
-const renderCached = (document: ApiDocument, path: string, set: () => Child): Child => {
-  const own = renderedPages.get(document) ?? new Map<string, string>();
-  renderedPages.set(document, own);
-  const text = own.get(path) ?? String(<ApiDocumentProvider value={document}>{set()}</ApiDocumentProvider>);
-  own.set(path, text);
-  return raw(text);
+/** Renders once per isolate; the pages are the same for everyone. */
+const renderCached = (document: ApiDocument, path: string, render: () => Child): Child => {
+  const pages = renderedPages.get(document) ?? new Map<string, string>();
+  renderedPages.set(document, pages);
+  const html = pages.get(path) ?? String(<ApiDocumentProvider value={document}>{render()}</ApiDocumentProvider>);
+  pages.set(path, html);
+  return raw(html);
 };
 
 const renderDocsPage = (c: Context<AppEnv>, title: string, content: () => Child): Promise<Response> =>
@@ -219,18 +218,18 @@ const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Resp
   );
 
 const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
-  const found = document.tags.find(({ name }) => name === c.req.param("group"));
-  if (found === undefined) return c.notFound();
-  return renderDocsPage(c, toTitle(found.name), () =>
-    renderCached(document, groupPath(found.name), () => <OperationGroup document={document} {...found} />),
+  const group = document.tags.find(({ name }) => name === c.req.param("group"));
+  if (group === undefined) return c.notFound();
+  return renderDocsPage(c, toTitle(group.name), () =>
+    renderCached(document, toGroupPath(group.name), () => <OperationGroup document={document} {...group} />),
   );
 };
 
 const renderGuide = (c: Context<AppEnv>): Response | Promise<Response> => {
   const name = c.req.param("guide") ?? "";
-  const found = Object.hasOwn(guides, name) ? guides[name] : undefined;
-  if (found === undefined) return c.notFound();
-  return renderDocsPage(c, found.title, () => (
+  const guide = Object.hasOwn(guides, name) ? guides[name] : undefined;
+  if (guide === undefined) return c.notFound();
+  return renderDocsPage(c, guide.title, () => (
     <div class="reference">
       <ContentsNavigation>
         <DocsLink />
@@ -238,16 +237,16 @@ const renderGuide = (c: Context<AppEnv>): Response | Promise<Response> => {
         <GuideLinks current={name} />
       </ContentsNavigation>
       <article class="reference-text guide">
-        <h1>{found.title}</h1>
-        {GuideContent(name, c.var.services.config)}
+        <h1>{guide.title}</h1>
+        {renderGuideContent(name, c.var.services.config)}
       </article>
     </div>
   ));
 };
 
-/** `describe` gives the OpenAPI document of the whole app. */
-export const registerDocsRoutes = (app: Hono<AppEnv>, describe: () => object): void => {
-  app.get("/docs", limitPublicReads, (c) => renderOverview(c, describe() as ApiDocument));
-  app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, describe() as ApiDocument));
+/** `getDocument` returns the OpenAPI document of the whole app. */
+export const registerDocsRoutes = (app: Hono<AppEnv>, getDocument: () => object): void => {
+  app.get("/docs", limitPublicReads, (c) => renderOverview(c, getDocument() as ApiDocument));
+  app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, getDocument() as ApiDocument));
   app.get("/docs/:guide", limitPublicReads, renderGuide);
 };

@@ -1,5 +1,4 @@
-// The doors of the service: what somebody who types its address can do here. The first page and the page for unknown addresses show
-// them all.
+// The landing page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { productName } from "../shared/brand.ts";
@@ -15,16 +14,15 @@ import {
   type PageContext,
 } from "../shared/components.tsx";
 
-/** What the doors are set from. */
+/** Input of the pages in this file. */
 export interface LandingContext {
   readonly config: Config;
-  /** The verifier that is served. */
+  /** The verifier download and its hash. */
   readonly verifier: { readonly url: string; readonly sha256: string };
-  /** What somebody typed that is no number, where it may be shown again. */
-  readonly typed?: string | undefined;
-  /** Whether what was typed is no number. */
-  readonly isBadNumber?: boolean;
-  /** What was typed that is no e-mail address. */
+  /** The invalid certificate number, if the form was sent from this site and may therefore be shown again. */
+  readonly typedNumber?: string | undefined;
+  readonly isInvalidNumber?: boolean;
+  /** The invalid email address. */
   readonly typedEmail?: string;
 }
 
@@ -37,7 +35,6 @@ const LandingSection: FC<{ name: string; heading: string; children?: Child }> = 
   </section>
 );
 
-/** A door that leads elsewhere. */
 const LandingLink: FC<{ name: string; heading: string; text: string; href: string; link: string }> = ({
   name,
   heading,
@@ -53,12 +50,12 @@ const LandingLink: FC<{ name: string; heading: string; text: string; href: strin
   </LandingSection>
 );
 
-/** An address with a number in it is some 60 characters. */
+/** In characters. A URL with a certificate number is about 60. */
 export const maxTypedLength = 300;
 
-/** The field for a certificate's number, as it stands in print or with the address around it. */
-const CertificateNumberForm: FC<{ place: LandingContext; action: string; submit: string; hint?: string }> = ({
-  place,
+/** Accepts a certificate number as printed, or the certificate's whole URL. */
+const CertificateNumberForm: FC<{ landing: LandingContext; action: string; submit: string; hint?: string }> = ({
+  landing,
   action,
   submit,
   hint,
@@ -71,12 +68,12 @@ const CertificateNumberForm: FC<{ place: LandingContext; action: string; submit:
         id="number"
         label={messages.front.number}
         hint={hint}
-        error={place.isBadNumber ? messages.front.badNumber : undefined}
+        error={landing.isInvalidNumber ? messages.front.badNumber : undefined}
         errorId="number-error"
         required
         maxlength={maxTypedLength}
         placeholder="cc_"
-        value={place.typed}
+        value={landing.typedNumber}
         dir="ltr"
         autocomplete="off"
         autocapitalize="none"
@@ -87,7 +84,7 @@ const CertificateNumberForm: FC<{ place: LandingContext; action: string; submit:
   );
 };
 
-/** In development only: where to begin, and the keys of the businesses that were made up. */
+/** Development only: links to the demo, and the credentials of the demo businesses. */
 const DemoSection: FC<{ config: Config }> = ({ config }) => {
   const { front } = usePageContext().messages;
   const { site_base, ...credentials } = config.demo;
@@ -117,16 +114,16 @@ const DemoSection: FC<{ config: Config }> = ({ config }) => {
   );
 };
 
-const LandingLinks: FC<{ place: LandingContext }> = ({ place }) => {
+const LandingLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
-  const { appUrl, verifyUrl, environment } = place.config;
+  const { appUrl, verifyUrl, environment } = landing.config;
   const toWithdraw = withLanguage(`${appUrl}/withdraw`, selectedLanguage);
   const toConsents = withLanguage(`${appUrl}/app`, selectedLanguage);
   return (
     <div class="doors">
       <LandingSection name="check" heading={front.check}>
-        <CertificateNumberForm place={place} action={`${verifyUrl}/c`} submit={front.checkSubmit} />
+        <CertificateNumberForm landing={landing} action={`${verifyUrl}/c`} submit={front.checkSubmit} />
       </LandingSection>
       <LandingLink
         name="withdraw"
@@ -137,21 +134,20 @@ const LandingLinks: FC<{ place: LandingContext }> = ({ place }) => {
       />
       <LandingLink name="consents" heading={front.consents} text={front.consentsText} href={toConsents} link={front.consentsLink} />
       <LandingLink name="business" heading={front.business} text={front.businessText} href={`${appUrl}/portal`} link={front.businessLink} />
-      {environment === "development" && <DemoSection config={place.config} />}
+      {environment === "development" && <DemoSection config={landing.config} />}
     </div>
   );
 };
 
-/** What lies beside the doors: how everything works, and how to check it without us. */
-const ResourceLinks: FC<{ place: LandingContext }> = ({ place }) => {
+const ResourceLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
-  const { config, verifier } = place;
+  const { config, verifier } = landing;
   return (
     <nav aria-label={front.links}>
       <ul class="plain">
         <li>
-          <a href={`${getApiOrigin(place)}/docs`}>{front.docs}</a>
+          <a href={`${getApiOrigin(landing)}/docs`}>{front.docs}</a>
         </li>
         <li>
           <a href={withLanguage(`${config.verifyUrl}/c/format`, selectedLanguage)}>{messages.format.title}</a>
@@ -164,7 +160,7 @@ const ResourceLinks: FC<{ place: LandingContext }> = ({ place }) => {
         </li>
         {config.securityContact !== null && (
           <li>
-            <a href={`${getApiOrigin(place)}/.well-known/security.txt`}>{front.security}</a>
+            <a href={`${getApiOrigin(landing)}/.well-known/security.txt`}>{front.security}</a>
           </li>
         )}
       </ul>
@@ -172,66 +168,65 @@ const ResourceLinks: FC<{ place: LandingContext }> = ({ place }) => {
   );
 };
 
-/** The page's forms lead to the host of the certificates, wherever the page itself stands. */
+/** The certificate number form is answered on the host that serves certificates, which can differ from the page's own host. */
 const allowVerifyFormAction = ({ config }: LandingContext): { readonly formActionOrigin: string } => ({
   formActionOrigin: new URL(config.verifyUrl).origin,
 });
 
-export const landingPage = ({ messages: { front } }: PageContext, place: LandingContext): Page => ({
+export const landingPage = ({ messages: { front } }: PageContext, landing: LandingContext): Page => ({
   title: `${front.title} · ${productName}`,
-  hasError: place.isBadNumber === true,
+  hasError: landing.isInvalidNumber === true,
   isIndexable: true,
-  ...allowVerifyFormAction(place),
+  ...allowVerifyFormAction(landing),
   content: (
     <article class="front">
       <h1>{front.title}</h1>
       <p>{formatMessage(front.lead, { brand: productName })}</p>
-      <LandingLinks place={place} />
-      <ResourceLinks place={place} />
+      <LandingLinks landing={landing} />
+      <ResourceLinks landing={landing} />
     </article>
   ),
 });
 
-/** There is nothing under this address. */
-export const notFoundPage = ({ messages }: PageContext, place: LandingContext): Page => ({
+export const notFoundPage = ({ messages }: PageContext, landing: LandingContext): Page => ({
   title: messages.noPage,
-  ...allowVerifyFormAction(place),
+  ...allowVerifyFormAction(landing),
   content: (
     <article class="front">
       <h1>{messages.noPage}</h1>
       <p>{messages.noPageAdvice}</p>
-      <LandingLinks place={place} />
+      <LandingLinks landing={landing} />
     </article>
   ),
 });
 
-/** The two ways to withdraw, for whoever has not opened the certificate. */
+/** Starts a withdrawal by certificate number or by email, for people who do not have the certificate open. */
 export const startWithdrawalPage = (
-  { messages: { withdrawDoor: words, withdraw }, selectedLanguage }: PageContext,
-  place: LandingContext,
+  { messages: { withdrawDoor: messages, withdraw }, selectedLanguage }: PageContext,
+  landing: LandingContext,
 ): Page => {
-  const { isBadNumber = false, typedEmail } = place;
+  const { isInvalidNumber = false, typedEmail } = landing;
   return {
-    title: words.title,
-    hasError: isBadNumber || typedEmail !== undefined,
+    title: messages.title,
+    hasError: isInvalidNumber || typedEmail !== undefined,
     isIndexable: true,
-    ...allowVerifyFormAction(place), // the form of the number is answered there
+    ...allowVerifyFormAction(landing),
     content: (
       <article class="step">
-        <h1>{words.title}</h1>
-        <p>{words.intro}</p>
+        <h1>{messages.title}</h1>
+        <p>{messages.intro}</p>
         <section aria-labelledby="with-number">
-          <h2 id="with-number">{words.withNumber}</h2>
-          <CertificateNumberForm place={place} action="/withdraw" submit={words.submit} hint={words.hint} />
+          <h2 id="with-number">{messages.withNumber}</h2>
+          <CertificateNumberForm landing={landing} action="/withdraw" submit={messages.submit} hint={messages.hint} />
         </section>
         <section aria-labelledby="with-email">
-          <h2 id="with-email">{words.withEmail}</h2>
-          {/* The first step of signing in: what follows is the same whosever address it is. */}
+          <h2 id="with-email">{messages.withEmail}</h2>
+          {/* The first step of signing in. The response is the same for every address, so it does not reveal who has an account. */}
           <form method="post" action={withLanguage("/withdraw", selectedLanguage)} class="form">
             <EmailField
               id="email"
               label={withdraw.email}
-              hint={words.emailHint}
+              hint={messages.emailHint}
               error={typedEmail === undefined ? undefined : withdraw.badEmail}
               errorId="email-error"
               typed={typedEmail}
@@ -239,7 +234,7 @@ export const startWithdrawalPage = (
             <SubmitButton>{withdraw.send}</SubmitButton>
           </form>
         </section>
-        <p>{words.otherWays}</p>
+        <p>{messages.otherWays}</p>
       </article>
     ),
   };

@@ -1,5 +1,5 @@
-// GET / on every host that people reach, /withdraw, GET /c?number=, and what an unknown address is answered to a person.
-// Programs are answered in JSON: where the description of the API is.
+// GET / on every host for people, /withdraw, GET /c?number=, and the not-found page. At / programs get JSON with the URL of the API
+// description instead of a page.
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
 import { createMiddleware } from "hono/factory";
@@ -21,12 +21,12 @@ import { renderTooManyRequests, renderCrossSiteBlocked, handlePageError } from "
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { withLanguage, type PageContext } from "../shared/components.tsx";
 
-/** True for a browser that opens the address; a program that says nothing, or that takes anything, is answered in JSON. */
+/** True for a browser navigation. Requests that accept anything, or do not say what they accept, get JSON. */
 export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   c.req.header("sec-fetch-dest") === "document" ||
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
 
-/** Counted as every public read, and said to each in their way. */
+/** Applies the limit of public reads; a refusal is a page for browsers and JSON for programs. */
 const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   const refused = applyRateLimit(
     c,
@@ -37,24 +37,23 @@ const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-type LandingPageBuilder = (setting: PageContext, place: LandingContext) => Page;
+type LandingPageBuilder = (pageContext: PageContext, landing: LandingContext) => Page;
 
-/** What was typed and is not what the form asks for. */
-type InvalidInput = Pick<LandingContext, "typed" | "isBadNumber" | "typedEmail">;
+type InvalidInput = Pick<LandingContext, "typedNumber" | "isInvalidNumber" | "typedEmail">;
 
 const renderLandingPage = (
   c: Context<AppEnv>,
   status: ContentfulStatusCode,
-  pageOf: LandingPageBuilder,
-  mistyped: InvalidInput = {},
+  buildPage: LandingPageBuilder,
+  invalidInput: InvalidInput = {},
 ): Promise<Response> => {
   c.header("Vary", "Accept, Sec-Fetch-Dest", { append: true });
   const { services } = c.var;
-  const place = { config: services.config, verifier: getTrustedKeys(services).verifier, ...mistyped };
-  return renderPage(c, status, (setting) => pageOf(setting, place));
+  const landing = { config: services.config, verifier: getTrustedKeys(services).verifier, ...invalidInput };
+  return renderPage(c, status, (pageContext) => buildPage(pageContext, landing));
 };
 
-/** Only what was typed here is shown again: a link from elsewhere could make our page say anything. */
+/** Typed values are shown again only for forms of this site: otherwise a link from elsewhere could put any text on the page. */
 const isSameOrigin = (c: Context<AppEnv>): boolean => c.req.header("sec-fetch-site") === "same-origin";
 
 export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
@@ -62,7 +61,7 @@ export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
   return renderLandingPage(c, 404, notFoundPage);
 };
 
-/** The agents' host has its own `/`, and that is none for a person. */
+/** The agent server has its own host, which has no page at `/`. */
 const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => {
   const { environment, baseUrl, verifyUrl, appUrl } = services.config;
   return environment === "development" || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).host === new URL(req.url).host);
@@ -76,30 +75,33 @@ const renderHome = (c: Context<AppEnv>): Response | Promise<Response> => {
   return success(c, 200, { docs: `${origin}/docs`, openapi: `${origin}/v1/openapi.json` });
 };
 
-/** To the address of the certificate whose number somebody typed; to the form again where it is none. */
-const redirectToCertificate = (c: Context<AppEnv>, pageOf: LandingPageBuilder, fragment = ""): Response | Promise<Response> => {
+/** Redirects to the certificate with the typed number, or shows the form again with an error. */
+const redirectToCertificate = (c: Context<AppEnv>, buildPage: LandingPageBuilder, fragment = ""): Response | Promise<Response> => {
   const typed = c.req.query("number") ?? "";
   const certId = parseTypedCertId(typed);
   if (certId === null)
-    return renderLandingPage(c, 400, pageOf, { isBadNumber: true, typed: isSameOrigin(c) ? typed.slice(0, maxTypedLength) : undefined });
-  const choice = parseLanguage(c.req.query("lang"));
-  return c.redirect(`${getOtherOrigin(c, "verifyUrl")}/c/${certId}${choice === null ? "" : `?lang=${choice}`}${fragment}`, 303);
+    return renderLandingPage(c, 400, buildPage, {
+      isInvalidNumber: true,
+      typedNumber: isSameOrigin(c) ? typed.slice(0, maxTypedLength) : undefined,
+    });
+  const language = parseLanguage(c.req.query("lang"));
+  return c.redirect(`${getOtherOrigin(c, "verifyUrl")}/c/${certId}${language === null ? "" : `?lang=${language}`}${fragment}`, 303);
 };
 
-/** Nothing where the path is served by the host that was asked, else the address of the one that serves it. */
+/** The origin that serves the given surface, or an empty string if the requested host serves it. */
 const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "verifyUrl" | "appUrl"): string => {
   const { environment, [surface]: url } = services.config;
   return environment === "development" || new URL(url).host === new URL(req.url).host ? "" : new URL(url).origin;
 };
 
-/** The door to certificates, under `/c`. */
+/** Registers GET /c, which finds a certificate by its typed number. */
 export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/", limitPublicReads, (c) =>
     c.req.query("number") === undefined ? renderLandingPage(c, 200, landingPage) : redirectToCertificate(c, landingPage),
   );
 };
 
-/** The host of the certificates knows this address too, for whoever types it off one; the page is where people sign in. */
+/** People may also type this path on the host that serves certificates; it redirects to the app's host, where people sign in. */
 const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response> => {
   const app = getOtherOrigin(c, "appUrl");
   if (app !== "") return c.redirect(`${app}/withdraw${new URL(c.req.url).search}`, 303);
@@ -108,7 +110,7 @@ const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response>
     : redirectToCertificate(c, startWithdrawalPage, "#withdrawal-heading");
 };
 
-/** By e-mail: a code to any address, as signing in mails it, with its limits; nothing of the answer depends on whose it is. */
+/** Emails a sign-in code, with the limits of signing in. The response is the same for every address, so it reveals no account. */
 const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
   if (form instanceof Response) return form;

@@ -1,4 +1,4 @@
-// GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness. There is none where the operator has named nobody.
+// GET /.well-known/security.txt (RFC 9116): how to report a vulnerability. Answers 404 if the operator has set no security contact.
 import type { Hono } from "hono";
 import { dayMs, toIso } from "../../../core/time.ts";
 import type { Config } from "../../env.ts";
@@ -6,7 +6,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
 
 const securityTxtPath = "/.well-known/security.txt";
-const validityDays = 180; // the RFC advises less than a year
+const validityDays = 180; // the RFC recommends less than a year
 
 export const registerSecurityTxtRoutes = (app: Hono<AppEnv>, { securityContact, baseUrl }: Config): void => {
   app.get(securityTxtPath, (c) => {

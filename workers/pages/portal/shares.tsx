@@ -6,7 +6,7 @@ import { shareStatuses, type ShareStatus } from "../../../core/shares/share.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
-import { formatFieldGroups } from "../authorize/views.tsx";
+import { formatFieldGroups } from "../shared/share-options.ts";
 import { VerbatimText, UntrustedText, Hash, Timestamp } from "../shared/components.tsx";
 import {
   ListFilter,

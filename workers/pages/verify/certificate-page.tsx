@@ -1,6 +1,5 @@
-// What the public page of a certificate says, in the order a reader needs it: what it is, what was shown, who may contact,
-// what for, what has happened, and how to check all of it. Everything comes from the published certificate; nothing that
-// only its owner may see can get here. Elements marked `data-bound` are what client/verify.ts compares with the record.
+// The public page of a certificate. It renders the published certificate only, so owner-only data cannot appear here. client/verify.ts
+// compares elements marked `data-bound` with the record.
 import type { Child, FC } from "hono/jsx";
 import {
   hasVerifiedDomain,
@@ -106,7 +105,7 @@ const DisclosureSection: CertificateComponent = ({ certificate }) => (
   </Section>
 );
 
-const maxVisibleNames = 12; // what a reader takes in at a glance; further names are one press away, and always in print
+const maxVisibleNames = 12; // enough for a glance; further names are one click away and always printed
 
 const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
   const { messages, language } = usePageContext();
@@ -123,33 +122,33 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
   );
 };
 
-/** `list` names the member of the record these names stand in; an answer that nobody gave stands there empty. */
-const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (answer) => (
-  <div class="answer" data-list={answer.list}>
+/** `list` is the member of the record that holds these names. An answer without names is rendered empty, because the record has it too. */
+const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (group) => (
+  <div class="answer" data-list={group.list}>
     <h3>
-      {answer.shape !== undefined && (
+      {group.shape !== undefined && (
         <>
-          <Icon name={answer.shape} />{" "}
+          <Icon name={group.shape} />{" "}
         </>
       )}
-      {answer.heading}
+      {group.heading}
     </h3>
-    {answer.names.length === 0 ? <p class="quiet">{usePageContext().messages.nobody}</p> : <RecipientNames names={answer.names} />}
+    {group.names.length === 0 ? <p class="quiet">{usePageContext().messages.nobody}</p> : <RecipientNames names={group.names} />}
   </div>
 );
 
-/** Those the person has withdrawn from, act by act. In the record they stand among the accepted ones where each was asked about. */
+/** Withdrawn recipients, one group per withdrawal. The record lists them as accepted if consent was given for each separately. */
 const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
-    {groupEntityWithdrawals(certificate).map((act) => (
+    {groupEntityWithdrawals(certificate).map((withdrawal) => (
       <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
         <h3>
           <Icon name="cross" /> {usePageContext().messages.withdrawnFrom}
         </h3>
         <p class="quiet">
-          <WithdrawnSummary of={act} />
+          <WithdrawnSummary of={withdrawal} />
         </p>
-        <RecipientNames names={act.entities} />
+        <RecipientNames names={withdrawal.entities} />
       </div>
     ))}
   </>
@@ -164,20 +163,20 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
     : isWithdrawn
       ? messages.recipientsWithdrawn
       : messages.recipients;
-  const isSome = entitiesWithdrawn.length > 0;
+  const hasWithdrawals = entitiesWithdrawn.length > 0;
   const deadline = certificate.withdrawal !== null && (
     <p>
       <FormattedMessage text={messages.recipientsDeadline} parts={{ deadline: <Timestamp at={certificate.withdrawal.ceaseBy} /> }} />
     </p>
   );
-  const standing = listActiveEntities(certificate);
+  const active = listActiveEntities(certificate);
   if (answered === null) {
     return (
       <Section name="recipients" heading={heading}>
         {deadline}
         <p>{entities.length === 1 ? messages.namedOne : messages.namedTogether}</p>
-        <RecipientNames names={standing} />
-        {isSome && (
+        <RecipientNames names={active} />
+        {hasWithdrawals && (
           <div class="answers">
             <WithdrawnRecipients certificate={certificate} />
           </div>
@@ -185,8 +184,8 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
       </Section>
     );
   }
-  const told = new Set([...answered.accepted, ...answered.rejected]);
-  const notAsked = entities.filter((name) => !told.has(name));
+  const decided = new Set([...answered.accepted, ...answered.rejected]);
+  const notAsked = entities.filter((name) => !decided.has(name));
   return (
     <Section name="recipients" heading={heading}>
       {deadline}
@@ -196,9 +195,9 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
           shape={isWithdrawn ? "cross" : "tick"}
           heading={isWithdrawn ? messages.withdrawnFrom : messages.accepted}
           list="entities_accepted"
-          names={standing}
+          names={active}
         />
-        {isSome && <WithdrawnRecipients certificate={certificate} />}
+        {hasWithdrawals && <WithdrawnRecipients certificate={certificate} />}
         <RecipientGroup shape="cross" heading={messages.declined} list="entities_rejected" names={answered.rejected} />
         {notAsked.length > 0 && <RecipientGroup heading={messages.notAsked} list="entities" names={notAsked} />}
       </div>
@@ -206,8 +205,8 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
   );
 };
 
-const fieldLabel = (key: string, words: PublicMessages): Child =>
-  Object.hasOwn(words.fields, key) ? words.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
+const getFieldLabel = (key: string, messages: PublicMessages): Child =>
+  Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
 const SubjectDetails: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
@@ -217,7 +216,7 @@ const SubjectDetails: CertificateComponent = ({ certificate }) => {
       <ul class="person">
         {Object.entries(certificate.subjectMasked).map(([key, value]) => (
           <li>
-            <span class="field">{fieldLabel(key, messages)}</span>{" "}
+            <span class="field">{getFieldLabel(key, messages)}</span>{" "}
             {value === "" ? <span class="quiet">{messages.leftEmpty}</span> : <UntrustedText text={value} />}
           </li>
         ))}
@@ -256,7 +255,7 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** A link only where following it can do nothing but open a web page. */
+/** Only http and https become links: other schemes can do more than open a page. */
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const PolicyRow: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
@@ -315,16 +314,16 @@ const PageAddress: FC<{ url: string }> = ({ url }) => {
 
 interface CertificatePageProps extends ViewContext {
   readonly page: CertificatePage;
-  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
+  /** Embedded for the verifier in the page: the public verification response, and the keys of the service. */
   readonly published: object;
   readonly trust: TrustDocument;
 }
 
 export const certificatePage = (
   { messages }: PageContext,
-  { page, apiBase, verifyBase, now, published, trust }: CertificatePageProps,
+  { page, apiBase: apiBaseUrl, verifyBase: verifyBaseUrl, now, published, trust }: CertificatePageProps,
 ): Page => {
-  const { certificate, businessContact: reach } = page;
+  const { certificate, businessContact } = page;
   return {
     title: `${certificate.businessName} · ${messages.certificate}`,
     script: "verify.js",
@@ -335,15 +334,15 @@ export const certificatePage = (
         <DisclosureSection certificate={certificate} />
         <RecipientSection certificate={certificate} />
         <CertificateDetails certificate={certificate} />
-        <CertificateTimeline page={page} apiBase={apiBase} now={now} />
-        <CertificateVerification certificate={certificate} apiBase={apiBase} published={published} trust={trust} />
+        <CertificateTimeline page={page} apiBaseUrl={apiBaseUrl} now={now} />
+        <CertificateVerification certificate={certificate} apiBaseUrl={apiBaseUrl} published={published} trust={trust} />
         <PolicySection certificate={certificate} />
         {certificate.status === "active" && (
           <Section name="withdrawal" heading={messages.isThisYou}>
-            <WithdrawalForms certificate={maskIfErased(certificate)} reach={reach} />
+            <WithdrawalForms certificate={maskIfErased(certificate)} contact={businessContact} />
           </Section>
         )}
-        <PageAddress url={buildVerifyUrl(verifyBase, certificate.id)} />
+        <PageAddress url={buildVerifyUrl(verifyBaseUrl, certificate.id)} />
       </article>
     ),
   };

@@ -1,4 +1,4 @@
-// What has happened to a certificate, in its order, and what is still to come.
+// The timeline of a certificate: what has happened, followed by what is still pending.
 import type { Child, FC } from "hono/jsx";
 import type { PublishedAnchor } from "../../../core/certificates/published-certificate.ts";
 import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -19,17 +19,22 @@ import {
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/components.tsx";
 
-/** One line of the timeline; `at` null is still to come. */
+/** One entry of the timeline. `at` is null if it has not happened yet. */
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
-  /** Where it is neither done nor still to come: "counted" has its place, and no moment. */
+  /** Set if it does not follow from `at`. "counted" entries are sorted by `at` but show no time. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
   readonly details?: Child;
 }
 
-const anchorItem = ({ status, anchoredAt, ledgerId }: PublishedAnchor, done: string, pending: string, note?: string): TimelineItem => {
+const createAnchorItem = (
+  { status, anchoredAt, ledgerId }: PublishedAnchor,
+  done: string,
+  pending: string,
+  note?: string,
+): TimelineItem => {
   const at = status === "anchored" ? anchoredAt : null;
   return {
     at,
@@ -44,46 +49,45 @@ const anchorItem = ({ status, anchoredAt, ledgerId }: PublishedAnchor, done: str
 
 interface TimelineProps {
   readonly page: CertificatePage;
-  readonly apiBase: string;
+  readonly apiBaseUrl: string;
   readonly now: Instant;
 }
 
-/** The withdrawal, its place in the ledger, the deadline and what the business has said. */
-const withdrawalItems = ({ page: { certificate }, apiBase, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
+/** The withdrawal of the whole certificate: its anchor, its deadline, and the acknowledgment of the business. */
+const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;
   if (withdrawal === null) return [];
   const { anchor, acknowledgedAt, ceaseBy, withdrawnAt } = withdrawal;
   const receipt = (
     <p class="quiet">
-      <a href={buildReceiptUrl(apiBase, id)} download={`withdrawal-${id}.json`}>
+      <a href={buildReceiptUrl(apiBaseUrl, id)} download={`withdrawal-${id}.json`}>
         {messages.withdraw.receipt}
       </a>
     </p>
   );
   const by = withdrawal.method === "business_recorded" ? messages.withdraw.recordedByBusiness : messages.withdrawnByPerson;
-  const told: TimelineItem[] = [
+  const items: TimelineItem[] = [
     { at: withdrawnAt, text: by, details: receipt },
     { at: ceaseBy, text: messages.withdraw.deadline, kind: "pending" },
   ];
-  if (anchor !== null) told.push(anchorItem(anchor, messages.withdraw.revocationAnchored, messages.withdraw.revocationPending));
-  if (acknowledgedAt !== null) told.push({ at: acknowledgedAt, text: messages.withdraw.acknowledged });
-  if (isOverdue(ceaseBy, acknowledgedAt, now)) told.push({ at: now, text: messages.withdraw.overdue, kind: "counted" });
-  return told;
+  if (anchor !== null) items.push(createAnchorItem(anchor, messages.withdraw.revocationAnchored, messages.withdraw.revocationPending));
+  if (acknowledgedAt !== null) items.push({ at: acknowledgedAt, text: messages.withdraw.acknowledged });
+  if (isOverdue(ceaseBy, acknowledgedAt, now)) items.push({ at: now, text: messages.withdraw.overdue, kind: "counted" });
+  return items;
 };
 
-/** Names in one line; those of strangers are set apart each. */
 const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of }) => (
   <p class="quiet">
     <JoinedList of={of.map(({ entity }) => <VerbatimText text={entity} />)} by=", " />
   </p>
 );
 
-/** Withdrawals from single recipients, while the certificate stood. */
-const entityWithdrawalItems = (
-  { page: { certificate }, apiBase, now }: TimelineProps,
+/** Withdrawals from single recipients of an active certificate. */
+const listEntityWithdrawalItems = (
+  { page: { certificate }, apiBaseUrl, now }: TimelineProps,
   { messages, language }: PageContext,
 ): TimelineItem[] => {
-  const acts = groupEntityWithdrawals(certificate).map(({ number, withdrawnAt, method, entities }): TimelineItem => {
+  const withdrawals = groupEntityWithdrawals(certificate).map(({ number, withdrawnAt, method, entities }): TimelineItem => {
     const by = method === "business_recorded" ? `${messages.withdraw.recordedByBusiness}: ` : "";
     const from = entities.length === 1 ? messages.withdraw.someEventOne : messages.withdraw.someEvent;
     return {
@@ -91,42 +95,44 @@ const entityWithdrawalItems = (
       text: `${by}${formatMessage(from, { count: formatNumber(entities.length, language) })}`,
       details: (
         <p class="quiet">
-          <EntityReceiptLink id={certificate.id} number={number} apiBase={apiBase} />
+          <EntityReceiptLink id={certificate.id} number={number} apiBaseUrl={apiBaseUrl} />
         </p>
       ),
     };
   });
-  // Recipients of which the business said so at one moment are one line.
-  const ceased = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
-  const acknowledged = [...ceased].flatMap(([at, those]): TimelineItem[] =>
-    at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={those} /> }],
+  // The business acknowledges several recipients at once: those with the same time share an entry.
+  const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
+  const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
+    at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={recipients} /> }],
   );
-  const whole = certificate.withdrawal?.acknowledgedAt ?? null;
-  const late = certificate.entitiesWithdrawn.filter(({ ceaseBy, acknowledgedAt }) => isOverdue(ceaseBy, acknowledgedAt ?? whole, now));
+  const certificateAcknowledgedAt = certificate.withdrawal?.acknowledgedAt ?? null;
+  const late = certificate.entitiesWithdrawn.filter(({ ceaseBy, acknowledgedAt }) =>
+    isOverdue(ceaseBy, acknowledgedAt ?? certificateAcknowledgedAt, now),
+  );
   const overdue: TimelineItem = { at: now, text: messages.withdraw.someOverdue, kind: "counted", details: <InlineNames of={late} /> };
-  return [...acts, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
+  return [...withdrawals, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
 };
 
-/** In the order of what happened; behind it what is still to come, said to be waiting, with what it is waiting for. */
-export const CertificateTimeline: FC<TimelineProps> = (shown) => {
-  const setting = usePageContext();
-  const { messages, language } = setting;
-  const { certificate, loggedAt } = shown.page;
+/** Entries in order of time; pending ones come last. */
+export const CertificateTimeline: FC<TimelineProps> = (props) => {
+  const pageContext = usePageContext();
+  const { messages, language } = pageContext;
+  const { certificate, loggedAt } = props.page;
   const { anchor, subjectErasedAt, viewCount } = certificate;
-  const all: TimelineItem[] = [
+  const items: TimelineItem[] = [
     { at: certificate.issuedAt, text: messages.issued, boundMember: "timestamp" },
     { at: loggedAt, text: loggedAt === null ? messages.loggedPending : messages.logged },
-    ...(anchor === null ? [] : [anchorItem(anchor, messages.anchored, messages.anchoredPending, messages.anchoredPendingNote)]),
-    ...entityWithdrawalItems(shown, setting),
-    ...withdrawalItems(shown, setting),
+    ...(anchor === null ? [] : [createAnchorItem(anchor, messages.anchored, messages.anchoredPending, messages.anchoredPendingNote)]),
+    ...listEntityWithdrawalItems(props, pageContext),
+    ...listWithdrawalItems(props, pageContext),
     ...(subjectErasedAt === null ? [] : [{ at: subjectErasedAt, text: messages.erasedAt }]),
   ];
-  const inOrder = all.sort((one, other) => (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE));
+  const sorted = items.sort((first, second) => (first.at ?? Number.MAX_VALUE) - (second.at ?? Number.MAX_VALUE));
   const opened = viewCount === 1 ? messages.openedOnce : formatMessage(messages.openedTimes, { count: formatNumber(viewCount, language) });
   return (
     <Section name="timeline" heading={messages.timeline}>
       <ol>
-        {inOrder.map(({ at, text, kind = at === null ? "pending" : "done", boundMember, details }) => (
+        {sorted.map(({ at, text, kind = at === null ? "pending" : "done", boundMember, details }) => (
           <TimelineEntry kind={kind} text={text} at={kind === "counted" ? null : at} bound={boundMember}>
             {details}
           </TimelineEntry>

@@ -1,4 +1,4 @@
-// How a certificate is checked without believing us: by the page itself, by common tools, by the verifier.
+// The section that explains how to check a certificate without trusting this service: in the page, with common tools, with the verifier.
 import type { FC } from "hono/jsx";
 import { canonicalPreimageFromPublished, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
@@ -6,14 +6,14 @@ import { CopyButton, Hash, DescriptionRow, Section, Icon, usePageContext } from 
 
 interface VerificationProps {
   readonly certificate: PublishedCertificate;
-  /** What the page hands its own verifier: the public answer of verify, and the keys of the service. */
+  /** Embedded for the verifier in the page: the public verification response, and the keys of the service. */
   readonly published: object;
   readonly trust: TrustDocument;
 }
 
 /**
- * What the page checks besides the fingerprint: the issuer's signature, the ledger, and what others attested, by the verifier that checks
- * evidence packs. What it checks goes along as text; client/proofs fills in the answers.
+ * Results of the checks besides the fingerprint: the issuer's signature, the ledger, and the attestations of others. client/proofs runs
+ * the evidence pack verifier on the embedded JSON and fills in the results.
  */
 const ProofResults: FC<VerificationProps> = ({ certificate, published, trust }) => {
   const { messages } = usePageContext();
@@ -52,7 +52,7 @@ const ProofResults: FC<VerificationProps> = ({ certificate, published, trust }) 
   );
 };
 
-/** Where the verifier and the keys are got, and the one command: the same as the README of a pack. */
+/** Download links for the verifier and the keys, and the command to run: the same as in the README of an evidence pack. */
 const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => {
   const { messages } = usePageContext();
   const { url, sha256 } = trust.verifier;
@@ -81,10 +81,10 @@ const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => 
   );
 };
 
-export const CertificateVerification: FC<VerificationProps & { readonly apiBase: string }> = ({ apiBase, ...checked }) => {
+export const CertificateVerification: FC<VerificationProps & { readonly apiBaseUrl: string }> = ({ apiBaseUrl, ...props }) => {
   const { messages, language } = usePageContext();
-  const { certificate } = checked;
-  const json = `${apiBase}/certs/${certificate.id}/verify`;
+  const { certificate } = props;
+  const verificationUrl = `${apiBaseUrl}/certs/${certificate.id}/verify`;
   return (
     <Section name="check" heading={messages.check}>
       <p>{messages.checkIntro}</p>
@@ -134,8 +134,8 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBase:
           </DescriptionRow>
         </dl>
       </details>
-      <ProofResults {...checked} />
-      <VerifierInstructions {...checked} />
+      <ProofResults {...props} />
+      <VerifierInstructions {...props} />
       <details class="by-hand">
         <summary>{messages.byHand}</summary>
         <p>{messages.byHandFile}</p>
@@ -144,7 +144,7 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBase:
         </pre>
         <p>{messages.byHandFetch}</p>
         <pre>
-          <code translate="no">{`curl -s ${json} | jq -j .data.canonical | sha256sum\ncurl -s ${json} | jq -j .data.disclosure_text | sha256sum`}</code>
+          <code translate="no">{`curl -s ${verificationUrl} | jq -j .data.canonical | sha256sum\ncurl -s ${verificationUrl} | jq -j .data.disclosure_text | sha256sum`}</code>
         </pre>
       </details>
       <ul class="links">
@@ -152,7 +152,7 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBase:
           <a href={`format?lang=${language}`}>{messages.formatLink}</a>
         </li>
         <li>
-          <a href={json}>{messages.jsonLink}</a>
+          <a href={verificationUrl}>{messages.jsonLink}</a>
         </li>
       </ul>
     </Section>

@@ -1,4 +1,4 @@
-// How a certificate is built: what a page's "check it yourself" rests on, for whoever wants to check all of it.
+// GET /c/format: explains how a certificate is built, for readers who want to check one themselves.
 import type { Page } from "../shared/layout.tsx";
 import { DescriptionRow, type PageContext } from "../shared/components.tsx";
 

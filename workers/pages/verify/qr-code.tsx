@@ -1,10 +1,10 @@
-// The address of a page as a QR code, for paper: one path, so that no style stands in the page.
+// A page's URL as a QR code for printing. It is a single SVG path, because the Content Security Policy allows no inline styles.
 import encodeQR from "qr";
 import type { FC } from "hono/jsx";
 
-const quietZoneModules = 4; // modules of white around the code, ISO/IEC 18004
+const quietZoneModules = 4; // white margin required by ISO/IEC 18004
 
-/** One closed run of dark modules after another, row by row. */
+/** Draws each horizontal run of dark modules as one rectangle, row by row. */
 const buildDarkPath = (rows: readonly (readonly boolean[])[]): string =>
   rows
     .map((row, y) => {
@@ -20,7 +20,7 @@ const buildDarkPath = (rows: readonly (readonly boolean[])[]): string =>
     .join("");
 
 export const QrCode: FC<{ text: string; label: string }> = ({ text, label }) => {
-  // Medium correction: 15 % of a printed code may be soiled.
+  // Medium error correction: the code scans even if 15 % of a printout is damaged.
   const rows = encodeQR(text, "raw", { ecc: "medium", border: quietZoneModules });
   return (
     <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label} shape-rendering="crispEdges">

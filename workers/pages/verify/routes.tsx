@@ -1,4 +1,4 @@
-// GET /c/{id}: the public page of a certificate. Who opens it is noted in the view trail; whoever has the address may.
+// GET /c/{id}: the public page of a certificate. Anyone with the URL may open it; each view is recorded in the view trail.
 import type { Context, Hono } from "hono";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { parseCertId, parseTypedCertId } from "../../../core/ids.ts";
@@ -14,12 +14,12 @@ import { renderPage } from "../shared/layout.tsx";
 import { renderTooManyCertificateViews, renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { rateLimited } from "../shared/form-handlers.ts";
 
-/** True when no person reads the answer: a look at the headers, or a page fetched ahead of a click that may never come. */
+/** True if no person reads the response: a HEAD request, or a prefetch for a click that may never happen. */
 const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
-/** To the address of the certificate whose number somebody typed. */
+/** Redirects to the canonical URL of a certificate number as a person typed it. */
 const redirectToCertificate = (c: Context<AppEnv>, typed: string): Response | Promise<Response> => {
   const certId = parseTypedCertId(typed);
   if (certId === null) return renderCertificateNotFound(c);
@@ -39,9 +39,9 @@ const renderCertificate = async (c: Context<AppEnv>): Promise<Response> => {
   if (!opened.ok) return renderCertificateNotFound(c);
   const context = getViewContext(services);
   const view = toPublicView(opened.value.certificate, context);
-  const { subject: _masked, checks: _checks, ...published } = view; // the verifier asks for neither, and the page says them in words
-  return renderPage(c, 200, (setting) =>
-    certificatePage(setting, { ...context, page: opened.value, published, trust: buildTrustDocument(getTrustedKeys(services)) }),
+  const { subject: _masked, checks: _checks, ...published } = view; // the verifier does not need them, and the page shows them as text
+  return renderPage(c, 200, (pageContext) =>
+    certificatePage(pageContext, { ...context, page: opened.value, published, trust: buildTrustDocument(getTrustedKeys(services)) }),
   );
 };
 

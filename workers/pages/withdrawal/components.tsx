@@ -1,4 +1,4 @@
-// What several pages show of withdrawing: its forms and boxes, when it was done, its receipts. Every form works without a script.
+// Withdrawal forms, choices, summaries and receipt links that several pages share. Every form works without scripts.
 import type { FC } from "hono/jsx";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import { buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -22,7 +22,7 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/** Of a person who was erased nothing is shown, not even masked, and no mail can be sent. */
+/** Removes the masked details of an erased person: nothing of them is shown, and no email can be sent. */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 
@@ -32,7 +32,7 @@ export interface EmailFormProps {
   readonly error?: string | undefined;
 }
 
-/** Step one: the address. */
+/** Step 1: the email address that the code is sent to. */
 export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValue, error }) => {
   const { selectedLanguage, messages } = usePageContext();
   const masked = <VerbatimText text={certificate.subjectMasked.email ?? ""} />;
@@ -45,23 +45,29 @@ export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValu
   );
 };
 
-/** What was posted before, so that an error keeps it. */
+/** The submitted choices by field name, so that an error page keeps them. */
 export type PostedChoices = ReadonlyMap<string, string>;
 
 interface RecipientChoiceProps {
   readonly certificate: WithdrawableCertificate;
-  /** Tells the boxes of this form from those of another on the page. */
+  /** Keeps element ids unique when the page has several forms. */
   readonly formName: string;
   readonly chosen?: PostedChoices | undefined;
 }
 
-/** A box for each recipient that may still make contact; its name is the recipient's place on the certificate. */
+/** One checkbox per active recipient, named by the recipient's index on the certificate. */
 export const RecipientCheckboxes: FC<RecipientChoiceProps & { readonly label: string }> = ({ certificate, formName, label, chosen }) => (
   <fieldset class="boxes" aria-label={label}>
     {listActiveEntities(certificate).map((name) => {
-      const at = certificate.entities.indexOf(name);
+      const index = certificate.entities.indexOf(name);
       return (
-        <ChoiceField type="checkbox" name={`entity.${at}`} value="on" id={`${formName}-entity-${at}`} checked={chosen?.has(`entity.${at}`)}>
+        <ChoiceField
+          type="checkbox"
+          name={`entity.${index}`}
+          value="on"
+          id={`${formName}-entity-${index}`}
+          checked={chosen?.has(`entity.${index}`)}
+        >
           <VerbatimText text={name} />
         </ChoiceField>
       );
@@ -71,19 +77,19 @@ export const RecipientCheckboxes: FC<RecipientChoiceProps & { readonly label: st
 
 export const hasSeveralRecipients = (certificate: WithdrawableCertificate): boolean => listActiveEntities(certificate).length > 1;
 
-/** Withdrawing from some of them, where there are several. */
+/** Lets the person withdraw from only some recipients. Renders nothing if fewer than two are active. */
 export const PartialWithdrawalChoice: FC<RecipientChoiceProps> = ({ certificate, formName, chosen }) => {
-  const words = usePageContext().messages.withdraw;
+  const messages = usePageContext().messages.withdraw;
   return hasSeveralRecipients(certificate) ? (
     <details open={[...(chosen?.keys() ?? [])].some((name) => name.startsWith("entity."))}>
-      <summary>{words.linkSome}</summary>
-      <p class="quiet">{words.linkSomeHint}</p>
-      <RecipientCheckboxes certificate={certificate} formName={formName} label={words.linkSome} chosen={chosen} />
+      <summary>{messages.linkSome}</summary>
+      <p class="quiet">{messages.linkSomeHint}</p>
+      <RecipientCheckboxes certificate={certificate} formName={formName} label={messages.linkSome} chosen={chosen} />
     </details>
   ) : null;
 };
 
-/** What the page's script fills in and shows when the reader came by the link from the 201. */
+/** Hidden until the page script fills in the token of a withdrawal link (`manage_url`, or the link of an email with a code). */
 const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ certificate }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
@@ -103,25 +109,25 @@ const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ cert
   );
 };
 
-/** On the certificate's own page. `reach`: where the business can be reached, of a certificate with which no mail can be sent. */
-export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; reach: BusinessContactDetails | null }> = ({
+/** The withdrawal section of the certificate page. `contact` is null if the person can withdraw by email code. */
+export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact: BusinessContactDetails | null }> = ({
   certificate,
-  reach,
+  contact,
 }) => {
-  const words = usePageContext().messages.withdraw;
-  const contact = reach !== null && <BusinessContact reach={reach} certificate={certificate} />;
+  const messages = usePageContext().messages.withdraw;
+  const contactDetails = contact !== null && <BusinessContact contact={contact} certificate={certificate} />;
   const parts = {
     business: <VerbatimText text={certificate.businessName} bound="business.name" />,
     id: <Hash value={certificate.id} bound="cert_id" />,
   };
   if (certificate.subjectErasedAt !== null) {
-    // without the person's details nobody can prove to be that person: no form can help
+    // No form can help: without stored details, there is nothing to verify the person against.
     return (
       <>
         <p>
-          <FormattedMessage text={words.erased} parts={parts} />
+          <FormattedMessage text={messages.erased} parts={parts} />
         </p>
-        {contact}
+        {contactDetails}
       </>
     );
   }
@@ -129,17 +135,17 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; reach: 
   return (
     <>
       <LinkWithdrawalForm certificate={certificate} />
-      <p>{hasEmail ? words.intro : words.noEmail}</p>
+      <p>{hasEmail ? messages.intro : messages.noEmail}</p>
       {hasEmail && <WithdrawalEmailForm certificate={certificate} />}
       <p class="quiet">
-        {words.linkHint} <FormattedMessage text={words.orTell} parts={parts} />
+        {messages.linkHint} <FormattedMessage text={messages.orTell} parts={parts} />
       </p>
-      {contact}
+      {contactDetails}
     </>
   );
 };
 
-/** From what to withdraw: everything of the business, where `count` says how much that is, or the one certificate. */
+/** Chooses between all certificates of the business (`count` of them, if given) and this certificate only. */
 export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business, count }) => {
   const { messages, language } = usePageContext();
   const { scope, scopeBusiness, scopeCertificate } = messages.withdraw;
@@ -157,24 +163,27 @@ export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business
   );
 };
 
-/** Whom to turn to, where the business says so. */
-export const BusinessContact: FC<{ reach: BusinessContactDetails; certificate: WithdrawableCertificate }> = ({ reach, certificate }) =>
-  reach.contact === null && reach.mailingAddress === null ? null : (
+/** How to contact the business. Renders nothing if it has not published any contact details. */
+export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate: WithdrawableCertificate }> = ({
+  contact: { contact, mailingAddress },
+  certificate,
+}) =>
+  contact === null && mailingAddress === null ? null : (
     <>
       <p>
         <BusinessMessage text={usePageContext().messages.withdraw.contact} name={certificate.businessName} />
       </p>
-      <BulletList of={[reach.contact, reach.mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
+      <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
     </>
   );
 
-/** The acts by which recipients were withdrawn from, each with its names. */
+/** Withdrawals from single recipients, one entry per withdrawal number with all its recipient names. */
 export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) =>
   [...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],
   );
 
-/** When, and until when contact must end. */
+/** When consent was withdrawn, and the deadline for contact to end. */
 export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({ of: { withdrawnAt, ceaseBy } }) => (
   <FormattedMessage
     text={usePageContext().messages.withdraw.summary}
@@ -182,8 +191,8 @@ export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" 
   />
 );
 
-export const EntityReceiptLink: FC<{ id: string; number: number; apiBase: string }> = ({ id, number, apiBase }) => (
-  <a href={buildEntityReceiptUrl(apiBase, id, number)} download={`withdrawal-${id}-${number}.json`}>
+export const EntityReceiptLink: FC<{ id: string; number: number; apiBaseUrl: string }> = ({ id, number, apiBaseUrl }) => (
+  <a href={buildEntityReceiptUrl(apiBaseUrl, id, number)} download={`withdrawal-${id}-${number}.json`}>
     {usePageContext().messages.withdraw.receipt}
   </a>
 );

@@ -1,6 +1,9 @@
-// Withdrawing in a browser, with or without scripts: plain forms, each answered by a redirect to a page that can be loaded
-// again without doing anything twice. POST /c/{id}/withdraw asks for a code, GET shows the form for it, POST …/confirm
-// answers it, POST …/link follows the link from the 201, GET /c/{id}/withdrawn says what is so afterwards.
+// Routes for withdrawing consent in a browser, with or without scripts. Each form redirects to a page that can be reloaded without
+// repeating anything:
+// - POST /c/{id}/withdraw sends an email code, GET shows the form of the current step
+// - POST /c/{id}/withdraw/confirm checks the code
+// - POST /c/{id}/withdraw/link withdraws with a link's token
+// - GET /c/{id}/withdrawn shows the result
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
@@ -33,7 +36,7 @@ import { codePage, emailPage, withdrawalScopePage, partlyWithdrawnPage, withdraw
 
 const getSelectedLanguage = (c: Context<AppEnv>): Language | null => parseLanguage(c.req.query("lang"));
 
-/** Holds the address that was typed, and what proves it, sealed. */
+/** Holds the sealed `WithdrawalNote`: the typed email address and, once verified, its token. */
 const pendingWithdrawalCookie = "svc_asked";
 
 const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate | null> => {
@@ -42,20 +45,20 @@ const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate
   return found?.ok ? { ...found.value, ...maskIfErased(found.value) } : null;
 };
 
-/** What was typed a moment ago for this certificate, and what proves it. */
+/** The email address typed for this certificate and the token that verifies it, from the cookie; both null without one. */
 const getPendingWithdrawal = async (c: Context<AppEnv>, certId: CertId): Promise<WithdrawalNote> => {
   const sealed = findCookie(c, pendingWithdrawalCookie);
   return sealed === undefined ? { email: null, token: null } : openWithdrawalNote(c.var.services, certId, sealed);
 };
 
-const savePendingWithdrawal = async (c: Context<AppEnv>, certId: CertId, asked: WithdrawalNote): Promise<void> => {
-  setCookie(c, pendingWithdrawalCookie, await sealWithdrawalNote(c.var.services, certId, asked), {
+const savePendingWithdrawal = async (c: Context<AppEnv>, certId: CertId, note: WithdrawalNote): Promise<void> => {
+  setCookie(c, pendingWithdrawalCookie, await sealWithdrawalNote(c.var.services, certId, note), {
     ...cookieOptions(c),
     maxAge: withdrawalNoteSeconds,
   });
 };
 
-/** What else names the address, for a browser that has proved it; null for every other. */
+/** Other certificates of the same email address. Null unless this browser has verified the address. */
 const findOtherCertificates = async (c: Context<AppEnv>, certId: CertId) => {
   const { token } = await getPendingWithdrawal(c, certId);
   return token === null ? null : listOtherCertificatesByLink(c.var.services, certId, token);
@@ -71,51 +74,55 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** The recipients that were ticked: boxes bear their places on the certificate. Null where none is: then all are meant. */
+/** The ticked recipients, whose checkboxes are named by index. Null if none is ticked, which means all of them. */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
-  const ticked = entities.filter((_, at) => form.has(`entity.${at}`));
-  return ticked.length > 0 ? ticked : null;
+  const selected = entities.filter((_, index) => form.has(`entity.${index}`));
+  return selected.length > 0 ? selected : null;
 };
 
 const handleCodeRequest = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email)) {
-    return renderPage(c, 400, (setting) =>
-      emailPage(setting, { certificate, typedValue: email.slice(0, maxTypedEmailLength), error: setting.messages.withdraw.badEmail }),
+    return renderPage(c, 400, (pageContext) =>
+      emailPage(pageContext, {
+        certificate,
+        typedValue: email.slice(0, maxTypedEmailLength),
+        error: pageContext.messages.withdraw.badEmail,
+      }),
     );
   }
   const { services } = c.var;
   const context = ensureWithdrawalContext(c);
-  const asked = await requestWithdrawalCode(services, { certId: certificate.id, email, context, language: getPageLanguage(c) });
-  if (!asked.ok) return renderCertificateNotFound(c);
+  const requested = await requestWithdrawalCode(services, { certId: certificate.id, email, context, language: getPageLanguage(c) });
+  if (!requested.ok) return renderCertificateNotFound(c);
   await savePendingWithdrawal(c, certificate.id, { email, token: null });
   return redirectTo(c, `/c/${certificate.id}/withdraw`);
 };
 
-/** What to withdraw from where the address is proved, the form for the code where one was given, the form for the address where none was. */
+/** Shows the current step: the scope if the address is verified, the code if one was requested, otherwise the address. */
 const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
   if (certificate.status === "revoked") return redirectTo(c, `/c/${certificate.id}/withdrawn`);
-  if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`); // it says whom to turn to
+  if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`); // that page shows how to contact the business
   const { email, token } = await getPendingWithdrawal(c, certificate.id);
   const others = await findOtherCertificates(c, certificate.id);
   if (token !== null && others !== null)
-    return renderPage(c, 200, (setting) => withdrawalScopePage(setting, { certificate, token, others }));
-  const answered = c.req.query("answer");
-  return renderPage(c, 200, (setting) => {
-    const { messages } = setting;
-    const error = answered === "link" ? messages.withdraw.linkFailed : answered === "failed" ? messages.withdraw.failed : undefined;
-    return email === null || answered === "link"
-      ? emailPage(setting, { certificate, error })
-      : codePage(setting, { certificate, email, error });
+    return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
+  const answer = c.req.query("answer");
+  return renderPage(c, 200, (pageContext) => {
+    const { messages } = pageContext;
+    const error = answer === "link" ? messages.withdraw.linkFailed : answer === "failed" ? messages.withdraw.failed : undefined;
+    return email === null || answer === "link"
+      ? emailPage(pageContext, { certificate, error })
+      : codePage(pageContext, { certificate, email, error });
   });
 };
 
-/** Back to the form with what went wrong; loading that page again spends no try. */
+/** Redirects to the form with the error, so that a reload does not count as another attempt. */
 const redirectWithError = (c: Context<AppEnv>, certId: CertId, answer: "failed" | "link"): Response => {
-  const choice = getSelectedLanguage(c);
-  return c.redirect(`/c/${certId}/withdraw?answer=${answer}${choice === null ? "" : `&lang=${choice}`}`, 303);
+  const language = getSelectedLanguage(c);
+  return c.redirect(`/c/${certId}/withdraw?answer=${answer}${language === null ? "" : `&lang=${language}`}`, 303);
 };
 
 const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {
@@ -123,27 +130,27 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
   if (email === null) return redirectWithError(c, certificate.id, "failed");
   const code = parseEmailCode(form.get("code") ?? "");
   if (code === null) {
-    const typed = (form.get("code") ?? "").slice(0, 20);
-    return renderPage(c, 400, (setting) =>
-      codePage(setting, { certificate, email, typedValue: typed, chosen: form, error: setting.messages.withdraw.badCode }),
+    const typedValue = (form.get("code") ?? "").slice(0, 20);
+    return renderPage(c, 400, (pageContext) =>
+      codePage(pageContext, { certificate, email, typedValue, chosen: form, error: pageContext.messages.withdraw.badCode }),
     );
   }
-  const answered = await submitWithdrawalCode(c.var.services, {
+  const submitted = await submitWithdrawalCode(c.var.services, {
     certId: certificate.id,
     email,
     code,
     context: findWithdrawalContext(c),
-    scope: "certificate", // where there is more to withdraw from, the person is asked first
+    scope: "certificate", // if the person has other certificates, nothing is withdrawn yet and the next page asks for the scope
     entities: parseSelectedEntities(form, certificate),
-    origin: null, // judged above
+    origin: null, // the form handler has checked it
     language: getPageLanguage(c),
   });
-  if (!answered.ok && answered.code !== "already_revoked") return redirectWithError(c, certificate.id, "failed");
-  if (!answered.ok) {
+  if (!submitted.ok && submitted.code !== "already_revoked") return redirectWithError(c, certificate.id, "failed");
+  if (!submitted.ok) {
     deleteCookie(c, pendingWithdrawalCookie, cookieOptions(c));
     return redirectTo(c, `/c/${certificate.id}/withdrawn`);
   }
-  const { isWithdrawn, token } = answered.value;
+  const { isWithdrawn, token } = submitted.value;
   await savePendingWithdrawal(c, certificate.id, { email: isWithdrawn ? null : email, token });
   return redirectTo(c, `/c/${certificate.id}/${isWithdrawn ? "withdrawn" : "withdraw"}`);
 };
@@ -151,15 +158,15 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
 const handleLinkWithdrawal = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {
   const token = form.get("token") ?? "";
   const entities = parseSelectedEntities(form, certificate);
-  // A link from a mail proves the address: then the person is told what else there is, and chooses.
+  // The token of an emailed link verifies the address, so the person may see their other certificates and choose the scope.
   const others = await listOtherCertificatesByLink(c.var.services, certificate.id, token);
-  const isAsked = entities === null && !form.has("scope") && certificate.status === "active";
-  if (isAsked && others !== null && others.count > 0)
-    return renderPage(c, 200, (setting) => withdrawalScopePage(setting, { certificate, token, others }));
+  const isScopeOpen = entities === null && !form.has("scope") && certificate.status === "active";
+  if (isScopeOpen && others !== null && others.count > 0)
+    return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
   const scope = form.get("scope") === "business" ? "business" : "certificate";
   const link = { certId: certificate.id, token, scope, entities, origin: null, language: getPageLanguage(c) } as const;
-  const followed = await withdrawByLink(c.var.services, link);
-  if (!followed.ok && followed.code !== "already_revoked") return redirectWithError(c, certificate.id, "link");
+  const withdrawn = await withdrawByLink(c.var.services, link);
+  if (!withdrawn.ok && withdrawn.code !== "already_revoked") return redirectWithError(c, certificate.id, "link");
   if (others !== null) await savePendingWithdrawal(c, certificate.id, { email: null, token });
   return redirectTo(c, `/c/${certificate.id}/withdrawn`);
 };
@@ -170,10 +177,10 @@ const renderWithdrawn = async (c: Context<AppEnv>): Promise<Response> => {
   const { withdrawal } = certificate;
   if (withdrawal === null && certificate.entitiesWithdrawn.length === 0) return redirectTo(c, `/c/${certificate.id}`);
   const { services } = c.var;
-  const [others, reach] = await Promise.all([findOtherCertificates(c, certificate.id), getBusinessContact(services, certificate)]);
-  const shown = { certificate, apiBase: services.config.baseUrl, others, reach };
-  return renderPage(c, 200, (setting) =>
-    withdrawal === null ? partlyWithdrawnPage(setting, shown) : withdrawnPage(setting, { ...shown, withdrawal }),
+  const [others, contact] = await Promise.all([findOtherCertificates(c, certificate.id), getBusinessContact(services, certificate)]);
+  const result = { certificate, apiBaseUrl: services.config.baseUrl, others, contact };
+  return renderPage(c, 200, (pageContext) =>
+    withdrawal === null ? partlyWithdrawnPage(pageContext, result) : withdrawnPage(pageContext, { ...result, withdrawal }),
   );
 };
 

@@ -1,5 +1,4 @@
-// The pages of withdrawing: for the address, for the code, for what else there is, and what is so afterwards. An error keeps what was
-// typed and says what to do.
+// The withdrawal pages: email address, code, scope and result. An error page keeps the typed values.
 import type { Child, FC } from "hono/jsx";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -57,65 +56,69 @@ const WithdrawalStep: FC<{ certificate: WithdrawableCertificate; heading: string
   );
 };
 
-/** The page of step one, for whoever comes back to it or typed something that is no address. */
-export const emailPage = ({ messages: { withdraw: words } }: PageContext, asked: EmailFormProps): Page => ({
-  title: words.askTitle,
-  hasError: asked.error !== undefined,
+/** Step 1 on a page of its own, for people who return to it or typed an invalid address. */
+export const emailPage = ({ messages: { withdraw: messages } }: PageContext, props: EmailFormProps): Page => ({
+  title: messages.askTitle,
+  hasError: props.error !== undefined,
   content: (
-    <WithdrawalStep certificate={asked.certificate} heading={words.title}>
-      <p>{words.intro}</p>
-      <WithdrawalEmailForm {...asked} />
+    <WithdrawalStep certificate={props.certificate} heading={messages.title}>
+      <p>{messages.intro}</p>
+      <WithdrawalEmailForm {...props} />
     </WithdrawalStep>
   ),
 });
 
-/** Step two: the code, and what follows from it. */
+/** Step 2: the code, the recipients, and what withdrawing means. */
 export const codePage = (
-  setting: PageContext,
+  pageContext: PageContext,
   { certificate, email, typedValue, chosen, error }: EmailFormProps & { readonly email: string; readonly chosen?: PostedChoices },
 ): Page => {
-  const words = setting.messages.withdraw;
+  const messages = pageContext.messages.withdraw;
   const path = `/c/${certificate.id}/withdraw`;
   return {
-    title: words.codeTitle,
+    title: messages.codeTitle,
     hasError: error !== undefined,
     content: (
-      <WithdrawalStep certificate={certificate} heading={words.title}>
+      <WithdrawalStep certificate={certificate} heading={messages.title}>
         <p role="status">
-          <FormattedMessage text={words.sent} parts={{ email: <VerbatimText text={email} /> }} />
+          <FormattedMessage text={messages.sent} parts={{ email: <VerbatimText text={email} /> }} />
         </p>
-        <form method="post" action={withLanguage(`${path}/confirm`, setting.selectedLanguage)} class="form">
-          <CodeField id="withdraw-code" label={words.code} error={error} typed={typedValue} class="code" />
+        <form method="post" action={withLanguage(`${path}/confirm`, pageContext.selectedLanguage)} class="form">
+          <CodeField id="withdraw-code" label={messages.code} error={error} typed={typedValue} class="code" />
           <PartialWithdrawalChoice certificate={certificate} formName="code" chosen={chosen} />
-          <p>{words.consequence}</p>
+          <p>{messages.consequence}</p>
           <p class="quiet">
-            <BusinessMessage text={words.codeNext} name={certificate.businessName} />
+            <BusinessMessage text={messages.codeNext} name={certificate.businessName} />
           </p>
-          <SubmitButton>{words.confirm}</SubmitButton>
+          <SubmitButton>{messages.confirm}</SubmitButton>
         </form>
-        <form method="post" action={withLanguage(path, setting.selectedLanguage)} class="form quiet-form">
+        <form method="post" action={withLanguage(path, pageContext.selectedLanguage)} class="form quiet-form">
           <input type="hidden" name="email" value={email} />
-          <button type="submit">{words.again}</button>
-          <a href={withLanguage(`/c/${certificate.id}`, setting.selectedLanguage)}>{words.otherAddress}</a>
+          <button type="submit">{messages.again}</button>
+          <a href={withLanguage(`/c/${certificate.id}`, pageContext.selectedLanguage)}>{messages.otherAddress}</a>
         </form>
       </WithdrawalStep>
     ),
   };
 };
 
-/** How many there are, in words, and the newest of them. */
-const OtherCertificatesSummary: FC<{ others: OtherCertificates; one: string; more: string; certificate: WithdrawableCertificate }> = ({
-  others,
-  one,
-  more,
-  certificate,
-}) => {
+/** How many other certificates there are, with links to the newest. */
+const OtherCertificatesSummary: FC<{
+  others: OtherCertificates;
+  singular: string;
+  plural: string;
+  certificate: WithdrawableCertificate;
+}> = ({ others, singular, plural, certificate }) => {
   const { messages, language } = usePageContext();
   const { count, newest } = others;
   return (
     <>
       <p role="status">
-        <BusinessMessage text={count === 1 ? one : more} name={certificate.businessName} parts={{ count: formatNumber(count, language) }} />
+        <BusinessMessage
+          text={count === 1 ? singular : plural}
+          name={certificate.businessName}
+          parts={{ count: formatNumber(count, language) }}
+        />
       </p>
       <details>
         <summary>{messages.withdraw.othersShow}</summary>
@@ -131,27 +134,30 @@ const OtherCertificatesSummary: FC<{ others: OtherCertificates; one: string; mor
   );
 };
 
-/** The address is proved, by a code or by the link of a mail: what else there is under it, and from what to withdraw. */
+/** Step 3: chooses the scope. Shown once a code or an emailed link has verified the address. */
 export const withdrawalScopePage = (
-  setting: PageContext,
-  shown: {
+  pageContext: PageContext,
+  {
+    certificate,
+    token,
+    others,
+  }: {
     readonly certificate: WithdrawableCertificate;
     readonly token: string;
-    /** Other active certificates of the business that name the address. */
+    /** Other active certificates of the business with the same address. */
     readonly others: OtherCertificates;
   },
 ): Page => {
-  const { certificate, token, others } = shown;
-  const words = setting.messages.withdraw;
+  const messages = pageContext.messages.withdraw;
   return {
-    title: words.title,
+    title: messages.title,
     content: (
-      <WithdrawalStep certificate={certificate} heading={words.title}>
-        <p class="notice">{words.proved}</p>
+      <WithdrawalStep certificate={certificate} heading={messages.title}>
+        <p class="notice">{messages.proved}</p>
         {others.count > 0 && (
-          <OtherCertificatesSummary others={others} one={words.otherOne} more={words.others} certificate={certificate} />
+          <OtherCertificatesSummary others={others} singular={messages.otherOne} plural={messages.others} certificate={certificate} />
         )}
-        <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw/link`, setting.selectedLanguage)} class="form">
+        <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw/link`, pageContext.selectedLanguage)} class="form">
           <input type="hidden" name="token" value={token} />
           {others.count === 0 ? (
             <input type="hidden" name="scope" value="certificate" />
@@ -160,108 +166,108 @@ export const withdrawalScopePage = (
               <ScopeChoice business={certificate.businessName} />
             </fieldset>
           )}
-          <p>{words.consequence}</p>
-          <SubmitButton>{words.confirm}</SubmitButton>
+          <p>{messages.consequence}</p>
+          <SubmitButton>{messages.confirm}</SubmitButton>
         </form>
       </WithdrawalStep>
     ),
   };
 };
 
-/** What stays active, where this browser has proved the address; to every other nothing is said of it. */
+/** Certificates that stay active. Renders nothing unless this browser has verified the address. */
 const RemainingCertificates: FC<{ others: OtherCertificates | null; certificate: WithdrawableCertificate }> = ({ others, certificate }) => {
-  const words = usePageContext().messages.withdraw;
+  const messages = usePageContext().messages.withdraw;
   if (others === null) return null;
   if (others.count > 0)
-    return <OtherCertificatesSummary others={others} one={words.staysOne} more={words.stays} certificate={certificate} />;
+    return <OtherCertificatesSummary others={others} singular={messages.staysOne} plural={messages.stays} certificate={certificate} />;
   return (
     <p>
-      <BusinessMessage text={words.staysNone} name={certificate.businessName} />
+      <BusinessMessage text={messages.staysNone} name={certificate.businessName} />
     </p>
   );
 };
 
 interface CompletedProps {
   readonly certificate: WithdrawableCertificate;
-  readonly apiBase: string;
+  readonly apiBaseUrl: string;
   readonly others: OtherCertificates | null;
-  readonly reach: BusinessContactDetails;
+  readonly contact: BusinessContactDetails;
 }
 
-const CompletedNotice: FC<{ text: string; name: string }> = (done) => (
+const CompletedNotice: FC<{ text: string; name: string }> = (props) => (
   <p class="notice good" role="status">
-    <Icon name="tick" /> <BusinessMessage {...done} />
+    <Icon name="tick" /> <BusinessMessage {...props} />
   </p>
 );
 
-/** What is so once it is withdrawn, and what to keep for it. */
-const NextSteps: FC<CompletedProps> = ({ certificate, others, reach }) => (
+/** After a withdrawal: what stays active, the number to keep, and how to contact the business. */
+const NextSteps: FC<CompletedProps> = ({ certificate, others, contact }) => (
   <>
     <RemainingCertificates others={others} certificate={certificate} />
     <p>
       {usePageContext().messages.withdraw.doneNext} <Hash value={certificate.id} />
     </p>
-    <BusinessContact reach={reach} certificate={certificate} />
+    <BusinessContact contact={contact} certificate={certificate} />
   </>
 );
 
 export const withdrawnPage = (
-  { messages: { withdraw: words } }: PageContext,
-  { withdrawal, ...done }: CompletedProps & { readonly withdrawal: PublishedWithdrawal },
+  { messages: { withdraw: messages } }: PageContext,
+  { withdrawal, ...result }: CompletedProps & { readonly withdrawal: PublishedWithdrawal },
 ): Page => ({
-  title: words.doneTitle,
+  title: messages.doneTitle,
   content: (
-    <WithdrawalStep certificate={done.certificate} heading={words.doneTitle}>
-      <CompletedNotice text={words.done} name={done.certificate.businessName} />
+    <WithdrawalStep certificate={result.certificate} heading={messages.doneTitle}>
+      <CompletedNotice text={messages.done} name={result.certificate.businessName} />
       <dl>
-        <DescriptionRow name={words.doneAt}>
+        <DescriptionRow name={messages.doneAt}>
           <Timestamp at={withdrawal.withdrawnAt} />
         </DescriptionRow>
-        <DescriptionRow name={words.deadline}>
+        <DescriptionRow name={messages.deadline}>
           <Timestamp at={withdrawal.ceaseBy} />
         </DescriptionRow>
       </dl>
-      <NextSteps {...done} />
+      <NextSteps {...result} />
       <p>
-        <a href={buildReceiptUrl(done.apiBase, done.certificate.id)} download={`withdrawal-${done.certificate.id}.json`}>
-          {words.receipt}
+        <a href={buildReceiptUrl(result.apiBaseUrl, result.certificate.id)} download={`withdrawal-${result.certificate.id}.json`}>
+          {messages.receipt}
         </a>
       </p>
-      <p class="quiet">{words.receiptHint}</p>
+      <p class="quiet">{messages.receiptHint}</p>
     </WithdrawalStep>
   ),
 });
 
 const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
 
-/** What is so once some recipients are withdrawn from: who must stop contacting, until when, and who may go on. */
-export const partlyWithdrawnPage = (setting: PageContext, done: CompletedProps): Page => {
-  const { certificate } = done;
-  const words = setting.messages.withdraw;
+/** Result of withdrawing from some recipients: who must stop contacting the person and by when, and who may continue. */
+export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
+  const { certificate } = result;
+  const messages = pageContext.messages.withdraw;
   return {
-    title: words.someTitle,
+    title: messages.someTitle,
     content: (
-      <WithdrawalStep certificate={certificate} heading={words.someTitle}>
-        <CompletedNotice text={words.someDone} name={certificate.businessName} />
-        {groupEntityWithdrawals(certificate).map((act) => (
+      <WithdrawalStep certificate={certificate} heading={messages.someTitle}>
+        <CompletedNotice text={messages.someDone} name={certificate.businessName} />
+        {groupEntityWithdrawals(certificate).map((withdrawal) => (
           <section>
             <p>
-              <WithdrawnSummary of={act} />
+              <WithdrawnSummary of={withdrawal} />
             </p>
-            <NameList names={act.entities} />
+            <NameList names={withdrawal.entities} />
             <p>
-              <EntityReceiptLink id={certificate.id} number={act.number} apiBase={done.apiBase} />
+              <EntityReceiptLink id={certificate.id} number={withdrawal.number} apiBaseUrl={result.apiBaseUrl} />
             </p>
           </section>
         ))}
         <p>
-          <strong>{words.someStanding}</strong>
+          <strong>{messages.someStanding}</strong>
         </p>
         <NameList names={listActiveEntities(certificate)} />
         <p>
-          <a href={withLanguage(`/c/${certificate.id}`, setting.selectedLanguage)}>{words.someMore}</a>
+          <a href={withLanguage(`/c/${certificate.id}`, pageContext.selectedLanguage)}>{messages.someMore}</a>
         </p>
-        <NextSteps {...done} />
+        <NextSteps {...result} />
       </WithdrawalStep>
     ),
   };

@@ -1,6 +1,6 @@
-// The certificate page checks what stands behind it with the verifier itself: the issuer's signature, the ledger's proof, what
-// others attested. The keys are those that the service publishes, so this finds a defect and proves nothing about the service;
-// svc-verify with keys of one's own does that.
+// Runs the verifier in the certificate page: the issuer's signature, the ledger's proof and the attestations of others. It uses the keys
+// that the service publishes, so it can find a defect but proves nothing about the service itself; for that, run svc-verify with keys
+// obtained elsewhere.
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
 import type { CheckId, CheckOutcome } from "../../../../verifier/checks.ts";
@@ -22,17 +22,17 @@ const parseEmbeddedJson = (id: string): JsonObject | null => {
   return parsed.ok ? asObject(parsed.value) : null;
 };
 
-/** Fills in what holds; a failure is opened, so that nobody overlooks it. */
+/** Fills in the outcome of each group of checks. A failure opens the section, so that readers do not overlook it. */
 export const checkProofs = async (): Promise<void> => {
   const element = document.querySelector<HTMLDetailsElement>("#proofs");
   const published = parseEmbeddedJson("published");
   if (element === null || published === null || globalThis.crypto?.subtle === undefined) return;
   const { checks } = await verifyPublic(published, { ...defaultVerificationOptions, trust: trustOf(parseEmbeddedJson("trust")) });
-  for (const place of element.querySelectorAll<HTMLElement>("[data-proof]")) {
-    const outcomes = checks.filter(({ id }) => getProofGroup(id) === place.dataset.proof).map(({ outcome }) => outcome);
-    const outcome = outcomesBySeverity.find((one) => outcomes.includes(one)) ?? "skipped";
-    place.dataset.outcome = outcome;
-    place.textContent = element.dataset[outcome] ?? "";
+  for (const row of element.querySelectorAll<HTMLElement>("[data-proof]")) {
+    const outcomes = checks.filter(({ id }) => getProofGroup(id) === row.dataset.proof).map(({ outcome }) => outcome);
+    const outcome = outcomesBySeverity.find((candidate) => outcomes.includes(candidate)) ?? "skipped";
+    row.dataset.outcome = outcome;
+    row.textContent = element.dataset[outcome] ?? "";
     if (outcome === "fail") element.open = true;
   }
 };

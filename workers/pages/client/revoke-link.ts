@@ -1,5 +1,5 @@
-// The reader came by the link of a mail: its token stands behind the `#`, where no server and no log sees it. It is taken out of the
-// address bar, put into the form and sent when the reader presses the button, and never before.
+// Link of an email that revokes a share. Its token is in the fragment, which no server or log sees. The script moves it from the address
+// bar into the form; it is sent only when the reader presses the button.
 const token = /^#t=([A-Za-z0-9_-]{43})$/.exec(location.hash)?.[1];
 const form = document.querySelector<HTMLFormElement>("#stop-link");
 const field = form?.querySelector<HTMLInputElement>('input[name="token"]');
@@ -15,4 +15,4 @@ if (form?.hidden && field !== undefined && field !== null && brokenLinkMessage !
   }
 }
 
-export {}; // a file of its own, with names of its own
+export {}; // makes this file a module, so its names do not clash with those of other scripts
