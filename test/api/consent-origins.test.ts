@@ -1,5 +1,5 @@
-// Which Origin and which page may speak for which client: POST /v1/consent, through the front door of a development and
-// of a production deployment. Every spelling on its own is in test/core/access/origins.test.ts.
+// Tests which Origin and page each client may use with POST /v1/consent, in development and production. test/core/access/origins.test.ts
+// covers the spellings of an origin one by one.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
@@ -20,7 +20,7 @@ interface Row {
   readonly origin: string | null;
   readonly page?: string;
   readonly clientId?: string;
-  /** The host that is sealed, or the code of the refusal. */
+  /** The host in the certificate, or the code of the refusal. */
   readonly outcome: string;
 }
 
@@ -35,7 +35,7 @@ const origins = (outcome: string, ...rows: readonly (readonly [name: string, ori
 const pages = (outcome: string, ...rows: readonly (readonly [name: string, page: string])[]): Row[] =>
   rows.map(([name, url]) => ({ name: `page ${name}`, origin: "https://www.example.com", page: url, outcome }));
 
-/** The same in every deployment. */
+/** Rows with the same outcome in development and production. */
 const everywhere: readonly Row[] = [
   ...origins(
     "example.com",
@@ -217,19 +217,19 @@ const faultsOf = async (service: Call, rows: readonly Row[]): Promise<string[]> 
   return faults;
 };
 
-describe("Origin and page_url", () => {
-  test("in development", { timeout: 60_000 }, async () => {
+describe("Origin and page_url of POST /v1/consent", () => {
+  test("are accepted and refused as listed in development", { timeout: 60_000 }, async () => {
     const rows = [...everywhere, ...inDevelopment];
     expect(rows.length).toBeGreaterThan(90);
     expect(await faultsOf(call, rows)).toEqual([]);
   });
 
-  test("in production", { timeout: 60_000 }, async () => {
+  test("are accepted and refused as listed in production", { timeout: 60_000 }, async () => {
     const production = createServiceCall({ ...productionSettings, LIMIT_CONSENT_PER_IP: "1000/60" }, "https://api.svc.test");
     expect(await faultsOf(production, [...everywhere, ...inProduction])).toEqual([]);
   });
 
-  test("each of two businesses speaks from its own domains only", async () => {
+  test("are accepted for each business from its own domains only", async () => {
     const addresses: readonly (readonly [DemoBusiness, string])[] = [
       [world.acme, "https://www.example.com"],
       [world.other, "https://other.example"],
@@ -245,7 +245,7 @@ describe("Origin and page_url", () => {
     }
   });
 
-  test("a domain counts from the moment it is verified until the moment it lapses", async () => {
+  test("are accepted from the moment a domain is verified until it lapses", async () => {
     const from = (): Promise<number> =>
       call(
         "/v1/consent",
