@@ -215,7 +215,7 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
     const id = (await by.get("/v1/me")).body.data.id as string;
     const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
     const { shards } = platform;
-    const halved = through({ shards: { ...shards, get: (home) => (home === "01" ? away : shards.get(home)) } });
+    const halved = through({ shards: { ...shards, get: (shardId) => (shardId === "01" ? away : shards.get(shardId)) } });
     expect(describeOutcome(await remove(by, halved))).toBe("503 storage_unavailable");
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("active");
     expect((await by.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);

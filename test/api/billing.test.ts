@@ -336,7 +336,7 @@ describe("POST /v1/webhooks/stripe", () => {
       event(0, { metadata: {} }),
       event(0, { metadata: { plan: "white_glove" } }),
       event(0, { mode: "payment" }),
-      event(0, { client_reference_id: "somebody" }),
+      event(0, { client_reference_id: "unknown_account" }),
       event(0, { client_reference_id: `biz_00${"0".repeat(24)}` }),
       event(0, { client_reference_id: `biz_zz${"0".repeat(24)}` }),
       event(0, { customer: null }),

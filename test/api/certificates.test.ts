@@ -552,7 +552,7 @@ describe("a certificate of another business, environment or shard", () => {
       ["other live", world.other.keys.live, await issueFor(world.other, "live", "https://other.example")],
       ["other sandbox", world.other.keys.sandbox, await issueFor(world.other, "sandbox", "https://other.example")],
       [
-        "acme in the second home",
+        "acme on the second shard",
         worldInSecondShard.acme.keys.live,
         await issueFor(worldInSecondShard.acme, "live", "https://www.example.com"),
       ],

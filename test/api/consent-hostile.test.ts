@@ -131,7 +131,7 @@ describe("POST /v1/consent accepts", () => {
           faults.push(`${oddity.name}: evidence ${key} is ${JSON.stringify(detail?.evidence?.[key])}`);
       }
       if (oddity.stored?.entities_accepted === undefined && "entities_accepted" in (detail ?? {}))
-        faults.push(`${oddity.name}: was never asked, and holds an answer`);
+        faults.push(`${oddity.name}: has a choice of recipients that was not submitted`);
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(faults).toEqual([]);

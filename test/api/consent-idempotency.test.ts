@@ -85,7 +85,7 @@ describe("a repeated submission", () => {
     ["another recipient", { entities: ["Acme Solar LLC"] }],
     ["another purpose", { purpose: "Solar quote follow-up" }],
     ["another page", { page_url: "https://www.example.com/quote?utm=2" }],
-    ["an answer where there was none", { entities_accepted: [], entities_rejected: [] }],
+    ["a choice of recipients where there was none", { entities_accepted: [], entities_rejected: [] }],
   ])("with %s returns 409 idempotency_conflict", async (_name, change) => {
     const key = { "idempotency-key": fresh() };
     expect(outcome(await submitConsent(buildSubmission(), key))).toBe("201 issued");

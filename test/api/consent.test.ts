@@ -85,7 +85,7 @@ describe("POST /v1/consent", () => {
 });
 
 describe("the person a form names", () => {
-  test("gets no mail because of it", async () => {
+  test("gets no email because of it", async () => {
     const before = await countRows(["mail_outbox", "captured_mail"]);
     for (let count = 0; count < 20; count += 1) await issueCertificate({ fields: { email: `somebody.else${count}@example.com` } });
     expect(await countRows(["mail_outbox", "captured_mail"])).toEqual(before);
@@ -97,51 +97,51 @@ describe("the order of refusals of POST /v1/consent", () => {
   /** Every row corrects one mistake of the row before and gets the next refusal. */
   const steps: readonly (readonly [name: string, body: unknown, headers: Record<string, string>, expected: string])[] = [
     [
-      "a bad key before everything",
+      "checks the API key first",
       "x".repeat(300_000),
       { authorization: "Bearer sk_live_x", "content-type": "text/html", origin: "https://evil.com" },
       "401 unauthorized",
     ],
     [
-      "the media type before the size",
+      "checks the media type before the size",
       "x".repeat(300_000),
       { "content-type": "text/html", origin: "https://evil.com" },
       "415 unsupported_media_type",
     ],
-    ["the size before the syntax", "x".repeat(300_000), { origin: "https://evil.com" }, "413 payload_too_large"],
-    ["the syntax before the rest", "x", { origin: "https://evil.com" }, "400 invalid_request"],
+    ["checks the size before the syntax", "x".repeat(300_000), { origin: "https://evil.com" }, "413 payload_too_large"],
+    ["checks the syntax before the shape", "x", { origin: "https://evil.com" }, "400 invalid_request"],
     [
-      "the shape before the client",
+      "checks the shape before the client",
       { ...buildSubmission(free), client_id: "nobody", purpose: 7 },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
     [
-      "the meaning before the client",
+      "checks the content before the client",
       { ...buildSubmission(free), client_id: "nobody", purpose: "" },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
     [
-      "the client before the plan",
+      "checks the client before the plan",
       { ...buildSubmission(free), client_id: "nobody" },
       { origin: "https://evil.com" },
       "404 client_not_found",
     ],
     [
-      "the plan before the Origin",
+      "checks the plan before the Origin",
       { ...buildSubmission(free), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "402 plan_required",
     ],
     [
-      "the Origin before the page",
+      "checks the Origin before the page",
       { ...buildSubmission(), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "403 origin_not_verified",
     ],
-    ["the page last", { ...buildSubmission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
-    ["and nothing after it", buildSubmission(), {}, "201 issued"],
+    ["checks the page last", { ...buildSubmission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
+    ["accepts a request that passes every check", buildSubmission(), {}, "201 issued"],
   ];
 
   test.each(steps)("%s", async (_name, body, headers, expected) => {
@@ -258,7 +258,7 @@ describe("POST /v1/consent with an API key", () => {
     ["of its own, test, for the live client", world.acme.keys.sandbox, {}, "403 forbidden"],
     ["of its own, test, for the sandbox client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
     ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
-    ["of another home", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
+    ["of another shard", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
   ])("returns the expected outcome for a key %s", async (_name, key, change, expected) => {
     expect(outcome(await submitConsent({ ...buildSubmission(), ...change }, bearer(key)))).toBe(expected);
   });

@@ -59,11 +59,11 @@ describe("POST /v1/contact-check for certificates", () => {
 
   test("returns rejected_recipient when the person declined every recipient, for any entity", async () => {
     const email = createEmailAddress();
-    const asked = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
-    await issueToNewPerson({ ...asked, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const choice = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
+    await issueToNewPerson({ ...choice, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "rejected_recipient" });
     expect((await check([{ email }], { entity: "Acme Solar LLC" }))[0].reason).toBe("rejected_recipient");
-    const granted = await issueToNewPerson({ ...asked, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
+    const granted = await issueToNewPerson({ ...choice, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
     const [result] = await check([{ email }]);
     expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
     expect(result.basis[0].id).toBe(granted.certId);
@@ -117,11 +117,11 @@ describe("POST /v1/contact-check for certificates", () => {
   });
 
   test.each([
-    ["no subject", { subjects: [] }],
-    ["more than a hundred", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],
+    ["an empty list of subjects", { subjects: [] }],
+    ["more than a hundred subjects", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],
     ["a subject without address or number", { subjects: [{}] }],
-    ["a hash that is none", { subjects: [{ email_sha256: "ABC" }] }],
-    ["no list", { subjects: "all" }],
+    ["an invalid hash", { subjects: [{ email_sha256: "ABC" }] }],
+    ["subjects that are not a list", { subjects: "all" }],
   ])("refuses %s", async (_name, body) => {
     expect(outcome(await call("/v1/contact-check", keyed(body)))).toBe("400 invalid_request");
   });

@@ -27,19 +27,19 @@ const createCachedLog = (cacheControl: string, environment = "production") => {
     await Promise.all(later);
     return response;
   };
-  return { asked: requests, read };
+  return { requests, read };
 };
 
 describe("Q3: a log behind the edge cache", () => {
   test("serves a full tile once whatever query is added, and lets readers cache it for a year", async () => {
-    const { asked: requests, read } = createCachedLog(immutable);
+    const { requests, read } = createCachedLog(immutable);
     expect(await read("/audit/0/tile/0/001")).toEqual(["tile 1", immutable]);
     expect(await read("/audit/0/tile/0/001?again=1")).toEqual(["tile 1", immutable]);
     expect(requests.count).toBe(1);
   });
 
   test("caches a partial tile for a minute only", async () => {
-    const { asked: requests, read } = createCachedLog(immutable);
+    const { requests, read } = createCachedLog(immutable);
     await read("/audit/0/tile/0/000.p/5");
     expect(await read("/audit/0/tile/0/000.p/5")).toEqual(["tile 1", "public, max-age=60"]);
     expect(requests.count).toBe(1);
@@ -48,7 +48,7 @@ describe("Q3: a log behind the edge cache", () => {
   test.each(["no-store", "private, max-age=31536000, immutable", "public, max-age=300"])(
     "serves every request for a response with Cache-Control: %s",
     async (held) => {
-      const { asked: requests, read } = createCachedLog(held);
+      const { requests, read } = createCachedLog(held);
       await read(`/ledger/x/${encodeURIComponent(held)}`);
       await read(`/ledger/x/${encodeURIComponent(held)}`);
       expect(requests.count).toBe(2);
@@ -56,7 +56,7 @@ describe("Q3: a log behind the edge cache", () => {
   );
 
   test("is not cached in development, where one address serves many logs", async () => {
-    const { asked: requests, read } = createCachedLog(immutable, "development");
+    const { requests, read } = createCachedLog(immutable, "development");
     await read("/audit/0/tile/0/007");
     await read("/audit/0/tile/0/007");
     expect(requests.count).toBe(2);

@@ -174,29 +174,29 @@ describe("every route that needs an API key", () => {
 
   const key = world.acme.keys.live;
   const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
-    ["none", {}],
-    ["an empty one", { authorization: "Bearer " }],
+    ["no credential", {}],
+    ["an empty key", { authorization: "Bearer " }],
     ["the scheme alone", { authorization: "Bearer" }],
     ["the key without a scheme", { authorization: key }],
     ["another scheme", { authorization: `Basic ${btoa(`${key}:`)}` }],
     ["a token scheme", { authorization: `Token ${key}` }],
-    ["one that nobody has", { authorization: `Bearer ${generateSecret("sk_live_", "00" as ShardId, (count) => new Uint8Array(count))}` }],
-    ["one of a home that is not there", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
-    ["one of another home", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
-    ["one relabelled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
-    ["one that was revoked", { authorization: `Bearer ${revokedKey}` }],
-    ["one cut short", { authorization: `Bearer ${key.slice(0, -1)}` }],
-    ["one too long", { authorization: `Bearer ${key}A` }],
-    ["one in upper case", { authorization: `Bearer ${key.toUpperCase()}` }],
-    ["two", { authorization: `Bearer ${key}, Bearer ${key}` }],
-    ["one with words after it", { authorization: `Bearer ${key} x` }],
-    ["the hash of one", { authorization: `Bearer ${sha256Hex(key)}` }],
+    ["an unknown key", { authorization: `Bearer ${generateSecret("sk_live_", "00" as ShardId, (count) => new Uint8Array(count))}` }],
+    ["a key of an unknown shard", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
+    ["a key with another shard", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
+    ["a live key relabeled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
+    ["a revoked key", { authorization: `Bearer ${revokedKey}` }],
+    ["a key that is too short", { authorization: `Bearer ${key.slice(0, -1)}` }],
+    ["a key that is too long", { authorization: `Bearer ${key}A` }],
+    ["a key in upper case", { authorization: `Bearer ${key.toUpperCase()}` }],
+    ["two keys", { authorization: `Bearer ${key}, Bearer ${key}` }],
+    ["a key with text after it", { authorization: `Bearer ${key} x` }],
+    ["the hash of a key", { authorization: `Bearer ${sha256Hex(key)}` }],
     ["an agent's token", { authorization: `Bearer ${key.replace("sk_live_", "pat_")}` }],
     ["a client id", { authorization: `Bearer ${world.acme.clients.live}` }],
-    ["one in the query", {}, `?api_key=${key}&access_token=${key}&key=${key}&authorization=Bearer%20${key}`],
-    ["one in a cookie", { cookie: `api_key=${key}; authorization=Bearer ${key}; svc_session=${key}` }],
+    ["a key in the query", {}, `?api_key=${key}&access_token=${key}&key=${key}&authorization=Bearer%20${key}`],
+    ["a key in a cookie", { cookie: `api_key=${key}; authorization=Bearer ${key}; svc_session=${key}` }],
     [
-      "one in other headers",
+      "a key in other headers",
       { "x-api-key": key, "api-key": key, "proxy-authorization": `Bearer ${key}`, "x-authorization": `Bearer ${key}` },
     ],
   ];
@@ -207,7 +207,7 @@ describe("every route that needs an API key", () => {
       const faults = await collectFaults(keyed(), async (operation) => {
         const answer = await requestTo(operation, headers, query);
         bodies.add(answer.text.replace(answer.body.request_id, ""));
-        if (answer.headers.get("www-authenticate") !== "Bearer") return "does not say which scheme is meant";
+        if (answer.headers.get("www-authenticate") !== "Bearer") return "has no WWW-Authenticate: Bearer";
         if (answer.headers.has("access-control-allow-origin")) return "is readable by a page";
         return expecting("401 unauthorized", answer);
       });
@@ -249,7 +249,7 @@ describe("every route that needs an API key", () => {
   const others: readonly (readonly [string, DemoBusiness])[] = [
     ["another business", world.other],
     ["a free business", world.examples.free],
-    ["a business in the second home", worldInSecondShard.acme],
+    ["a business on the second shard", worldInSecondShard.acme],
   ];
   test.each(others)("returns the same 404 to %s for acme's records as for unknown ones", async (_name, business) => {
     const faults = await collectFaults(
@@ -293,14 +293,14 @@ describe("every route that needs a session", () => {
   const { keys } = world.acme;
   const unknown = `svc_session=ses_00${"A".repeat(43)}`;
   const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
-    ["none", {}],
-    ["one that nobody has", { cookie: unknown }],
-    ["two", { cookie: `${unknown}; ${unknown}` }],
-    ["an API key for one", { cookie: `svc_session=${keys.live}` }],
+    ["no credential", {}],
+    ["an unknown session", { cookie: unknown }],
+    ["two session cookies", { cookie: `${unknown}; ${unknown}` }],
+    ["an API key in the session cookie", { cookie: `svc_session=${keys.live}` }],
     ["an API key", { authorization: `Bearer ${keys.live}` }],
-    ["one under the name it has elsewhere", { cookie: `__Host-${unknown}` }],
-    ["one in a header", { authorization: `Bearer ${unknown.slice(12)}`, "x-session": unknown }],
-    ["one in the query", {}, `?${unknown}`],
+    ["a session under the production cookie name", { cookie: `__Host-${unknown}` }],
+    ["a session in a header", { authorization: `Bearer ${unknown.slice(12)}`, "x-session": unknown }],
+    ["a session in the query", {}, `?${unknown}`],
   ];
   test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
     "refuses $name with one and the same answer",
@@ -334,7 +334,7 @@ describe("every route that needs a session", () => {
       const foreign = await requestTo(operation, headers);
       const unknownAnswer = await requestTo(operation, headers, "", unknownRecords);
       if (foreign.text.replace(foreign.body.request_id, "") !== unknownAnswer.text.replace(unknownAnswer.body.request_id, ""))
-        return "tells them apart";
+        return "differs from the answer for an unknown share";
       return expecting("404 not_found", foreign);
     });
     expect(faults).toEqual([]);
@@ -393,7 +393,7 @@ describe("every route", () => {
         if (answer.body !== null && "ok" in answer.body && answer.body.request_id !== answer.headers.get("x-request-id"))
           return `${answer.status}: another request id in the body`;
         if (answer.headers.has("set-cookie") || answer.headers.has("server") || answer.headers.has("x-powered-by"))
-          return `${answer.status}: says too much`;
+          return `${answer.status}: has a cookie or reveals the server`;
       }
       return null;
     });
@@ -455,7 +455,7 @@ describe("every route", () => {
         if (outcome(answer) !== "405 method_not_allowed") return `${method} answers ${outcome(answer)}`;
         const allowed = answer.headers.get("allow")?.split(", ") ?? [];
         if (here.some((allowedMethod) => !allowed.includes(allowedMethod)) || allowed.includes(method))
-          return `${method} is told ${allowed}`;
+          return `${method} gets Allow: ${allowed}`;
       }
       return null;
     });

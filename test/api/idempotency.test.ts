@@ -415,16 +415,16 @@ const told = (answer: TestResponse): object => ({
 describe("the Idempotency-Key header", () => {
   test("is accepted on every POST route except those listed with a reason", async () => {
     const elsewhere = {
-      "/v1/consent": "its own tests: consent-idempotency.test.ts",
-      "/v1/share/redeem": "keeps no answer: below",
-      "/v1/auth/verify-code": "a kept answer would be a session",
+      "/v1/consent": "tested in consent-idempotency.test.ts",
+      "/v1/share/redeem": "stores no response, tested below",
+      "/v1/auth/verify-code": "a stored response would be a session",
       "/v1/auth/passkey/verify": "likewise",
-      "/v1/auth/passkey/options": "a kept answer would be a challenge that may be spent already",
+      "/v1/auth/passkey/options": "a stored response would be a challenge that may be used up",
       "/v1/me/passkeys/options": "likewise",
-      "/v1/certs/search": "it only reads",
-      "/v1/business/portal/certs/{cert_id}/reveal": "it only reads, and what it shows is kept nowhere",
+      "/v1/certs/search": "only reads",
+      "/v1/business/portal/certs/{cert_id}/reveal": "only reads, and its response must not be stored",
       "/v1/webhooks/stripe": "the event's own id is the key",
-      "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
+      "/v1/auth/logout": "ends the session that identifies the caller, and a repeat changes nothing",
     };
     const { paths } = (await getWithKey("/v1/openapi.json")).body as {
       paths: Record<string, { post?: { parameters?: { name: string }[] } }>;
@@ -453,7 +453,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(await effects()).toEqual(before);
     if (repeats) {
       expect(isReplay(await send(sendable, freshKey()))).toBe(false);
-      expect(await effects(), "what is looked at shows a repeat").not.toEqual(before);
+      expect(await effects(), "a repeat without the key has an effect").not.toEqual(before);
     }
   });
 
@@ -786,7 +786,7 @@ describe("work that is interrupted", () => {
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     late.open();
     expect((await answer).status).toBe(status);
-    expect(outcome(await send(sendable, key)), "the second is still at it").toBe("409 idempotency_conflict");
+    expect(outcome(await send(sendable, key)), "the second is still running").toBe("409 idempotency_conflict");
     slow.open(new Response(null, { status: 204 }));
     expect([isReplay(await second), (await second).body.data.response_status]).toEqual([false, 204]);
     const third = await send(sendable, key);

@@ -105,10 +105,10 @@ describe("limits of sharing", () => {
     service(path, { method: "POST", headers: { "content-type": "application/json", ...from(ip) }, body: "{" });
 
   test.each<readonly [string, (service: Call, ip: string) => Promise<TestResponse>]>([
-    ["requests that are checked", (service, ip) => service("/v1/authorize", { headers: from(ip) })],
+    ["checks of a request", (service, ip) => service("/v1/authorize", { headers: from(ip) })],
     ["redemptions", badPost(redeemPath)],
     ["test shares", badPost("/v1/share/sandbox-consent")],
-    ["links that stop a share", badPost(stopPath)],
+    ["revocations by link", badPost(stopPath)],
   ])("allow 60 %s a minute, valid or not, then return 429 for that address alone", async (_name, ask) => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });

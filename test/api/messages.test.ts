@@ -92,14 +92,14 @@ const callers = {
   // The sandbox of a business of its own, because the requests change it.
   sandbox: async () => bearer(await newKey((await newOwner()).id, "sandbox")),
   business: async () => bearer(await newKey(world.acme.id, "live")),
-  anybody: async (): Promise<Headers> => ({}),
+  public: async (): Promise<Headers> => ({}),
 } as const;
 type Caller = keyof typeof callers;
 
 const callerOf = ({ path, security }: Operation): Caller => {
   const isConsumerRoute = /^\/v1\/(?:me|share|shares\/\{share_id\}\/revoke)(?:\/|$)/.test(path);
   if (security.some((scheme) => "session" in scheme)) return isConsumerRoute ? "person" : "owner";
-  if (!security.some((scheme) => "apiKey" in scheme)) return "anybody";
+  if (!security.some((scheme) => "apiKey" in scheme)) return "public";
   return path.startsWith("/v1/sandbox/") ? "sandbox" : "business";
 };
 
@@ -112,7 +112,7 @@ const credentialsOf = async (caller: Caller): Promise<Headers> => {
 };
 const asCaller = async (caller: Caller, send: (credentials: Headers) => Promise<TestResponse>): Promise<TestResponse> => {
   const answer = await send(await credentialsOf(caller));
-  if (answer.status !== 401 || caller === "anybody") return answer;
+  if (answer.status !== 401 || caller === "public") return answer;
   savedCredentials.delete(caller);
   return send(await credentialsOf(caller));
 };

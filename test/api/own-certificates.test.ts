@@ -62,7 +62,7 @@ describe("GET /v1/me/certificates", () => {
     const by = await signInPerson({});
     await issueToNewPerson(of(by));
     const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
-    const all = () => platform.shards.all().map(([home, db]) => [home, home === "01" ? away : db] as const);
+    const all = () => platform.shards.all().map(([shardId, db]) => [shardId, shardId === "01" ? away : db] as const);
     const answer = await callWith({ shards: { ...platform.shards, all } }, "/v1/me/certificates", { headers: by.headers });
     expect(answer.body.data).toMatchObject({ incomplete: true, businesses: [{ business_id: world.acme.id }] });
   });

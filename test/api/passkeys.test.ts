@@ -65,9 +65,9 @@ const comparable = (answer: TestResponse): string => `${answer.status} ${answer.
 describe("POST /v1/me/passkeys", () => {
   test("requires a discoverable passkey with user verification, under a user handle without meaning", async () => {
     const me = await person();
-    const asked = await requestCreationOptions(me);
-    expect(asked.status).toBe(200);
-    expect(asked.body.data.options).toMatchObject({
+    const response = await requestCreationOptions(me);
+    expect(response.status).toBe(200);
+    expect(response.body.data.options).toMatchObject({
       rp: { id: "svc.test" },
       user: { name: consumerEmail },
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
@@ -75,10 +75,10 @@ describe("POST /v1/me/passkeys", () => {
       excludeCredentials: [],
       timeout: 5 * minuteMs,
     });
-    const handle = fromBase64Url(asked.body.data.options.user.id) as Uint8Array;
+    const handle = fromBase64Url(response.body.data.options.user.id) as Uint8Array;
     expect([handle.length, String.fromCharCode(...handle.subarray(0, 2))]).toEqual([32, "00"]);
-    expect(fromBase64Url(asked.body.data.options.challenge)).toHaveLength(32);
-    expect(JSON.stringify(await readDatabaseContents())).not.toContain(asked.body.data.options.challenge);
+    expect(fromBase64Url(response.body.data.options.challenge)).toHaveLength(32);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(response.body.data.options.challenge);
 
     const { answer, authenticator } = await registerPasskey(me);
     const again = (await requestCreationOptions(me)).body.data.options;
@@ -154,11 +154,11 @@ describe("POST /v1/me/passkeys", () => {
     ["made on another origin", { origin: "https://evil.example" }],
     ["made on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["made for another host", { rpId: "evil.example" }],
-    ["made without asking who is there", { unverified: true }],
-    ["that is a signature and no new passkey", { type: "webauthn.get" }],
+    ["made without user verification", { unverified: true }],
+    ["that is a signature instead of a new passkey", { type: "webauthn.get" }],
     ["made for a challenge that is not ours", { challenge: toBase64Url(new Uint8Array(32)) }],
-    ["of a format that does not exist", { format: "nonsense" }],
-    ["with the certificate of a maker, right in every way", { attested: true }],
+    ["with an unknown attestation format", { format: "nonsense" }],
+    ["with a valid attestation certificate of a manufacturer", { attested: true }],
   ])("U8: refuses a passkey %s, and uses up its challenge", async (_name, lies) => {
     const me = await person();
     const before = await countRows(tables);
@@ -187,8 +187,8 @@ describe("POST /v1/me/passkeys", () => {
     expect(answers.map(outcome).sort()).toEqual(["201 ok", ...Array.from({ length: 7 }, () => "400 passkey_refused")]);
 
     expect(outcome(await give(await made(), stranger))).toBe("400 passkey_refused");
-    const asked = (await requestCreationOptions(me)).body.data.options;
-    const toSign = { ...asked, challenge: (await requestSignInOptions()).challenge };
+    const creationOptions = (await requestCreationOptions(me)).body.data.options;
+    const toSign = { ...creationOptions, challenge: (await requestSignInOptions()).challenge };
     expect(outcome(await give(await new Authenticator().make(toSign)))).toBe("400 passkey_refused");
 
     const late = await made();
@@ -263,8 +263,8 @@ describe("POST /v1/auth/passkey/verify", () => {
       userVerification: "required",
     });
     const { cookie } = await person();
-    const asked = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
-    expect(Object.keys(asked.body.data.options)).toEqual(Object.keys(options));
+    const response = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
+    expect(Object.keys(response.body.data.options)).toEqual(Object.keys(options));
     expect((await requestSignInOptions()).challenge).not.toBe(options.challenge);
   });
 
@@ -292,16 +292,16 @@ describe("POST /v1/auth/passkey/verify", () => {
     ["signed on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["signed on the app's host over https", { origin: "https://svc.test" }],
     ["signed for another host", { rpId: "evil.example" }],
-    ["signed without asking who is there", { unverified: true }],
-    ["that was made and not signed", { type: "webauthn.create" }],
+    ["signed without user verification", { unverified: true }],
+    ["that was created instead of signed", { type: "webauthn.create" }],
     ["signed over a challenge that is not ours", { challenge: zeros }],
-    ["of a passkey that nobody has", { id: "AAAAAAAAAAAAAAAAAAAAAA" }],
-    ["of an account that nobody has", { userHandle: unknownHandle }],
-    ["of a home that is not there", { userHandle: toBase64Url(encodeUtf8(`zz${"x".repeat(30)}`)) }],
-    ["with a handle that is none of ours", { userHandle: "AAAA" }],
-    ["without a handle", { userHandle: null }],
-    ["whose counter went back", { counter: 3 }],
-    ["whose counter stood still", { counter: 5 }],
+    ["of an unknown passkey", { id: "AAAAAAAAAAAAAAAAAAAAAA" }],
+    ["of an unknown account", { userHandle: unknownHandle }],
+    ["of an unknown shard", { userHandle: toBase64Url(encodeUtf8(`zz${"x".repeat(30)}`)) }],
+    ["with a malformed user handle", { userHandle: "AAAA" }],
+    ["without a user handle", { userHandle: null }],
+    ["whose counter decreased", { counter: 3 }],
+    ["whose counter did not change", { counter: 5 }],
   ])("U8: returns the same 400 login_failed for a credential %s", async (_name, lies) => {
     const authenticator = await withPasskey();
     expect((await signInWithPasskey(authenticator, { counter: 5 })).status).toBe(200);
@@ -360,12 +360,12 @@ describe("POST /v1/auth/passkey/verify", () => {
   });
 
   test.each([
-    ["nothing", {}],
-    ["an id that is no base64url", { id: "a+b" }],
+    ["an empty credential", {}],
+    ["an id that is not base64url", { id: "a+b" }],
     ["an id that is too long", { id: "A".repeat(1_365) }],
     ["another type", { type: "password" }],
     ["no response", { response: undefined }],
-    ["client data that is no base64url", { response: { clientDataJSON: "{}", authenticatorData: "AA", signature: "AA" } }],
+    ["client data that is not base64url", { response: { clientDataJSON: "{}", authenticatorData: "AA", signature: "AA" } }],
   ])("returns 400 invalid_request for %s", async (_name, change) => {
     const signed = {
       id: "AA",
@@ -391,8 +391,8 @@ describe("POST /v1/auth/passkey/verify", () => {
 
     const authenticator = new Authenticator("http://localhost:8787");
     const me = await person();
-    const asked = (await requestCreationOptions(me, local)).body.data.options;
-    const credential = await authenticator.make(asked);
+    const creationOptions = (await requestCreationOptions(me, local)).body.data.options;
+    const credential = await authenticator.make(creationOptions);
     expect((await local("/v1/me/passkeys", buildJsonRequest({ credential }, me))).status).toBe(201);
     expect((await submitSignedCredential(await authenticator.sign(options), {}, local)).status).toBe(200);
     const elsewhere = await authenticator.sign(await requestSignInOptions(local), { origin: "http://localhost:9999" });

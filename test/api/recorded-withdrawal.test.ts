@@ -78,8 +78,8 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
   });
 
   test.each([
-    ["asked for with the request", { scope: "certificate" }, "business"],
-    ["set for the business", {}, "certificate"],
+    ["sent with the request", { scope: "certificate" }, "business"],
+    ["the default of the business", {}, "certificate"],
   ])("is not used if certificate scope is %s", async (_name, recording, set) => {
     await updateBusiness(`revocation_scope_default = '${set}'`);
     const email = createEmailAddress();

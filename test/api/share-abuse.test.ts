@@ -77,8 +77,8 @@ const withWorkBeforeChange = (doFirst: () => Promise<unknown>) => {
 
 const query = (change: Record<string, string> = {}): string => {
   const { client_id, purpose, code_challenge } = buildDecision(createVerifier());
-  const asked = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
-  return `/authorize?${new URLSearchParams(asked)}`;
+  const parameters = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
+  return `/authorize?${new URLSearchParams(parameters)}`;
 };
 const cookiesOf = (answer: TestResponse): Record<string, string> =>
   Object.fromEntries(answer.headers.getSetCookie().map((line) => (line.split(";")[0] as string).split("=") as [string, string]));
@@ -583,7 +583,7 @@ describe("a share", () => {
       renewed: { send: (id: string, by: Call) => by(path(id).renew, buildJsonPost({ consent: true }, pat.headers)) },
       stopped: { send: (id: string, by: Call) => by(path(id).revoke, buildJsonPost({}, pat.headers)) },
     };
-    for (const [late, first, told] of [
+    for (const [late, first, refusal] of [
       [ends.renewed, (id: string) => ends.stopped.send(id, call), "409 share_inactive"],
       [ends.stopped, (id: string) => ends.renewed.send(id, call), "409 share_inactive"],
       [ends.renewed, expired, "409 share_inactive"],
@@ -591,7 +591,7 @@ describe("a share", () => {
     ] as const) {
       const { share } = await grantShare(pat);
       const answer = await late.send(share.id, createServiceCall({ DB: withWorkBeforeChange(() => first(share.id)) }));
-      expect(describeOutcome(answer)).toBe(told);
+      expect(describeOutcome(answer)).toBe(refusal);
     }
   });
 
@@ -674,9 +674,9 @@ describe("PUT /v1/me/fields", () => {
     expect(changed.length + limited.length + conflicting.length).toBe(60);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(29); // The first change was made before.
     expect(limited.length).toBeGreaterThanOrEqual(31);
-    const told = await eventsOf(share.id);
-    expect(told.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
-    expect(told).toHaveLength(changed.length + 1);
+    const eventTypes = await eventsOf(share.id);
+    expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
+    expect(eventTypes).toHaveLength(changed.length + 1);
     const storedFields = (await pat.get("/v1/me/fields")).body.data;
     const current = (await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone;
     expect(JSON.stringify(storedFields)).toContain(current);

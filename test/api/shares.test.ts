@@ -211,7 +211,7 @@ describe("a share", () => {
 
   test("is in the list for its status, and in `expired` before and after the sweep", async () => {
     const pat = await signInPerson();
-    const [ended, swept, kept] = [
+    const [ended, swept, active] = [
       await grantShare(pat, { duration_days: 1 }),
       await grantShare(pat, { duration_days: 1 }),
       await grantShare(pat),
@@ -222,9 +222,9 @@ describe("a share", () => {
       .run();
     const idsOf = async (decision: string): Promise<string[]> =>
       (await getWithApiKey(`/v1/shares?${decision}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
-    const mine = [kept, swept, ended].map(({ share }) => share.id);
+    const mine = [active, swept, ended].map(({ share }) => share.id);
     expect((await idsOf("status=expired")).filter((id) => mine.includes(id))).toEqual([swept.share.id, ended.share.id]);
-    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([kept.share.id]);
+    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([active.share.id]);
     expect(await idsOf(`status=expired&limit=1&starting_after=${swept.share.id}`)).toEqual([ended.share.id]);
     expect((await idsOf("limit=200")).filter((id) => mine.includes(id))).toEqual(mine);
   });

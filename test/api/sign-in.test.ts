@@ -525,7 +525,7 @@ describe("whether an address is known", () => {
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
-  test("has no effect on the code of an unknown address, which signs nobody in even if guessed", async () => {
+  test("does not matter for a guess: the code of an unknown address starts no session", async () => {
     await requestEmailCode(stranger, "business");
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", stranger);
@@ -626,12 +626,12 @@ describe("a session", () => {
 
   const { keys } = world.acme;
   test.each([
-    ["none", ""],
-    ["an empty one", "svc_session="],
-    ["an unknown one", `svc_session=ses_00${"A".repeat(43)}`],
-    ["one of a home that is not there", `svc_session=ses_zz${"A".repeat(43)}`],
+    ["no cookie", ""],
+    ["an empty cookie", "svc_session="],
+    ["an unknown token", `svc_session=ses_00${"A".repeat(43)}`],
+    ["a token of an unknown shard", `svc_session=ses_zz${"A".repeat(43)}`],
     ["an API key", `svc_session=${keys.live}`],
-    ["the name in another case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
+    ["a cookie name in upper case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
   ])("is not found for %s", async (_name, cookie) => {
     const answer = await whoIs(cookie);
     expect(outcome(answer)).toBe("401 unauthorized");
@@ -696,9 +696,9 @@ describe("a request from another site", () => {
     ["an origin with a path", { origin: `${app}/` }],
     ["an origin that begins like the app's", { origin: `${app}.evil.example` }],
     ["two origins", { origin: `${app}, https://evil.example` }],
-    ["the app's origin, which the browser denies", { origin: app, "sec-fetch-site": "cross-site" }],
+    ["the app's origin, but cross-site by fetch metadata", { origin: app, "sec-fetch-site": "cross-site" }],
     ["no origin, from a cross-site form", { "sec-fetch-site": "cross-site" }],
-    ["the same in capitals", { "sec-fetch-site": "CROSS-SITE" }],
+    ["no origin, cross-site in capitals", { "sec-fetch-site": "CROSS-SITE" }],
   ];
   test.each(foreign)("is refused before anything else: %s", async (_name, headers) => {
     const { cookie } = await signInByEmail(ownerEmail);
@@ -716,9 +716,9 @@ describe("a request from another site", () => {
 
   test.each([
     ["the app itself", { origin: app, "sec-fetch-site": "same-origin" }],
-    ["the app without the browser's remark", { origin: app }],
-    ["a program, which has no origin", {}],
-    ["an address that was typed", { "sec-fetch-site": "none" }],
+    ["the app without fetch metadata", { origin: app }],
+    ["a program without an origin", {}],
+    ["a typed address", { "sec-fetch-site": "none" }],
   ])("does not include %s", async (_name, headers: Record<string, string>) => {
     expect((await call("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
   });

@@ -193,8 +193,8 @@ describe("an account with two paid checkouts", () => {
   };
 
   test.each([
-    ["as they were paid", 0],
-    ["the later one first", 1],
+    ["in order", 0],
+    ["in reverse order", 1],
   ] as const)("Y10: pays for the later one only, with events delivered %s", async (_, isReversed) => {
     const [older, newer] = [first(), first()];
     const checkouts = [older.checkout(0), newer.checkout(5)];
@@ -213,8 +213,8 @@ describe("an account with two paid checkouts", () => {
   });
 
   test.each([
-    ["as they were paid", 0],
-    ["the later one first", 1],
+    ["in order", 0],
+    ["in reverse order", 1],
   ] as const)("of one customer pays for the later one only, with events delivered %s", async (_, isReversed) => {
     const customer = first();
     const checkouts = [customer.checkout(0), customer.checkout(5, { subscription: "sub_of_the_later_one" })];

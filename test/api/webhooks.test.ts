@@ -123,21 +123,21 @@ describe("POST /v1/webhooks", () => {
   });
 
   const bad: readonly (readonly [string, unknown])[] = [
-    ["nothing", {}],
+    ["an empty body", {}],
     ["a list", []],
-    ["a text", "x"],
+    ["a string", "x"],
     ["no address", { events: ["share.created"] }],
     ["an address that is a number", { url: 7 }],
     ["a type that does not exist", { url: hook, events: ["share.made"] }],
     ["test.ping as a type", { url: hook, events: ["test.ping"] }],
     ["no types at all", { url: hook, events: [] }],
-    ["types that are no list", { url: hook, events: "share.created" }],
-    ["a type that is no text", { url: hook, events: [1] }],
+    ["types that are not a list", { url: hook, events: "share.created" }],
+    ["a type that is not a string", { url: hook, events: [1] }],
     ["a long description", { url: hook, description: "x".repeat(201) }],
-    ["a description with a control", { url: hook, description: "a\u0000b" }],
-    ["a member that is not known", { url: hook, event: ["share.created"] }],
+    ["a description with a control character", { url: hook, description: "a\u0000b" }],
+    ["an unknown member", { url: hook, event: ["share.created"] }],
     ["a status", { url: hook, status: "disabled" }],
-    ["a secret of one's own", { url: hook, secret: "whsec_mine" }],
+    ["a secret", { url: hook, secret: "whsec_mine" }],
     ["another business", { url: hook, business_id: world.other.id }],
   ];
   test("returns 400 invalid_request for missing, invalid or unknown members", async () => {
@@ -544,8 +544,8 @@ describe("permissions on webhooks", () => {
     const records = await record();
     const before = await list();
     const other = await signIn(otherOwnerEmail);
-    const theirs = await callRoutes(recordRoutes, other, records);
-    expect(theirs).toEqual(expectAll(recordRoutes, () => "404 not_found"));
+    const outcomes = await callRoutes(recordRoutes, other, records);
+    expect(outcomes).toEqual(expectAll(recordRoutes, () => "404 not_found"));
     expect(await list(other)).not.toContainEqual(expect.objectContaining({ id: records.webhook }));
     const foreign = await callWebhooks(other, "GET", `/${records.webhook}/secret`);
     const unknown = await callWebhooks(other, "GET", `/whk_00${"z".repeat(24)}/secret`);

@@ -1,4 +1,4 @@
-// Tests of attacks on withdrawing: the threats O1 to O18 of docs/internals/security.md.
+// Tests of attacks on withdrawing: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -28,8 +28,8 @@ const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`
 const keyed = (body: unknown, by = key): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const manage = (mine: IssuedCertificate, token = mine.manageToken): Promise<TestResponse> =>
   call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token }));
-const record = (certId: string, told: object = {}, by = key): Promise<TestResponse> =>
-  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by));
+const recordWithdrawal = (certId: string, recording: object = {}, by = key): Promise<TestResponse> =>
+  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...recording }, by));
 const acknowledge = (certId: string, body: object = {}, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
 const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
@@ -84,11 +84,11 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
   test("sends the business an event without personal data", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
-    const told = async () =>
+    const revocationEvents = async () =>
       ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
         ({ cert_id }) => cert_id === mine.certId,
       );
-    await expect.poll(told, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
+    await expect.poll(revocationEvents, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
     await acknowledge(mine.certId);
     const ceased = async () =>
       ((await get("/v1/events?limit=500&types=business.ceased", key)).body.data.events as { cert_id: string }[]).filter(
@@ -148,7 +148,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email: createEmailAddress() } };
     const { data } = (await submitConsent(body)).body;
     const events = () => env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE cert_id = ?").bind(data.cert_id).first("n");
-    expect((await record(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
+    expect((await recordWithdrawal(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
     expect(await events()).toBe(0);
     expect((await verify(data.cert_id)).status).toBe("revoked");
   });
@@ -161,7 +161,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     ["a number", { email: "pat@example.com", code: 123456 }],
     ["digits of another script", { email: "pat@example.com", code: "١٢٣٤٥٦" }],
     ["another scope", { email: "pat@example.com", code: "123456", scope: "everything" }],
-    ["nothing", {}],
+    ["an empty body", {}],
   ])("returns 400 invalid_request for %s, and spends no attempt", async (_name, body) => {
     const mine = await issueToNewPerson();
     await startWithdrawal(mine.certId, mine.email);
@@ -300,7 +300,11 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
   test("revokes at once, and counts the deadline from received_at", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now() - 3 * day;
-    const answer = await record(certId, { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" });
+    const answer = await recordWithdrawal(certId, {
+      method: "sms_stop",
+      received_at: new Date(received).toISOString(),
+      note: "STOP to 12345",
+    });
     expect(answer.status).toBe(201);
     const { withdrawal, cease_by } = answer.body.data;
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
@@ -312,19 +316,19 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
     expect(detail.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     expect((await get(`/v1/certs/${certId}/verify`)).text).not.toContain("STOP to");
-    expect(code(await record(certId))).toBe("409 already_revoked");
+    expect(code(await recordWithdrawal(certId))).toBe("409 already_revoked");
   });
 
   test("records once per idempotency key, and returns the same response again", async () => {
     const { certId } = await issueToNewPerson();
-    const told = { method: "mail", received_at: new Date().toISOString() };
+    const recording = { method: "mail", received_at: new Date().toISOString() };
     const withKey = (body: object): RequestInit => buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
     const send = (body: object): Promise<TestResponse> => unlimited(`/v1/certs/${certId}/withdrawals`, withKey(body));
-    const [first, second] = [await send(told), await send(told)];
+    const [first, second] = [await send(recording), await send(recording)];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.data).toEqual(first.body.data);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(code(await send({ ...told, note: "other" }))).toBe("409 idempotency_conflict");
+    expect(code(await send({ ...recording, note: "other" }))).toBe("409 idempotency_conflict");
     expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
@@ -334,10 +338,10 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     const at = (moment: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
     const [inTime, late] = [at(getCeaseDeadline(received) - 3_600_000), at(getCeaseDeadline(received) + 3_600_000)];
     const body = { method: "mail", received_at: new Date(received).toISOString() };
-    const told = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
-    const first = await inTime(`/v1/certs/${certId}/withdrawals`, told);
+    const recording = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
+    const first = await inTime(`/v1/certs/${certId}/withdrawals`, recording);
     expect(first.body.data.withdrawal).toMatchObject({ overdue: false, cease_acknowledged_at: null });
-    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, told)).body.data;
+    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, recording)).body.data;
     expect(await again()).toEqual(first.body.data);
     expect((await late(`/v1/certs/${certId}/cease-ack`, keyed({}))).body.data.on_time).toBe(false);
     expect(await again()).toEqual(first.body.data);
@@ -345,16 +349,16 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
 
   test("refuses a time in the future and an unknown method", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
-    expect(code(await record(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
-    expect(code(await record(certId, { method: "telepathy" }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { method: "telepathy" }))).toBe("400 invalid_request");
     expect((await verify(certId)).status).toBe("active");
   });
 
   test("accepts the business's own certificates only", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await record(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await record(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
+    expect(code(await recordWithdrawal(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(code(await recordWithdrawal(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
   });
 });
 
@@ -418,7 +422,7 @@ describe("POST /v1/certs/{id}/cease-ack", () => {
     const { cert_id } = await issueCertificate();
     await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.acme.id).run();
     try {
-      expect((await record(cert_id)).status).toBe(201);
+      expect((await recordWithdrawal(cert_id)).status).toBe(201);
       expect(code(await acknowledge(cert_id))).toBe("402 subscription_past_due");
     } finally {
       await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
@@ -433,10 +437,10 @@ describe("a withdrawal in the database", () => {
     const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();
     await expect(run("UPDATE withdrawals SET cease_by = cease_by + 1 WHERE cert_id = ?")).rejects.toThrow("immutable");
     await expect(run("DELETE FROM withdrawals WHERE cert_id = ?")).rejects.toThrow("never deleted");
-    await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked once");
+    await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked only once");
     const other = await issueToNewPerson();
     await expect(env.DB.prepare("UPDATE certificates SET status = 'revoked' WHERE id = ?").bind(other.certId).run()).rejects.toThrow(
-      "revoked once",
+      "revoked only once",
     );
   });
 });

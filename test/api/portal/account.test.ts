@@ -75,18 +75,18 @@ describe("GET and PATCH /v1/business/portal", () => {
     ["a blank name", { name: " " }],
     ["no name", { name: null }],
     ["a long legal name", { legal_name: "x".repeat(201) }],
-    ["an address that turns the line round", { mailing_address: "a\u202eb" }],
-    ["a contact that is no mailbox", { contact_email: "privacy" }],
-    ["a number that is none", { contact_phone: "call us" }],
+    ["an address with a bidirectional override", { mailing_address: "a\u202eb" }],
+    ["an invalid contact email", { contact_email: "privacy" }],
+    ["an invalid phone number", { contact_phone: "call us" }],
     ["a logo over http", { logo_url: "http://fresh-roofs.example/logo.png" }],
-    ["a logo that is a script", { logo_url: "javascript:alert(1)" }],
-    ["a logo with a password", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],
-    ["a logo on this machine", { logo_url: "https://localhost/logo.png" }],
-    ["a country that is none", { country: "XX" }],
-    ["no years", { retention_years: 0 }],
+    ["a javascript: logo", { logo_url: "javascript:alert(1)" }],
+    ["a logo URL with credentials", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],
+    ["a logo on localhost", { logo_url: "https://localhost/logo.png" }],
+    ["an unknown country", { country: "XX" }],
+    ["zero years", { retention_years: 0 }],
     ["eleven years", { retention_years: 11 }],
-    ["half a year", { retention_years: 1.5 }],
-    ["a flag that is a word", { emit_certificate_issued: "yes" }],
+    ["one and a half years", { retention_years: 1.5 }],
+    ["a flag that is a string", { emit_certificate_issued: "yes" }],
   ])("returns 400 invalid_request for %s and changes nothing", async (_name, body) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await change({ legal_name: "Other", ...body }))).toBe("400 invalid_request");
@@ -172,8 +172,8 @@ describe("every portal route", () => {
       "http://svc.test",
       "true",
     ]);
-    const theirs = await callPortal(owner, "GET", "", undefined, { origin: "https://evil.example" });
-    expect(theirs.headers.get("access-control-allow-origin")).toBeNull();
+    const foreign = await callPortal(owner, "GET", "", undefined, { origin: "https://evil.example" });
+    expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
   });
 
   test("returns 503 storage_unavailable while the database is unavailable, and works again afterwards", async () => {

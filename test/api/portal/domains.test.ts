@@ -202,12 +202,12 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     const mine = await claimed();
     await clearCodes();
     const other = await signUpBusiness(`agency-${round}@domains.example`);
-    const theirs = (await callPortal(other, "POST", "/domains", { domain })).body.data;
+    const otherClaim = (await callPortal(other, "POST", "/domains", { domain })).body.data;
     publish([`svc-verify=${mine.token}`]);
-    expect(describeOutcome(await prove(theirs.id, undefined, other))).toBe("409 domain_unverified");
-    publish([`svc-verify=${mine.token}`, `svc-verify=${theirs.token}`]);
+    expect(describeOutcome(await prove(otherClaim.id, undefined, other))).toBe("409 domain_unverified");
+    publish([`svc-verify=${mine.token}`, `svc-verify=${otherClaim.token}`]);
     expect((await prove(mine.id)).body.data.status).toBe("verified");
-    expect((await prove(theirs.id, undefined, other)).body.data.status).toBe("verified");
+    expect((await prove(otherClaim.id, undefined, other)).body.data.status).toBe("verified");
   });
 
   test("fetches without cookies and credentials", async () => {

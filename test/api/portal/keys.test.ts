@@ -106,8 +106,8 @@ describe("POST /v1/business/portal/keys", () => {
     ["no name", {}],
     ["a blank name", { name: "  " }],
     ["a long name", { name: "x".repeat(81) }],
-    ["a name with a control", { name: "a\u0000" }],
-    ["an environment that is none", { name: "a", environment: "sandbox" }],
+    ["a name with a control character", { name: "a\u0000" }],
+    ["an unknown environment", { name: "a", environment: "sandbox" }],
   ])("returns 400 invalid_request with %s", async (_name, body) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await create(body))).toBe("400 invalid_request");

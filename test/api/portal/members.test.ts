@@ -154,7 +154,7 @@ describe("POST /v1/business/portal/members", () => {
   test.each([
     ["no address", { role: "member" }],
     ["two addresses", { email: "a@example.com,b@example.com", role: "member" }],
-    ["a role that is none", { email: "a@example.com", role: "admin" }],
+    ["an unknown role", { email: "a@example.com", role: "admin" }],
     ["no role", { email: "a@example.com" }],
   ])("returns 400 invalid_request with %s and changes nothing", async (_name, body) => {
     const before = await readDatabaseContents();

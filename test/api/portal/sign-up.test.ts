@@ -146,13 +146,13 @@ describe("POST /v1/business/signup", () => {
   const bad: readonly (readonly [string, object])[] = [
     ["no name", { business_name: undefined }],
     ["a blank name", { business_name: "  " }],
-    ["a name with a control", { business_name: "a\u0000b" }],
+    ["a name with a control character", { business_name: "a\u0000b" }],
     ["a long name", { business_name: "x".repeat(201) }],
     ["no address", { email: undefined }],
     ["two addresses", { email: "a@example.com, b@example.com" }],
-    ["a country that is none", { country: "XX" }],
-    ["a legal name with a control", { legal_name: "a\u0007b" }],
-    ["a website that is none", { website: "https://" }],
+    ["an unknown country", { country: "XX" }],
+    ["a legal name with a control character", { legal_name: "a\u0007b" }],
+    ["an invalid website", { website: "https://" }],
   ];
   test.each(bad)("returns 400 invalid_request with %s and changes nothing", async (_name, change) => {
     const before = await readDatabaseContents();
