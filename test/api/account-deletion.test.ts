@@ -1,4 +1,4 @@
-// DELETE /v1/me: a person's account ends, and with it everything that says who they were.
+// Tests of DELETE /v1/me: the account ends, and everything that identifies the person is erased on every shard.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -36,7 +36,7 @@ const through =
   (path, init) =>
     callWith(changed, path, init);
 
-/** What was sealed by the vault, and under which key of a record. */
+/** Records every encrypted value with its plain text and the record key it was encrypted under. */
 const recorded = () => {
   const sealed = new Map<string, { readonly text: string; readonly key: string | null }>();
   const { vault } = platform;
@@ -57,10 +57,10 @@ const recorded = () => {
   };
   return { sealed, service: through({ vault: recording }) };
 };
-const everything = async (): Promise<string> => JSON.stringify(await Promise.all(databases.map((db) => readDatabaseContents(db))));
+const readAllShards = async (): Promise<string> => JSON.stringify(await Promise.all(databases.map((db) => readDatabaseContents(db))));
 
-describe("an account that is deleted", () => {
-  test("ends every share in every home, tells each business, and signs out", async () => {
+describe("DELETE /v1/me", () => {
+  test("revokes every share on every shard, notifies each business and signs the person out", async () => {
     const by = await signInPerson();
     const other = await signIn(by.email, "consumer");
     const shares = [
@@ -81,8 +81,8 @@ describe("an account that is deleted", () => {
     for (const headers of [by.headers, other]) expect((await call("/v1/me", { headers })).status).toBe(401);
 
     for (const { share } of shares.slice(0, 2)) {
-      const kept = (await getWithApiKey(`/v1/shares/${share.id}`)).body.data;
-      expect(kept).toMatchObject({ status: "revoked", fingerprint: share.fingerprint, reason: null });
+      const near = (await getWithApiKey(`/v1/shares/${share.id}`)).body.data;
+      expect(near).toMatchObject({ status: "revoked", fingerprint: share.fingerprint, reason: null });
     }
     expect((await getWithApiKey(`/v1/shares/${stopped}`)).body.data).toMatchObject({ status: "revoked", reason: null });
     expect(describeOutcome(await getWithApiKey(`/v1/consumers/${far}/current`, worldInSecondShard.acme.keys.live))).toBe(
@@ -95,23 +95,25 @@ describe("an account that is deleted", () => {
     expect(contact.body.data.results[0].basis.map(({ id }: { id: string }) => id)).not.toContain(first);
 
     await waitUntilSettled();
-    const told = (await listAllEvents()).filter(({ type, share_id }) => type === "share.revoked" && [first, stopped].includes(share_id));
-    expect(told).toHaveLength(2);
+    const revocationEvents = (await listAllEvents()).filter(
+      ({ type, share_id }) => type === "share.revoked" && [first, stopped].includes(share_id),
+    );
+    expect(revocationEvents).toHaveLength(2);
     const mails = (await listMailTo(world.ownerEmail)).slice(0, -before || undefined);
     expect(mails.filter(({ text }) => text.includes(first))).toHaveLength(1);
     expect(mails.find(({ text }) => text.includes(first))?.text).toContain(shares[1]?.share.id);
     expect((await listMailTo(by.email))[0]?.subject).toBe("Your account is deleted");
   });
 
-  test("leaves nothing that opens and says who they were, in any table of any home", async () => {
+  test("leaves nothing in any table of any shard that decrypts to the person's data or identifies them", async () => {
     const { sealed, service } = recorded();
     const marker = crypto.randomUUID().slice(0, 8);
     const email = `${marker}@example.com`;
     const by = await signInPerson({ ...contactValues, email, first_name: `Name${marker}`, address_line1: `${marker} Street` }, service);
     const id = (await by.get("/v1/me")).body.data.id as string;
-    const kept = await grantShare(by, { scope: ["email", "name", "address"], missing_ok: ["address"] });
+    const near = await grantShare(by, { scope: ["email", "name", "address"], missing_ok: ["address"] });
     const far = await grantShare(by, { scope: ["email", "name"] }, worldInSecondShard.acme);
-    await redeemCode(kept, {}, undefined, service);
+    await redeemCode(near, {}, undefined, service);
     await by.put("/v1/me/fields", { last_name: `Last${marker}` });
     await by.post(`/v1/me/sever/${(await grantShare(by)).share.id}`, { reason: `It is ${marker}` });
     await service(`/v1/shares/${(await grantShare(by)).share.id}/revoke`, buildJsonRequest({}, by.headers));
@@ -125,9 +127,9 @@ describe("an account that is deleted", () => {
 
     expect(describeOutcome(await remove(by, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(by.email); // what a busy machine has left to the minute's cron is sent
-    await env.DB.prepare("DELETE FROM captured_mail").run(); // development's own copy of what was sent
-    const contents = await everything();
+    await listMailTo(by.email); // Sends mail that a busy machine has left to the cron of the next minute.
+    await env.DB.prepare("DELETE FROM captured_mail").run(); // The table of captured mail exists in development only.
+    const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {
       const opens = contents.includes(value) && (key === null || contents.includes(key));
       if (opens) expect(text).not.toMatch(new RegExp(`${marker}|${by.email}`));
@@ -142,7 +144,7 @@ describe("an account that is deleted", () => {
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("revoked");
   });
 
-  test("makes room for a new one with the same address, which has nothing of the old", async () => {
+  test("allows a new account with the same address, which has no data of the old one", async () => {
     const by = await signInPerson();
     const old = (await by.get("/v1/me")).body.data.id;
     await grantShare(by);
@@ -154,7 +156,7 @@ describe("an account that is deleted", () => {
     expect((await call("/v1/me/shares", { headers })).body.data.shares).toEqual([]);
   });
 
-  test("a share whose time was over has expired, and was not stopped", async () => {
+  test("records a share past its end date as expired, not revoked", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by, { duration_days: 1 });
     const nextDay = through({ clock: () => Date.now() + 25 * 60 * minuteMs });
@@ -167,13 +169,13 @@ describe("an account that is deleted", () => {
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();
   });
 
-  test("more shares whose time was over than are swept at once: all have expired before the person is forgotten", async () => {
+  test("expires all overdue shares before it forgets the person, even more than one sweep covers", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by, { duration_days: 1 });
-    const count = maxSweptInRequest + 600; // the first sweep leaves more than one look at what is left finds
+    const count = maxSweptInRequest + 600; // More than one page of overdue shares.
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
-    await by.post(`/v1/me/sever/${share.id}`, {}); // so that nothing is left to end
+    await by.post(`/v1/me/sever/${share.id}`, {}); // Leaves no active share to revoke.
     const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
     expect(await listOverdueShares(openDatabase(env.DB), id, Date.now())).toHaveLength(maxSweptInRequest);
 
@@ -190,8 +192,8 @@ describe("an account that is deleted", () => {
   });
 });
 
-describe("what deleting an account asks for", () => {
-  test("a proof of the last five minutes, whatever the session", async () => {
+describe("DELETE /v1/me, required confirmation", () => {
+  test("requires a sign-in of the last five minutes, whatever the age of the session", async () => {
     const by = await signInPerson();
     await grantShare(by);
     const before = await readDatabaseContents();
@@ -205,15 +207,15 @@ describe("what deleting an account asks for", () => {
   });
 });
 
-describe("an erasure that is interrupted or raced", () => {
-  test("a home that is away: 503, nothing more can be granted, and the rest is erased by itself", async () => {
+describe("DELETE /v1/me, interrupted or concurrent", () => {
+  test("returns 503 while a shard is unavailable, blocks new grants, and erases the rest automatically later", async () => {
     const by = await signInPerson();
     const near = await grantShare(by);
     const far = await grantShare(by, {}, worldInSecondShard.acme);
     const id = (await by.get("/v1/me")).body.data.id as string;
     const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
     const { shards } = platform;
-    const halved = through({ shards: { ...shards, get: (home) => (home === "01" ? away : shards.get(home)) } });
+    const halved = through({ shards: { ...shards, get: (shardId) => (shardId === "01" ? away : shards.get(shardId)) } });
     expect(describeOutcome(await remove(by, halved))).toBe("503 storage_unavailable");
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("active");
     expect((await by.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);
@@ -231,7 +233,7 @@ describe("an erasure that is interrupted or raced", () => {
     expect((await by.get("/v1/me")).status).toBe(401);
   });
 
-  test("a grant in another home that was under way is ended, and forgets them too", async () => {
+  test("revokes a grant on another shard that was in progress, and erases the person from it", async () => {
     const by = await signInPerson();
     const id = (await by.get("/v1/me")).body.data.id as string;
     const { shards } = platform;
@@ -268,7 +270,7 @@ describe("an erasure that is interrupted or raced", () => {
     expect(mine?.n).toBe(0);
   });
 
-  test("changes, grants, redemptions and a second deletion at once: nothing is left afterwards", async () => {
+  test("leaves no data after concurrent changes, grants, redemptions and a second deletion", async () => {
     const by = await signInPerson();
     const id = (await by.get("/v1/me")).body.data.id as string;
     const made = await Promise.all([grantShare(by), grantShare(by), grantShare(by, {}, worldInSecondShard.acme)]);
@@ -277,7 +279,7 @@ describe("an erasure that is interrupted or raced", () => {
       remove(by),
       ...Array.from({ length: 5 }, (_, at) => by.put("/v1/me/fields", { city: `City ${at}` })),
       ...Array.from({ length: 3 }, () => by.post("/v1/share/consent", buildDecision(createVerifier()))),
-      ...made.slice(0, 2).map((one) => redeemCode(one)),
+      ...made.slice(0, 2).map((grant) => redeemCode(grant)),
     ]);
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
     await waitUntilSettled();

@@ -1,4 +1,4 @@
-// GET /v1/me/export: everything that is kept about a person, for them and for nobody else.
+// Tests of GET /v1/me/export: everything stored about a person, for that person only.
 import { describe, expect, test } from "vitest";
 import { env } from "cloudflare:workers";
 import { grantShare, describeOutcome, signInPerson, redeemCode, contactValues } from "../support/sharing.ts";
@@ -18,8 +18,8 @@ const parts = [
   "receipts",
 ];
 
-describe("an export", () => {
-  test("is one JSON file without an envelope, kept by nobody on the way", async () => {
+describe("GET /v1/me/export", () => {
+  test("returns one JSON file without an envelope, which no cache stores", async () => {
     const by = await signInPerson();
     const answer = await by.get("/v1/me/export");
     expect(answer.status).toBe(200);
@@ -33,7 +33,7 @@ describe("an export", () => {
     expect(answer.body.fields.fields).toMatchObject({ first_name: "Pat", phone: contactValues.phone });
   });
 
-  test("tells every share in every home with what was given at that moment, a receipt of each, and the whole chain", async () => {
+  test("contains every share of every shard with the data granted, a receipt for each share, and the whole audit chain", async () => {
     const by = await signInPerson();
     const near = await grantShare(by, { disclosure_text: "We call you once." });
     const far = await grantShare(by, { scope: ["email"] }, worldInSecondShard.acme);
@@ -73,13 +73,13 @@ describe("an export", () => {
     expect(JSON.stringify(receipts)).not.toContain(contactValues.email);
 
     const types = audit.map(({ type }: { type: string }) => type);
-    expect(types).toContain("data.exported"); // entries of two homes stand in the order in which the log took them
+    expect(types).toContain("data.exported"); // Entries of two shards appear in the order in which the audit log recorded them.
     expect(types).toEqual(expect.arrayContaining(["share.created", "share.redeemed", "share.revoked", "fields.updated"]));
     expect(audit.filter(({ payload }: { payload: unknown }) => payload === null)).toEqual([]);
     expect(audit.map(({ seq }: { seq: number }) => seq)).toEqual(audit.map((_: unknown, at: number) => audit.length - at));
   });
 
-  test("holds nothing of anybody else", async () => {
+  test("contains no data of other people", async () => {
     const [by, other] = [await signInPerson(), await signInPerson({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
     await grantShare(other, { scope: ["email", "first_name"] });
     const { text } = await by.get("/v1/me/export");
@@ -87,7 +87,7 @@ describe("an export", () => {
     expect(text).not.toContain(other.email);
   });
 
-  test("five an hour", async () => {
+  test("returns 429 rate_limited after five exports in an hour", async () => {
     const by = await signInPerson({});
     const answers = [];
     for (let count = 0; count < 6; count += 1) answers.push(await by.get("/v1/me/export"));

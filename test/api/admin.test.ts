@@ -1,4 +1,4 @@
-// The operator's routes: for whoever has the token, and nobody else.
+// Tests of the operator's routes, which only the admin token opens.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -32,8 +32,8 @@ beforeEach(async () => {
   ]);
 });
 
-describe("the operator", () => {
-  test("approves, suspends and closes a business and sets its plan, each in its audit chain", async () => {
+describe("/v1/admin with the operator's token", () => {
+  test("approves, suspends and closes a business, sets its plan, and records each change in its audit chain", async () => {
     expect((await set({ status: "active" })).body.data).toEqual({ id: free.id, status: "active", plan: "free" });
     expect((await set({ plan: "enterprise" })).body.data).toEqual({ id: free.id, status: "active", plan: "enterprise" });
     expect((await set({ status: "suspended", plan: "business" })).status).toBe(200);
@@ -49,7 +49,7 @@ describe("the operator", () => {
     ]);
   });
 
-  test("outranks billing: what was due is over, and a payment lifts no suspension", async () => {
+  test("takes precedence over billing: clears a past-due status, and a payment lifts no suspension", async () => {
     const customer = createCustomer(free.id, "business");
     await set({ status: "active" });
     await sendProviderEvent(customer.checkout(0));
@@ -61,7 +61,7 @@ describe("the operator", () => {
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
   });
 
-  test("sees what should have been done by now", async () => {
+  test("lists work that is overdue, and the size of every shard", async () => {
     await env.DB.prepare("DELETE FROM mail_outbox").run();
     const old = Date.now() - 3_600_000;
     await env.DB.prepare(
@@ -78,8 +78,8 @@ describe("the operator", () => {
   });
 });
 
-describe("everybody else", () => {
-  test("Y8: is refused without the token, whatever else they hold, and nothing changes", async () => {
+describe("/v1/admin for other callers", () => {
+  test("Y8: returns 401 without the token, whatever other credential is sent, and changes nothing", async () => {
     const before = await readDatabaseContents();
     for (const headers of [
       {},
@@ -95,14 +95,14 @@ describe("everybody else", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("is refused what is no business and no change", async () => {
+  test("refuses an unknown business and an invalid change", async () => {
     for (const change of [{}, { status: "pending" }, { status: "past_due" }, { plan: "white_glove" }, { plan: "free", name: "x" }, []])
       expect([change, outcome(await set(change))]).toEqual([change, "400 invalid_request"]);
     for (const id of ["x", `biz_00${"0".repeat(24)}`, `biz_zz${"0".repeat(24)}`, `con_00${"0".repeat(24)}`])
       expect(outcome(await set({ plan: "free" }, bearer, `/v1/admin/businesses/${id}`))).toBe("404 not_found");
   });
 
-  test("finds no such routes where no token is set, and a deployment with a bad hash does not start", async () => {
+  test("does not exist when no token is configured, and a deployment with an invalid token hash does not start", async () => {
     const bad = createEntryCall({ ...productionSettings, ADMIN_TOKEN_SHA256: token }, "https://api.svc.test");
     expect((await bad("/v1/health")).body.error.code).toBe("misconfigured");
   });

@@ -1,4 +1,4 @@
-// Agent tokens through the doors: made, listed and ended by the people whose they are, and worth nothing from the moment they should not be.
+// Tests of agent tokens through the API: who can create, list and revoke them, and when they stop working.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -14,7 +14,7 @@ const ownPath = "/v1/me/agent-tokens";
 const portalPath = "/v1/business/portal/agent-tokens";
 
 let clock = Date.now();
-// People ask more often here than a person may in a minute.
+// The tests create more tokens per minute than the limit of a person allows.
 beforeEach(async () => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -31,16 +31,16 @@ const member = (): Promise<Session> => signIn(world.memberEmail);
 const remove = (path: string, headers: Record<string, string>): Promise<TestResponse> => call(path, { method: "DELETE", headers });
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const ping = async (token: string): Promise<number> => (await callMethod(token, "ping")).status;
-/** Entries of a kind, with what they committed to, newest first. */
-const entered = async (path: string, session: Session, type: string) => {
+/** Audit entries of a type with their payloads, newest first. */
+const listEntries = async (path: string, session: Session, type: string) => {
   const { entries } = (await call(path, { headers: session })).body.data as {
     entries: { type: string; entity_id: string; payload: object }[];
   };
   return entries.filter((entry) => entry.type === type).map(({ entity_id, payload }) => ({ entity_id, payload }));
 };
 
-describe("a token", () => {
-  test("is shown once, for 90 days and one realm", async () => {
+describe("an agent token", () => {
+  test("is shown once, and is valid for 90 days and one realm", async () => {
     const answer = await createTokenWith("consumer", await pat(), { name: "  Claude on my laptop " });
     expect(answer.status).toBe(201);
     const { id, token, realm, name, created_at, expires_at } = answer.body.data;
@@ -58,7 +58,7 @@ describe("a token", () => {
     expect(await ping(token)).toBe(200);
   });
 
-  test("needs no name and no body, and refuses a name that is none", async () => {
+  test("needs no name and no body, and refuses an invalid name", async () => {
     const session = await pat();
     expect((await call("/v1/me/agent-token", { method: "POST", headers: session })).body.data.name).toBeNull();
     expect((await createTokenWith("consumer", session, { name: null })).body.data.name).toBeNull();
@@ -67,7 +67,7 @@ describe("a token", () => {
     expect((await createTokenWith("consumer", session, { name: "x".repeat(80) })).status).toBe(201);
   });
 
-  test("stands in no store but as a hash, and its name is sealed", async () => {
+  test("is stored as a hash only, with its name encrypted", async () => {
     const answer = await createTokenWith("consumer", await pat(), { name: "zqnamezq of a token" });
     const stored = Object.values(await readDatabaseContents()).join("\n");
     expect(stored).toContain(sha256Hex(answer.body.data.token));
@@ -75,7 +75,7 @@ describe("a token", () => {
     expect(stored).not.toContain("zqnamezq");
   });
 
-  test("is told to the day when it was last used, and only a tool's call is a use", async () => {
+  test("has a last-used date to the day, which only tool calls update", async () => {
     const { token } = await createToken("consumer");
     const lastUsed = async () => (await call(ownPath, { headers: await pat() })).body.data.agent_tokens[0].last_used_at;
     await callMethod(token, "tools/list");
@@ -85,7 +85,7 @@ describe("a token", () => {
     expect([before, new Date().toISOString().slice(0, 10)]).toContain(await lastUsed());
   });
 
-  test("of a request that is sent again under its key is one token", async () => {
+  test("is created once when the request is repeated with the same idempotency key", async () => {
     const session = { ...(await pat()), "idempotency-key": crypto.randomUUID() };
     const first = await createTokenWith("consumer", session);
     const again = await createTokenWith("consumer", session);
@@ -94,8 +94,8 @@ describe("a token", () => {
   });
 });
 
-describe("at most ten tokens of one person", () => {
-  test("work at one time, however many are asked for at once", async () => {
+describe("the limit of ten active agent tokens", () => {
+  test("holds for any number of concurrent requests", async () => {
     const session = await pat();
     const answers = await Promise.all(Array.from({ length: 30 }, () => createTokenWith("consumer", session)));
     expect(answers.map(outcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
@@ -106,7 +106,7 @@ describe("at most ten tokens of one person", () => {
     expect(minted).toBe(10);
   });
 
-  test("are counted for each person, and one that was ended makes room", async () => {
+  test("counts per person, and revoking a token makes room for another", async () => {
     const session = await owner();
     const answers: TestResponse[] = [];
     for (let at = 0; at < 11; at += 1) answers.push(await createTokenWith("business", session));
@@ -118,8 +118,8 @@ describe("at most ten tokens of one person", () => {
   });
 });
 
-describe("who may have one, and end one", () => {
-  test("a consumer their own, a member one of the business: neither at the other's door", async () => {
+describe("permissions on agent tokens", () => {
+  test("let consumers and members create and list tokens in their own realm only", async () => {
     for (const [path, session] of [
       ["/v1/me/agent-token", await owner()],
       ["/v1/business/portal/agent-token", await pat()],
@@ -132,7 +132,7 @@ describe("who may have one, and end one", () => {
       expect(outcome(await call(path, { headers: session }))).toBe("403 forbidden");
   });
 
-  test("a page of somebody else's makes and ends none", async () => {
+  test("refuse creating and revoking from a page of another site with 403 csrf_failed", async () => {
     const { id, token } = await createToken("consumer");
     const forged = { ...(await pat()), origin: "https://evil.example" };
     expect(outcome(await createTokenWith("consumer", forged))).toBe("403 csrf_failed");
@@ -140,7 +140,7 @@ describe("who may have one, and end one", () => {
     expect(await ping(token)).toBe(200);
   });
 
-  test("everybody in the business sees all of its tokens; a member ends their own, an owner anybody's", async () => {
+  test("show all tokens of the business to every member; a member revokes their own, an owner any", async () => {
     const owned = await createToken("business");
     const ofMember = await createToken("business", world.memberEmail);
     for (const session of [await owner(), await member()]) {
@@ -155,7 +155,7 @@ describe("who may have one, and end one", () => {
     expect((await call(portalPath, { headers: await member() })).body.data.agent_tokens).toHaveLength(1);
   });
 
-  test("nobody another's: it is not there, like one that never was or has ended", async () => {
+  test("return the same 404 for another person's token as for an unknown or revoked one", async () => {
     const mine = await createToken("consumer");
     const business = await createToken("business");
     const strangers = await signIn("stranger@example.com", "consumer");
@@ -177,7 +177,7 @@ describe("who may have one, and end one", () => {
     expect(outcome(await remove(`${ownPath}/${mine.id}`, await pat()))).toBe("404 not_found");
   });
 
-  test("nobody while the business may not write, or be read", async () => {
+  test("refuse changes while the business is past due, and reading too while it is suspended or closed", async () => {
     const session = await owner();
     const { id } = await createToken("business");
     for (const [status, written, read] of [
@@ -197,8 +197,8 @@ describe("who may have one, and end one", () => {
   });
 });
 
-describe("from the next request on a token opens nothing", () => {
-  test("once it was ended, however often that is asked at once", async () => {
+describe("an agent token stops working at the next request", () => {
+  test("after it is revoked, with one audit entry for any number of concurrent revocations", async () => {
     const { id, token } = await createToken("consumer");
     const session = await pat();
     const ended = await Promise.all(Array.from({ length: 10 }, () => remove(`${ownPath}/${id}`, session)));
@@ -210,7 +210,7 @@ describe("from the next request on a token opens nothing", () => {
     expect(entries).toBe(1);
   });
 
-  test("after 90 days, to the millisecond, and its row goes with the next sweep", async () => {
+  test("after 90 days, to the millisecond, and the next sweep deletes its row", async () => {
     const { token } = await createToken("consumer");
     const expires = (await env.DB.prepare("SELECT expires_at FROM agent_tokens").first("expires_at")) as number;
     vi.useFakeTimers({ toFake: ["Date"], now: expires - 1 });
@@ -221,23 +221,23 @@ describe("from the next request on a token opens nothing", () => {
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 0 });
   });
 
-  test("once its person is gone", async () => {
+  test("after its person is deleted or leaves the business", async () => {
     await signIn("leaving@example.com", "consumer");
     const consumer = await createToken("consumer", "leaving@example.com");
-    const seat = await createToken("business", world.memberEmail);
+    const memberToken = await createToken("business", world.memberEmail);
     const owned = await createToken("business");
     const principal = (id: string) =>
       env.DB.prepare("SELECT principal_id FROM agent_tokens WHERE id = ?").bind(id).first<string>("principal_id");
     await env.DB.prepare("DELETE FROM consumers WHERE id = ?")
       .bind(await principal(consumer.id))
       .run();
-    const memberId = await principal(seat.id);
+    const memberId = await principal(memberToken.id);
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.other.id, memberId).run();
-    expect([await ping(consumer.token), await ping(seat.token), await ping(owned.token)]).toEqual([401, 401, 200]);
+    expect([await ping(consumer.token), await ping(memberToken.token), await ping(owned.token)]).toEqual([401, 401, 200]);
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.acme.id, memberId).run();
   });
 
-  test("once its person's account is erased", async () => {
+  test("after its person's account is erased", async () => {
     await signIn("erased@example.com", "consumer");
     const { id, token } = await createToken("consumer", "erased@example.com");
     await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")
@@ -246,7 +246,7 @@ describe("from the next request on a token opens nothing", () => {
     expect(await ping(token)).toBe(401);
   });
 
-  test("while the business is suspended, closed or pending; past due it still reads", async () => {
+  test("while the business is suspended, closed or pending; it can still read while the business is past due", async () => {
     const { token } = await createToken("business");
     const given: Record<string, number> = {};
     for (const status of ["suspended", "closed", "pending", "past_due", "active"]) {
@@ -257,8 +257,8 @@ describe("from the next request on a token opens nothing", () => {
   });
 });
 
-describe("the audit history", () => {
-  test("of a consumer says when a token was made and ended, and never its name", async () => {
+describe("the audit trail of agent tokens", () => {
+  test("records for a consumer when a token was created, used and revoked, but not its name", async () => {
     const { id, token } = await createToken("consumer");
     await callTool(token, "svc_get_audit");
     const other = await createToken("consumer");
@@ -272,20 +272,20 @@ describe("the audit history", () => {
     expect(Object.keys(entries[2]?.payload ?? {}).sort()).toEqual(["actor", "expires_at"]);
   });
 
-  test("of a business says who made and ended one", async () => {
+  test("records for a business who created and who revoked a token", async () => {
     const { id } = await createToken("business", world.memberEmail);
     await remove(`${portalPath}/${id}`, await owner());
     const path = "/v1/business/portal/audit?limit=50";
-    const [made] = await entered(path, await owner(), "agent_token.minted");
-    const [gone] = await entered(path, await owner(), "agent_token.revoked");
+    const [made] = await listEntries(path, await owner(), "agent_token.minted");
+    const [gone] = await listEntries(path, await owner(), "agent_token.revoked");
     expect([made?.entity_id, gone?.entity_id]).toEqual([id, id]);
     const actors = [made, gone].map((entry) => JSON.stringify(entry?.payload).match(/mem_\w+/)?.[0]);
     expect(new Set(actors).size).toBe(2);
   });
 });
 
-describe("the limit", () => {
-  test("is 120 a minute for each token, exact, whatever is asked, and says when to come back", async () => {
+describe("the rate limit of /mcp", () => {
+  test("is exactly 120 requests per minute and token, with Retry-After", async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const { token } = await createToken("consumer");
@@ -301,7 +301,7 @@ describe("the limit", () => {
     expect(await ping(token)).toBe(200);
   });
 
-  test("counts each of a batch before any is run, and all of them or none", async () => {
+  test("counts each message of a batch before any runs, and accepts all of them or none", async () => {
     const { token } = await createToken("consumer");
     const batch = (count: number) =>
       call("/mcp", {
@@ -314,7 +314,7 @@ describe("the limit", () => {
     expect(given).toEqual([200, 200, 200, 200, 200, 200, 429, 200, 429]);
   });
 
-  test("of tokens that are tried out is sixty a minute an address, before a database is asked; one that works passes", async () => {
+  test("allows 60 unknown tokens per minute and address before a database is read; a working token still passes", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1" });
     const { token } = await createToken("consumer");
     const from = { "cf-connecting-ip": "203.0.113.99" };
@@ -334,8 +334,8 @@ describe("the limit", () => {
   });
 });
 
-describe("keys of the API", () => {
-  test("make no tokens", async () => {
+describe("POST /v1/me/agent-token and /v1/business/portal/agent-token", () => {
+  test("return 401 for an API key", async () => {
     for (const path of ["/v1/me/agent-token", "/v1/business/portal/agent-token"])
       expect((await call(path, { method: "POST", headers: { authorization: `Bearer ${world.acme.keys.live}` } })).status).toBe(401);
     expect((await getWithKey(portalPath, world.acme.keys.live)).status).toBe(401);

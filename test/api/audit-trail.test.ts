@@ -1,5 +1,5 @@
-// The audit trail of a business through the front door, judged by a reader who believes nothing: everything it is shown is checked
-// by core alone, with the published keys.
+// Tests of GET /v1/business/portal/audit by a reader who trusts nothing: core alone verifies everything it returns, with the published
+// keys.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createGenesisHead, verifyEntries, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
@@ -50,22 +50,22 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
     .filter((key) => key !== null);
 };
 
-/** The first fault a reader finds in a whole chain; "ok" when there is none. */
-const judge = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
+/** The first fault a reader finds in a whole chain, or "ok". */
+const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };
-  const stretch = verifyEntries(sha256, chain, createGenesisHead(sha256, place), oldestFirst);
-  if (!stretch.ok) return `${stretch.fault} at ${stretch.seq}`;
+  const verified = verifyEntries(sha256, chain, createGenesisHead(sha256, place), oldestFirst);
+  if (!verified.ok) return `${verified.fault} at ${verified.seq}`;
   for (const { seq, payload, payload_salt, payload_hash } of entries)
     if (payload !== null && sha256Hex(toCanonicalJson([payload_salt as Json, payload])) !== payload_hash) return `payload of ${seq}`;
-  const said: ChainHead = { seq: BigInt(head.seq), hash: head.hash };
-  if (stretch.head.seq !== said.seq || stretch.head.hash !== said.hash) return "head is not the newest entry";
+  const statedHead: ChainHead = { seq: BigInt(head.seq), hash: head.hash };
+  if (verified.head.seq !== statedHead.seq || verified.head.hash !== statedHead.hash) return "head is not the newest entry";
   const hashOf = (seq: bigint): string | undefined => oldestFirst[Number(seq) - 1]?.hash;
   const verdict = await verifyAuditProof(
     noteCrypto,
     { origin: proof.origin, keys: await auditKeys(proof.origin) },
     place,
-    said,
+    statedHead,
     hashOf,
     proof,
   );
@@ -83,9 +83,9 @@ beforeAll(async () => {
   whole = await trailOf(world.memberEmail, "?limit=200");
 });
 
-describe("the audit trail", () => {
-  test("holds with the published keys alone, from the first entry to the newest, and up to the log's own record", async () => {
-    expect(await judge(whole)).toBe("ok");
+describe("GET /v1/business/portal/audit", () => {
+  test("verifies with the published keys alone, from the first entry to the newest and against the log's own record", async () => {
+    expect(await verifyTrail(whole)).toBe("ok");
     expect(whole).toMatchObject({ algorithm: "svc-audit-v1", next_before_seq: null, pending: [] });
     expect(whole.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: whole.head.seq }, (_, at) => whole.head.seq - at));
     expect(whole.entries.map(({ type }) => type)).toEqual(expect.arrayContaining(["certificate.issued", "certificate.subject_read"]));
@@ -94,13 +94,13 @@ describe("the audit trail", () => {
     expect(JSON.parse(whole.proof.anchor?.statement ?? "{}")).toMatchObject({ schema: "svc-checkpoint-v1", origin: whole.proof.origin });
   });
 
-  test("shows what was committed a moment ago", async () => {
+  test("includes an entry committed a moment ago", async () => {
     const { cert_id } = await issueCertificate();
     const [newest] = (await trailOf(world.memberEmail)).entries;
     expect(newest).toMatchObject({ type: "certificate.issued", entity_id: cert_id });
   });
 
-  test("is read in pages that join", async () => {
+  test("returns pages that join without a gap", async () => {
     const first = await trailOf(world.memberEmail, "?limit=2");
     const second = await trailOf(world.memberEmail, `?limit=2&before_seq=${first.next_before_seq}`);
     expect(first.entries).toHaveLength(2);
@@ -109,21 +109,21 @@ describe("the audit trail", () => {
     expect(first.entries[1]?.prev_hash).toBe(second.entries[0]?.hash);
   });
 
-  test("names the entry in which anything was changed, and misses what was kept back (T6, C6)", async () => {
+  test("reveals which entry was changed, and that an entry is missing (T6, C6)", async () => {
     const changed = (at: number, change: object): Shown => ({
       ...whole,
       entries: whole.entries.map((entry) => (entry.seq === at ? { ...entry, ...change } : entry)),
     });
-    expect(await judge(changed(2, { type: "share.created" }))).toBe("hash_mismatch at 2");
-    expect(await judge(changed(3, { prev_hash: "00".repeat(32) }))).toBe("prev_mismatch at 3");
-    expect(await judge(changed(1, { payload: { fingerprint: "another" } }))).toBe("payload of 1");
-    expect(await judge({ ...whole, entries: whole.entries.filter(({ seq }) => seq !== 2) })).toBe("seq_gap at 2");
+    expect(await verifyTrail(changed(2, { type: "share.created" }))).toBe("hash_mismatch at 2");
+    expect(await verifyTrail(changed(3, { prev_hash: "00".repeat(32) }))).toBe("prev_mismatch at 3");
+    expect(await verifyTrail(changed(1, { payload: { fingerprint: "another" } }))).toBe("payload of 1");
+    expect(await verifyTrail({ ...whole, entries: whole.entries.filter(({ seq }) => seq !== 2) })).toBe("seq_gap at 2");
     const [, ...older] = whole.entries;
-    const kept = { ...whole, entries: older, head: { seq: older[0]?.seq ?? 0, hash: older[0]?.hash ?? "" } };
-    expect(await judge(kept)).not.toBe("ok");
+    const truncated = { ...whole, entries: older, head: { seq: older[0]?.seq ?? 0, hash: older[0]?.hash ?? "" } };
+    expect(await verifyTrail(truncated)).not.toBe("ok");
   });
 
-  test("is the own one: another business's does not pass for it, and shows nothing of it (C5)", async () => {
+  test("shows only the caller's own chain, and another business's chain does not verify in its place (C5)", async () => {
     await call("/v1/consent", {
       method: "POST",
       headers: { "content-type": "application/json", origin: "https://other.example" },
@@ -131,14 +131,14 @@ describe("the audit trail", () => {
     });
     const others = await trailOf(world.otherOwnerEmail);
     expect(others.chain).not.toBe(whole.chain);
-    expect(await judge(others)).toBe("ok");
-    expect(await judge({ ...others, chain: whole.chain })).not.toBe("ok");
-    expect(await judge({ ...others, chain_index: whole.chain_index })).not.toBe("ok");
+    expect(await verifyTrail(others)).toBe("ok");
+    expect(await verifyTrail({ ...others, chain: whole.chain })).not.toBe("ok");
+    expect(await verifyTrail({ ...others, chain_index: whole.chain_index })).not.toBe("ok");
     const mine = new Set(whole.entries.map(({ entity_id }) => entity_id));
     expect(others.entries.filter(({ entity_id }) => mine.has(entity_id))).toEqual([]);
   });
 
-  test("whose payload was erased still holds, and says so", async () => {
+  test("still verifies after a payload is erased, and marks the entry as erased", async () => {
     const row = await env.DB.prepare("SELECT id, payload_sealed FROM audit_outbox WHERE chain = ? ORDER BY ord LIMIT 1")
       .bind(whole.chain)
       .first<{ id: string; payload_sealed: string }>();
@@ -146,18 +146,18 @@ describe("the audit trail", () => {
     const erased = await trailOf(world.memberEmail, "?limit=200");
     await env.DB.prepare("UPDATE audit_outbox SET payload_sealed = ? WHERE id = ?").bind(row?.payload_sealed, row?.id).run();
     expect(erased.entries.at(-1)).toMatchObject({ seq: 1, payload: null, payload_salt: null, erased: true });
-    expect(await judge(erased)).toBe("ok");
+    expect(await verifyTrail(erased)).toBe("ok");
   });
 
   test.each(["?limit=0", "?limit=x", "?limit=1.5", "?before_seq=0", "?before_seq=-1", "?limit=1&limit=2"])(
-    "%s is refused",
+    "returns 400 invalid_request for %s",
     async (query) => {
       const answer = await call(`${path}${query}`, { headers: await signIn(world.memberEmail) });
       expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
     },
   );
 
-  test("is not answered while the log does not answer", async () => {
+  test("returns 503 storage_unavailable while the audit log is unavailable", async () => {
     const holder = platform as { auditLogStub: unknown };
     const { auditLogStub } = holder;
     holder.auditLogStub = () => {

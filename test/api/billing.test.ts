@@ -1,4 +1,4 @@
-// Paying, and what the payment provider's events do to an account (CONTRACT 11).
+// Tests of the checkout and of what the payment provider's events do to an account.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -51,7 +51,7 @@ const sendAll = async (...events: readonly ProviderEvent[]): Promise<void> => {
   for (const event of events) expect((await sendProviderEvent(event)).status).toBe(200);
 };
 
-/** The minute job, so many days from now. */
+/** Runs the minute job as if the given number of days had passed. */
 const sweepIn = async (days: number): Promise<void> => {
   const platform = await createPlatform(env as unknown as Env);
   await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs }));
@@ -78,7 +78,7 @@ const checkout = (cookie: Record<string, string>, plan = "business", headers: Re
   call(`/v1/billing/checkout?plan=${plan}`, { headers: { ...cookie, ...headers }, redirect: "manual" });
 
 describe("GET /v1/billing/checkout", () => {
-  test("leads an owner to the provider's checkout, which carries the business and the plan and nothing about a person", async () => {
+  test("redirects an owner to the provider's checkout with the business and the plan, and no personal data", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     const calls = mockProvider();
     const answer = await checkout(cookie);
@@ -98,7 +98,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(calls[0]?.headers.get("authorization")).toBe("Bearer sk_test_of_the_tests");
   });
 
-  test("leads a consumer to the checkout of white_glove", async () => {
+  test("redirects a consumer to the checkout of white_glove", async () => {
     const cookie = await signIn(world.consumerEmail, "consumer");
     const calls = mockProvider();
     expect((await checkout(cookie, "white_glove")).status).toBe(303);
@@ -111,7 +111,7 @@ describe("GET /v1/billing/checkout", () => {
     });
   });
 
-  test("asks for one page, however often it is clicked in ten minutes", async () => {
+  test("reuses one checkout page for ten minutes", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / 600_000) * 600_000 });
     const calls = mockProvider();
@@ -126,7 +126,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(keys[2]).not.toBe(keys[1]);
   });
 
-  test("leads whoever has a subscription to the provider's page for it, so that nobody pays twice", async () => {
+  test("redirects a subscriber to the provider's billing page, so that they cannot pay twice", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0));
     const cookie = await signIn(getExampleOwnerEmail("free"));
@@ -138,7 +138,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(calls[1]).toMatchObject({ path: "/v1/checkout/sessions", form: { customer: customer.customer } });
   });
 
-  test("refuses a bad plan, the other kind of account, members and nobody", async () => {
+  test("refuses an invalid plan, the other kind of account, members and signed-out callers", async () => {
     const calls = mockProvider();
     const outcome = async (email: string | null, realm: "business" | "consumer", query: string) => {
       const cookie = email === null ? {} : await signIn(email, realm);
@@ -157,7 +157,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(calls).toEqual([]);
   });
 
-  test("Y4: changes no row, is not opened by a page of another site, and leads to the provider's hosts and nowhere else", async () => {
+  test("Y4: changes no row, refuses requests from pages of other sites, and redirects only to the provider's hosts", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     const calls = mockProvider();
     const before = await readDatabaseContents();
@@ -179,7 +179,7 @@ describe("GET /v1/billing/checkout", () => {
     }
   });
 
-  test("says that the provider is away, and when to come again", async () => {
+  test("returns 503 billing_unavailable with Retry-After when the provider fails", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     mockProvider(() => Response.json({ error: { type: "api_error", message: `no ${free.id}` } }, { status: 400 }));
     const answer = await checkout(cookie);
@@ -187,7 +187,7 @@ describe("GET /v1/billing/checkout", () => {
     expect(answer.text).not.toContain(free.id);
   });
 
-  test("lets a business that is suspended for not paying come and pay", async () => {
+  test("redirects a business suspended for not paying to the provider's billing page", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1));
     await sweepIn(15);
@@ -197,7 +197,7 @@ describe("GET /v1/billing/checkout", () => {
     expect((await checkout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
   });
 
-  test("opens at most thirty pages an hour for an account", async () => {
+  test("returns 429 past the hourly limit of an account", async () => {
     const limited = createServiceCall({ LIMIT_CHECKOUT: "2/3600" });
     const cookie = await signIn(world.otherOwnerEmail);
     mockProvider();
@@ -210,13 +210,13 @@ describe("GET /v1/billing/checkout", () => {
 describe("POST /v1/webhooks/stripe", () => {
   const { stringify } = JSON;
 
-  test("answers {received:true}, not enveloped, also to types that are none of our concern", async () => {
+  test("returns {received:true} without an envelope, also for event types it does not handle", async () => {
     const answer = await sendProviderEvent({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
     expect([answer.status, answer.body]).toEqual([200, { received: true }]);
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0))).body).toEqual({ received: true });
   });
 
-  test("Y1: takes only what the provider signed, over the very bytes, at most 300 seconds ago, and each event once", async () => {
+  test("Y1: accepts only events signed over the raw bytes at most 300 seconds ago, and each event once", async () => {
     const payload = stringify(createCustomer(free.id, "business").checkout(0));
     const before = await readDatabaseContents();
     const refused = [
@@ -237,7 +237,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await readDatabaseContents()).toEqual(taken);
   });
 
-  test("refuses a body that is signed and no event, and one that is too large", async () => {
+  test("refuses a signed body that is not an event, and one that is too large", async () => {
     for (const payload of ["", "[]", "{}", "null", "{", stringify({ id: "", type: "invoice.paid" })]) {
       expect((await sendRawProviderEvent(payload, await signPayload(payload))).status).toBe(400);
     }
@@ -245,7 +245,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect((await sendRawProviderEvent(large, await signPayload(large))).body.error.code).toBe("payload_too_large");
   });
 
-  test("of twenty deliveries of one event at once, one is taken in", async () => {
+  test("processes an event once when it is delivered twenty times at once", async () => {
     const payload = stringify(createCustomer(free.id, "business").checkout(0));
     const signature = await signPayload(payload);
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendRawProviderEvent(payload, signature)));
@@ -253,7 +253,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
   });
 
-  test("gives the plan that was paid for, raises the account's revision, and writes it into the business's audit chain", async () => {
+  test("sets the plan that was paid for, increments the account's revision, and records it in the audit chain", async () => {
     const before = await accountOf(free.id);
     await sendAll(createCustomer(free.id, "business").checkout(0));
     const after = await accountOf(free.id);
@@ -262,7 +262,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
   });
 
-  test("takes enterprise from the provider's word, and capturing begins and ends with it at once", async () => {
+  test("enables certificates with the enterprise plan at once, and disables them with its end", async () => {
     const send201 = () => submitConsent(buildSubmission(free));
     expect((await send201()).body.error.code).toBe("plan_required");
     const customer = createCustomer(free.id, "enterprise");
@@ -272,7 +272,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect((await send201()).body.error.code).toBe("plan_required");
   });
 
-  test("a failed payment makes the account read-only, the next one that goes through ends it", async () => {
+  test("makes the account read-only after a failed payment until the next payment succeeds", async () => {
     const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
@@ -284,7 +284,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", "business.status_changed", "business.status_changed"]);
   });
 
-  test("Y2: the provider's time counts, not the order of arrival", async () => {
+  test("Y2: applies events by the provider's time, not the order of arrival", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.paid(20), customer.failed(10));
     expect(await accountOf(free.id)).toMatchObject({ status: "active" });
@@ -294,7 +294,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
   });
 
-  test("what arrives before its checkout waits for it", async () => {
+  test("keeps events that arrive before their checkout, and applies them with it", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.failed(10), customer.updated(5, "active"));
     expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "free" });
@@ -302,7 +302,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due", plan: "business" });
   });
 
-  test("an event that claims to be from the future does not outdo those that follow", async () => {
+  test("does not let an event dated in the future outrank later events", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1_000_000));
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
@@ -312,10 +312,10 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "active" });
   });
 
-  test("Y3: a customer is taken to an account by our checkout alone, and to no second one", async () => {
+  test("Y3: links a customer to an account only by our checkout, and never to a second account", async () => {
     const before = await accountOf(free.id);
     const stranger = createCustomer(world.other.id, "business");
-    // the event of an unknown customer names our business in every other place it could
+    // The event of the unknown customer names our business in every other field.
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),
@@ -329,14 +329,14 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
   });
 
-  test("a checkout without a plan of ours, for the other kind of account, or of nobody changes nothing", async () => {
+  test("ignores a checkout without one of our plans, for the other kind of account, or for an unknown account", async () => {
     const before = await readDatabaseContents();
     const { checkout: event } = createCustomer(free.id, "business");
     await sendAll(
       event(0, { metadata: {} }),
       event(0, { metadata: { plan: "white_glove" } }),
       event(0, { mode: "payment" }),
-      event(0, { client_reference_id: "somebody" }),
+      event(0, { client_reference_id: "unknown_account" }),
       event(0, { client_reference_id: `biz_00${"0".repeat(24)}` }),
       event(0, { client_reference_id: `biz_zz${"0".repeat(24)}` }),
       event(0, { customer: null }),
@@ -344,7 +344,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("money that is still on its way brings the plan when it arrives", async () => {
+  test("sets the plan when a pending payment arrives", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "unpaid" }));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
@@ -354,13 +354,13 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan: "business" });
   });
 
-  test("the end of a subscription ends the plan and what was due under it, and events of it that come later do nothing", async () => {
+  test("ends the plan and the past-due status with the subscription, and ignores later events of that subscription", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1), customer.deleted(2), customer.failed(3), customer.updated(4, "active"));
     expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
-  test("the end of an earlier subscription does not end the one in force", async () => {
+  test("does not end the current subscription when an earlier one ends", async () => {
     const first = createCustomer(free.id, "business");
     await sendAll(first.checkout(0), first.checkout(10, { subscription: "sub_new" }), first.deleted(20), first.failed(21));
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
@@ -371,7 +371,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise" });
   });
 
-  test("a consumer's plan comes and goes with its subscription", async () => {
+  test("starts and ends a consumer's plan with the subscription", async () => {
     await signIn(world.consumerEmail, "consumer");
     const id = await consumerId();
     const db = openDatabase(env.DB);
@@ -388,7 +388,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await entriesAbout(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
   });
 
-  test("Y5: an event of test mode is refused in production", async () => {
+  test("Y5: refuses an event of test mode in production", async () => {
     const event = { ...createCustomer(free.id, "enterprise").checkout(0), livemode: false };
     const production = createEntryCall(productionSettings, "https://api.svc.test");
     expect((await sendProviderEvent(event, production)).body.error.code).toBe("invalid_request");
@@ -398,8 +398,8 @@ describe("POST /v1/webhooks/stripe", () => {
   });
 });
 
-describe("an account that does not pay", () => {
-  test("is suspended fourteen days after the first failed payment, however often it fails again, and active with the payment", async () => {
+describe("an unpaid account", () => {
+  test("is suspended fourteen days after the first failed payment, however often it fails again, and active once it pays", async () => {
     const beganAt = Date.now() - 60_000;
     const customer = createCustomer(free.id, "enterprise", { beganAt });
     await sendAll(customer.checkout(0), customer.failed(0));
@@ -415,7 +415,7 @@ describe("an account that does not pay", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
-  test("is not touched where an operator suspended it: a payment does not lift that", async () => {
+  test("stays suspended after a payment if an operator suspended it", async () => {
     const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(free.id).run();
@@ -424,7 +424,7 @@ describe("an account that does not pay", () => {
     expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
   });
 
-  test("keeps what persons have: certificates verify, and withdrawing goes on, in every state", async () => {
+  test("keeps people's rights in every state: certificates verify, and withdrawals work", async () => {
     const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0));
     const certs = [await issueCertificate({}, free), await issueCertificate({}, free)];
@@ -446,17 +446,17 @@ describe("an account that does not pay", () => {
   });
 });
 
-describe("a deployment", () => {
+describe("the billing settings of a deployment", () => {
   const without = { STRIPE_SECRET_KEY: "", STRIPE_WEBHOOK_SECRET: "", STRIPE_PRICE_BUSINESS: "", STRIPE_PRICE_WHITE_GLOVE: "" };
 
-  test("without billing sells nothing and takes no events, and says so", async () => {
+  test("may be empty: the billing routes then return 404 not_found", async () => {
     const service = createServiceCall(without);
     const cookie = await signIn(world.ownerEmail);
     expect((await service("/v1/billing/checkout?plan=business", { headers: cookie })).body.error.code).toBe("not_found");
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0), service)).body.error.code).toBe("not_found");
   });
 
-  test("with half of billing, or with test keys or a stand-in in production, does not start", async () => {
+  test("stop the deployment when incomplete, or with test keys or a stand-in in production", async () => {
     const faulty = [
       [{ ...without, STRIPE_SECRET_KEY: "sk_live_of_the_tests_no_account" }, productionSettings],
       [{ STRIPE_PRICE_BUSINESS: "" }, productionSettings],

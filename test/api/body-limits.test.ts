@@ -1,19 +1,19 @@
-// No body is held in memory past the cap of its route, whether its length is announced or not, on every route there is that takes one: taken
-// from the description of the API, with the forms of the pages and the ledger's own interface beside it.
+// Tests that no route holds a body past its cap in memory, whether its length is announced or not. The routes are those of the OpenAPI
+// document that take a body, and the forms of the withdrawal page.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const chunk = new Uint8Array(64 * 1_024).fill(0x61);
-const chunks = 48; // 3 MiB: past every cap
+const chunks = 48; // 3 MiB, more than every cap.
 
-/** Whole-body readers hold all that is sent; nothing may call one with a body like this. */
+/** These readers hold the whole body, so no route may call one for a body of unknown size. */
 const readers = ["arrayBuffer", "bytes", "text", "json", "formData", "blob"] as const;
 
 let routes: readonly { readonly method: string; readonly path: string }[] = [];
 let certId = "";
 let cookie = "";
-let personsCookie = "";
+let consumerCookie = "";
 
 beforeAll(async () => {
   const { paths } = (await getWithKey("/v1/openapi.json")).body as { paths: Record<string, Record<string, unknown>> };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   );
   ({ cert_id: certId } = await issueCertificate());
   ({ cookie } = await signIn(world.ownerEmail));
-  personsCookie = (await signIn(world.consumerEmail, "consumer")).cookie;
+  consumerCookie = (await signIn(world.consumerEmail, "consumer")).cookie;
 });
 
 const streamed = (): ReadableStream<Uint8Array> => {
@@ -61,8 +61,8 @@ const sendTo = async (method: string, path: string, type: string, body: BodyInit
   }
 };
 
-describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a body past the cap, %s", (how) => {
-  test("B1: is 413 on every route of the API that takes one, and never held", async () => {
+describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body past the cap, %s", (how) => {
+  test("B1: gets 413 payload_too_large on every route of the API that takes a body, without being held in memory", async () => {
     expect(routes.length).toBeGreaterThan(20);
     for (const { method, path } of routes) {
       const isPortal =
@@ -70,16 +70,16 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a body past the c
         path.startsWith("/v1/auth") ||
         path.startsWith("/v1/business") ||
         path.endsWith("/erase-subject");
-      const isOfPerson = path.startsWith("/v1/me") || path === "/v1/share/consent" || path.endsWith("/revoke");
+      const isConsumerRoute = path.startsWith("/v1/me") || path === "/v1/share/consent" || path.endsWith("/revoke");
       const { live, sandbox } = world.acme.keys;
       const key = { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? sandbox : live}` };
-      const credential = isPortal ? { cookie } : isOfPerson ? { cookie: personsCookie } : key;
+      const credential = isPortal ? { cookie } : isConsumerRoute ? { cookie: consumerCookie } : key;
       const { answer, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
       expect([method, path, answer.status, answer.body.error?.code, heldWhole]).toEqual([method, path, 413, "payload_too_large", false]);
     }
   });
 
-  test.each(["email", "confirm", "link"])("B1: gets its page from the form of the %s, and is never held", async (form) => {
+  test.each(["email", "confirm", "link"])("B1: gets the refusal page from the %s form, without being held in memory", async (form) => {
     const paths: Record<string, string> = { email: "", confirm: "/confirm", link: "/link" };
     const { answer, heldWhole } = await sendTo(
       "POST",

@@ -1,4 +1,5 @@
-// What strangers with a public client id can fill and block, and what searching costs as certificates grow.
+// Tests of the bounds on what strangers with a public client id can store and block, and of the cost of a search as certificates grow in
+// number.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs, toIso } from "../../core/time.ts";
@@ -25,7 +26,7 @@ const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonl
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
 const statusOf = ({ status }: TestResponse): number => status;
 
-// Each test has a day of its own, five minutes before its end.
+// Each test has a day of its own and starts five minutes before the end of that day.
 let day = Date.UTC(2027, 0, 1);
 beforeEach(() => {
   day += 2 * dayMs;
@@ -37,7 +38,7 @@ afterEach(async () => {
 });
 
 describe("C20: the day of a client", () => {
-  test("ends its submissions without an API key, for no other client and for no API key, until the next", async () => {
+  test("refuses further submissions without an API key until the next day, and those of no other client or API key", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "3" });
     for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
     const refused = await send(service);
@@ -48,13 +49,13 @@ describe("C20: the day of a client", () => {
     expect((await send(service)).status).toBe(201);
   });
 
-  test("has room for exactly its number, however many are sent at once", async () => {
+  test("accepts exactly its limit of concurrent submissions", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "4" });
     const statuses = (await Promise.all(Array.from({ length: 12 }, () => send(service)))).map(statusOf);
     expect(statuses.toSorted()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
   });
 
-  test("is bounded in bytes too, in which shared texts count where they are new", async () => {
+  test("is limited in bytes too, and shared texts count only when they are new", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
     const disclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
     expect((await send(service, disclosure("a"))).status).toBe(201);
@@ -64,7 +65,7 @@ describe("C20: the day of a client", () => {
     expect((await send(service, disclosure("a"))).status).toBe(201);
   });
 
-  test("answers a repeated submission as before, though it is over", async () => {
+  test("returns the stored response to a repeated submission after the limit is reached", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "1" });
     const key = { "idempotency-key": "the-only-one-of-the-day" };
     const first = await send(service, {}, key);
@@ -73,7 +74,7 @@ describe("C20: the day of a client", () => {
     expect((await send(service)).status).toBe(429);
   });
 
-  test("is as long as the operator made it for this client", async () => {
+  test("uses the limit that the operator set for the client", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "1" });
     const raise = (limit: number | null) =>
       env.DB.prepare("UPDATE clients SET daily_submission_limit = ? WHERE id = ?").bind(limit, world.acme.clients.live).run();
@@ -84,7 +85,7 @@ describe("C20: the day of a client", () => {
     expect(statuses).toEqual([201, 201, 201, 429]);
   });
 
-  test("is announced to the owner once, when four fifths are used", async () => {
+  test("alerts the owner once, when 80% of the limit is used", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "10" });
     const warnings = async (): Promise<number> =>
       (await listMailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
@@ -97,7 +98,7 @@ describe("C20: the day of a client", () => {
     expect(await warnings()).toBe(before + 1);
   });
 
-  test.each(["0", "-1", "1.5", "50000/86400", "many"])("is not %s: the service does not run", async (setting) => {
+  test.each(["0", "-1", "1.5", "50000/86400", "many"])("refuses to start with LIMIT_CLIENT_DAY=%s", async (setting) => {
     await expect(createServiceCall({ ...published, LIMIT_CLIENT_DAY: setting })("/health")).rejects.toThrow("LIMIT_CLIENT_DAY");
   });
 });
@@ -120,7 +121,7 @@ describe("C20: a list of recipients", () => {
 });
 
 describe("C21: submissions that are refused for their Origin", () => {
-  test("count for their sender alone: the client goes on, in the browser and with its key", async () => {
+  test("count only against their sender's address, so the client still works from the browser and with the API key", async () => {
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "3/60" });
     for (let sent = 0; sent < 8; sent += 1)
       expect((await send(service, {}, { origin: "https://evil.example" })).body.error.code).toBe("origin_not_verified");
@@ -129,14 +130,14 @@ describe("C21: submissions that are refused for their Origin", () => {
     expect((await send(service, {}, withKey)).status).toBe(201);
   });
 
-  test("those with the API key take nothing from the client's visitors", async () => {
+  test("do not share a limit with submissions that carry the API key", async () => {
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "2/60" });
     for (let sent = 0; sent < 5; sent += 1) expect((await send(service, {}, withKey)).status).toBe(201);
     expect([statusOf(await send(service)), statusOf(await send(service)), statusOf(await send(service))]).toEqual([201, 201, 429]);
   });
 });
 
-/** The database, with the rows that were read in it. */
+/** The database, with a count of the rows read. */
 const counting = (): { readonly db: D1Database; readonly read: () => number } => {
   let rows = 0;
   const db = new Proxy(env.DB, {
@@ -154,7 +155,7 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
   return { db, read: () => rows };
 };
 
-describe("searching the list", () => {
+describe("GET /v1/certs with filters", () => {
   test("reads as many rows among five thousand certificates as among five hundred", { timeout: 60_000 }, async () => {
     const daysBack = 100;
     const { cert_id: first } = await issueCertificate({ purpose: "growth", entities: ["Growth Inc", "Other Inc"] });
@@ -201,7 +202,7 @@ describe("searching the list", () => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
     });
-    // At most 24 hours at each end are counted by the hour, and of those hours all have certificates now.
+    // Up to 24 hours at each end of the range are counted by the hour, and each of those hours has certificates now.
     expect(grown.filter(({ more }) => more > 60)).toEqual([]);
     expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
     expect(small.every(({ rows }) => rows > 0)).toBe(true);

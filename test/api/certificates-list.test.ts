@@ -1,4 +1,4 @@
-// GET /v1/certs: paging, every filter alone and with the others, and exact totals, against a plain walk over what was issued.
+// Tests of GET /v1/certs and POST /v1/certs/search: paging, filters and exact totals, compared with a plain filter over everything issued.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { call, submitConsent, getWithKey, buildSubmission, world, type TestResponse } from "../support/world.ts";
@@ -19,7 +19,7 @@ interface Issued {
   status: "active" | "revoked";
 }
 
-/** Small, fast and repeatable; the seed is printed when something fails. */
+/** A small, fast and repeatable generator; failures print the seed. */
 const randomFrom = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -61,7 +61,7 @@ const start = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: start });
   for (let count = 0; count < 90; count += 1) {
-    // now and then two in one millisecond, so that order does not rest on time alone
+    // Some certificates share a millisecond, because the order must not depend on the time alone.
     vi.setSystemTime(Date.now() + pick([0, 1, 60_000, 3_600_000]));
     const [purpose, email, phone, origin, isSandbox] = [pick(purposes), pick(emails), pick(phones), pick(origins), random() < 0.15];
     const entities = names.filter((name) => name === "Zeta" || random() < 0.4);
@@ -116,25 +116,25 @@ const folded = (text: string): string => text.normalize("NFC").toLowerCase();
 
 type Query = Partial<Record<"status" | "q" | "subject_email" | "subject_phone" | "origin_domain" | "entity" | "from" | "to", string>>;
 
-/** What the list must be: newest first, the later of two in one millisecond first. */
+/** The expected list: newest first, and within a millisecond the later one first. */
 const expected = (query: Query, isSandbox: boolean): Issued[] =>
   everything
     .filter(
-      (one) =>
-        one.isSandbox === isSandbox &&
-        (query.status === undefined || one.status === query.status) &&
-        (query.q === undefined || folded(one.purpose).includes(folded(query.q))) &&
-        (query.subject_email === undefined || (one.email !== "" && mailbox(one.email) === mailbox(query.subject_email))) &&
-        (query.subject_phone === undefined || (one.phone !== "" && number(one.phone) === number(query.subject_phone))) &&
-        (query.origin_domain === undefined || one.originDomain === query.origin_domain.toLowerCase()) &&
-        (query.entity === undefined || one.entities.includes(query.entity)) &&
-        (query.from === undefined || one.at >= Date.parse(query.from)) &&
-        (query.to === undefined || one.at <= Date.parse(query.to)),
+      (entry) =>
+        entry.isSandbox === isSandbox &&
+        (query.status === undefined || entry.status === query.status) &&
+        (query.q === undefined || folded(entry.purpose).includes(folded(query.q))) &&
+        (query.subject_email === undefined || (entry.email !== "" && mailbox(entry.email) === mailbox(query.subject_email))) &&
+        (query.subject_phone === undefined || (entry.phone !== "" && number(entry.phone) === number(query.subject_phone))) &&
+        (query.origin_domain === undefined || entry.originDomain === query.origin_domain.toLowerCase()) &&
+        (query.entity === undefined || entry.entities.includes(query.entity)) &&
+        (query.from === undefined || entry.at >= Date.parse(query.from)) &&
+        (query.to === undefined || entry.at <= Date.parse(query.to)),
     )
     .reverse();
 
 const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
-  vi.setSystemTime(Date.now() + 1_000); // an API key is counted by the minute
+  vi.setSystemTime(Date.now() + 1_000); // The limit of an API key is counted per minute.
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
   const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
   const rows = expected(query, isSandbox);
@@ -198,7 +198,7 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
 };
 
 describe("POST /v1/certs/search", () => {
-  test("answers what GET answers, with the filters in the body", async () => {
+  test("returns the same as GET /v1/certs, with the filters in the body", async () => {
     const search = (body: object): Promise<TestResponse> =>
       call("/v1/certs/search", {
         method: "POST",
@@ -221,7 +221,7 @@ describe("POST /v1/certs/search", () => {
 });
 
 describe("GET /v1/certs", () => {
-  test("is exact for every filter alone, at every page", { timeout: 60_000 }, async () => {
+  test("returns exact results for each filter alone, on every page", { timeout: 60_000 }, async () => {
     const faults: (string | null)[] = [
       await faultOf({}, false, 1, 25),
       await faultOf({}, false, 2, 25),
@@ -237,7 +237,7 @@ describe("GET /v1/certs", () => {
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   });
 
-  test("takes whatever is written for text, never for SQL", async () => {
+  test("treats SQL in a filter as text", async () => {
     const hostile = [
       "' OR '1'='1",
       "'; DROP TABLE certificates; --",
@@ -263,7 +263,7 @@ describe("GET /v1/certs", () => {
     expect((await list("")).body.data.total).toBe(before);
   });
 
-  test("is exact for any filters together", { timeout: 60_000 }, async () => {
+  test("returns exact results for combined filters", { timeout: 60_000 }, async () => {
     const faults: (string | null)[] = [];
     for (let round = 0; round < 80; round += 1) {
       const query = Object.fromEntries(
@@ -274,7 +274,7 @@ describe("GET /v1/certs", () => {
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   });
 
-  test("the pages together are the whole, without a gap or a repetition", async () => {
+  test("returns pages without gaps or repetitions", async () => {
     const seen: string[] = [];
     for (let page = 1; ; page += 1) {
       const { certs } = (await list(`?page=${page}&per_page=7`)).body.data as { certs: { cert_id: string }[] };
@@ -284,7 +284,7 @@ describe("GET /v1/certs", () => {
     expect(seen).toEqual(expected({}, false).map(({ certId }) => certId));
   });
 
-  test("a row has its keys and no others, and its subject is masked", async () => {
+  test("returns exactly the documented keys of a row, with the subject masked", async () => {
     const [row] = (await list("?per_page=1")).body.data.certs;
     expect(Object.keys(row).sort()).toEqual([
       "cert_id",
@@ -308,7 +308,7 @@ describe("GET /v1/certs", () => {
     expect([body.data.page, body.data.per_page, body.data.certs.length]).toEqual([1, 25, 25]);
   });
 
-  test("larger pages than 100 are pages of 100, and any page past the end is empty", async () => {
+  test("caps per_page at 100, and returns an empty page past the end", async () => {
     for (const perPage of ["101", "1000", "999999999999999", "9".repeat(40)])
       expect((await list(`?per_page=${perPage}`)).body.data.per_page, perPage).toBe(100);
     expect((await list(`?page=${"9".repeat(40)}`)).body.data.certs).toEqual([]);
@@ -366,10 +366,10 @@ describe("GET /v1/certs", () => {
       "entity=a",
       "from=2026-11-20",
       "to=2026-11-20",
-    ].map((one) => `${one}&${one}`),
+    ].map((entry) => `${entry}&${entry}`),
     "page=1&page=2",
     "status=active&q=a&status=revoked",
-  ])("%s is refused", async (query) => {
+  ])("returns 400 invalid_request for %s, without echoing the value", async (query) => {
     vi.setSystemTime(Date.now() + 1_000);
     const answer = await list(`?${query}`);
     expect([answer.status, answer.body.error?.code]).toEqual([400, "invalid_request"]);
@@ -398,7 +398,7 @@ describe("GET /v1/certs", () => {
     "?subject_phone=%00",
     "?q='%20OR%201=1--",
     "?from=2026-11-20&to=2026-11-19",
-  ])("%s is answered", async (query) => {
+  ])("returns 200 for %s", async (query) => {
     vi.setSystemTime(Date.now() + 1_000);
     expect((await list(query)).status).toBe(200);
   });

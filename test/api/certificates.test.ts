@@ -1,4 +1,4 @@
-// Certificates read back: the public verification, the owner's detail, the evidence pack, and who sees which.
+// Tests of reading certificates: public verification, the owner's detail, the evidence pack, and access between businesses.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -67,7 +67,7 @@ const dataOf = async (path: string, credential?: string): Promise<Data> => {
 };
 const verified = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}/verify`);
 const detailed = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}`, key);
-/** The body without what differs from one request to the next. */
+/** The body without the request id, the only part that differs between requests. */
 const sameBody = ({ text, body }: TestResponse): string => text.replace(body.request_id, "req");
 
 const secrets = {
@@ -89,13 +89,15 @@ const expectNoSecret = (text: string): void => {
 };
 
 describe("GET /v1/certs/{id}/verify", () => {
-  test("has its keys and no others", async () => {
+  test("returns exactly the documented keys", async () => {
     expect(Object.keys(await verified((await issueCertificate()).cert_id)).sort()).toEqual(verifyKeys);
-    const asked = await issueCertificate({ entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
-    expect(Object.keys(await verified(asked.cert_id)).sort()).toEqual([...verifyKeys, "entities_accepted", "entities_rejected"].sort());
+    const withChoice = await issueCertificate({ entities_accepted: [], entities_rejected: ["Acme Solar LLC"] });
+    expect(Object.keys(await verified(withChoice.cert_id)).sort()).toEqual(
+      [...verifyKeys, "entities_accepted", "entities_rejected"].sort(),
+    );
   });
 
-  test("says what was sealed", async () => {
+  test("returns what was signed", async () => {
     const receipt = await issueCertificate();
     const data = await verified(receipt.cert_id);
     expect(data).toMatchObject({
@@ -122,13 +124,13 @@ describe("GET /v1/certs/{id}/verify", () => {
     });
   });
 
-  test("can be checked by anyone from its own words (F7)", async () => {
-    const asked = await issueCertificate({
+  test("returns a preimage from which anyone can recompute the fingerprint (F7)", async () => {
+    const withChoice = await issueCertificate({
       entities: ["Ünïcode 😀", "\ufb33", "Zeta"],
       entities_accepted: ["Zeta"],
       entities_rejected: [],
     });
-    const data = await verified(asked.cert_id);
+    const data = await verified(withChoice.cert_id);
     expect(toCanonicalJson(data.preimage)).toBe(data.canonical);
     expect(sha256Hex(data.canonical)).toBe(data.fingerprint);
     expect(data.preimage).toEqual({
@@ -145,7 +147,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     });
   });
 
-  test("is signed by a key that the service publishes, over the exact canonical text", async () => {
+  test("returns a signature over the exact canonical text by a published key", async () => {
     const data = (await verified((await issueCertificate()).cert_id)) as unknown as {
       canonical: string;
       signature: { kid: string; alg: string; value: string };
@@ -162,7 +164,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect(await holds(data.canonical, other.signature.value)).toBe(false);
   });
 
-  test("what is to be anchored is the published statement and nothing else", async () => {
+  test("anchors the published statement and nothing else", async () => {
     const data = (await verified((await issueCertificate()).cert_id)) as unknown as Record<string, string> & {
       anchor: Record<string, string>;
     };
@@ -180,7 +182,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect(data.anchor.event).toBe("certificate.issued");
   });
 
-  test("carries nothing of the person, in body or headers", async () => {
+  test("contains no personal data, in the body or the headers", async () => {
     const answer = await getWithKey(`/v1/certs/${await issueSecretly()}/verify`);
     expectNoSecret(answer.text + JSON.stringify([...answer.headers]));
     expect(answer.body.data.subject).toEqual({
@@ -192,12 +194,12 @@ describe("GET /v1/certs/{id}/verify", () => {
     });
   });
 
-  test("two certificates of one person share nothing that tells (F8)", async () => {
+  test("shares no hash between two certificates of the same person (F8)", async () => {
     const [first, second] = [await verified((await issueCertificate()).cert_id), await verified((await issueCertificate()).cert_id)];
     for (const name of ["subject_hash", "fingerprint", "canonical"]) expect(first[name]).not.toBe(second[name]);
   });
 
-  test("the subject hash is no hash that a guess could be tried against", async () => {
+  test("returns a subject hash that no guess can be tested against", async () => {
     const { fields } = buildSubmission();
     const { subject_hash } = await verified((await issueCertificate()).cert_id);
     const guesses = [
@@ -209,7 +211,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect(guesses.map((guess) => sha256Hex(guess))).not.toContain(subject_hash);
   });
 
-  test("an unknown, a malformed and a foreign-home id get one and the same answer", async () => {
+  test("returns the same 404 cert_not_found for unknown, malformed and foreign-shard ids", async () => {
     const ids = [
       unknownId,
       "cc_zz000000000000000000000000",
@@ -231,11 +233,11 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect(new Set(answers.map(({ headers }) => [...headers.keys()].sort().join())).size).toBe(1);
   });
 
-  test("is never stale: a strong tag answers 304 until anything has changed", async () => {
+  test("returns 304 for a strong ETag until anything changes, and is never served stale", async () => {
     const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
     const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
-    // The first looks at the origin's policies may still be under way; wait until two readings agree.
+    // The first fetches of the origin's policies may still be running; wait until two reads agree.
     let answer = await getWithKey(path);
     for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
       answer = again;
@@ -260,7 +262,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect(changed.headers.get("etag")).not.toBe(tag);
   });
 
-  test("is readable from every page and says when it is asked too often", async () => {
+  test("is readable from every page, with rate limit headers", async () => {
     const answer = await call(`/v1/certs/${(await issueCertificate()).cert_id}/verify`, { headers: { origin: "https://anybody.example" } });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
@@ -268,7 +270,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     expect((await getWithKey(`/v1/certs/${unknownId}/verify`)).headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("no header of the caller changes a word of it", async () => {
+  test("returns the same data whatever headers the caller sends", async () => {
     const { cert_id } = await issueCertificate();
     const plain = await verified(cert_id);
     const spoofed: readonly (readonly [string, string])[] = [
@@ -300,7 +302,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     }
   });
 
-  test("HEAD answers the same without a body, and neither counts as a view", async () => {
+  test("answers HEAD without a body, and neither method counts as a view", async () => {
     const { cert_id } = await issueCertificate();
     const head = await call(`/v1/certs/${cert_id}/verify`, { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
@@ -310,11 +312,11 @@ describe("GET /v1/certs/{id}/verify", () => {
 });
 
 describe("GET /v1/certs/{id}", () => {
-  test("has its keys and no others", async () => {
+  test("returns exactly the documented keys", async () => {
     expect(Object.keys(await detailed((await issueCertificate()).cert_id)).sort()).toEqual(detailKeys);
   });
 
-  test("opens what only the owner may see, and every hash in it can be recomputed", async () => {
+  test("shows the owner the decrypted subject and evidence, with every hash recomputable", async () => {
     const data = (await detailed(await issueSecretly())) as unknown as {
       subject: Record<string, string>;
       subject_salts: Record<string, string>;
@@ -346,7 +348,7 @@ describe("GET /v1/certs/{id}", () => {
     expect(Date.parse(data.retention_until) - Date.parse(data.issued_at)).toBeGreaterThan(5 * 365 * 24 * 3_600_000);
   });
 
-  test("each reading is entered in the business's audit chain, and a refused one is not", async () => {
+  test("records each read in the business's audit chain, and no refused read", async () => {
     const { cert_id } = await issueCertificate();
     const entries = async (): Promise<number> =>
       (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.subject_read'")
@@ -360,7 +362,7 @@ describe("GET /v1/certs/{id}", () => {
     expect(await entries()).toBe(2);
   });
 
-  test("is kept by no cache and readable by no other page", async () => {
+  test("is not cached and not readable from other pages", async () => {
     const answer = await getWithKey(`/v1/certs/${(await issueCertificate()).cert_id}`, key);
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.has("access-control-allow-origin")).toBe(false);
@@ -389,7 +391,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
   const pack = async (certId: string, query = ""): Promise<Pack> =>
     (await dataOf(`/v1/certs/${certId}/evidence-pack${query}`, key)) as unknown as Pack;
 
-  test("has the members that a verifier looks for", async () => {
+  test("returns exactly the documented keys", async () => {
     expect(Object.keys(await pack((await issueCertificate()).cert_id)).sort()).toEqual(
       [
         "audit",
@@ -417,7 +419,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     );
   });
 
-  test("proves the certificate from itself alone", async () => {
+  test("proves the certificate without any other source", async () => {
     const bundle = await pack(await issueSecretly());
     expect(bundle.bundle_version).toBe("1.0");
     expect(toCanonicalJson(bundle.preimage)).toBe(bundle.canonical_json);
@@ -448,7 +450,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     expect(bundle.identity).toEqual({ legal_name: world.acme.name, mailing_address: expect.any(String), contact: expect.any(String) });
   });
 
-  test("redacted, it holds nothing of the person, and its hashes still hold", async () => {
+  test("contains no personal data when redacted, and its hashes still verify", async () => {
     const certId = await issueSecretly();
     for (const query of ["?redact=subject", "?redact=subject&disclose=email", "?disclose=email&redact=subject"]) {
       const bundle = await pack(certId, query);
@@ -459,7 +461,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     }
   });
 
-  test("discloses the fields asked for, and the others stay commitments", async () => {
+  test("discloses only the requested fields and keeps commitments to the others", async () => {
     const certId = await issueSecretly();
     const disclosed = async (query: string): Promise<string[]> =>
       (await pack(certId, query)).subject_disclosures.map(({ key: name }) => name).sort();
@@ -472,7 +474,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     expect(JSON.stringify(one.subject_disclosures)).not.toContain("Hiddenfirst");
   });
 
-  test("a salt that was disclosed says nothing about another field (F8)", async () => {
+  test("discloses a salt that reveals nothing about another field (F8)", async () => {
     const bundle = await pack(await issueSecretly());
     const [first, second] = bundle.subject_disclosures as [Pack["subject_disclosures"][0], Pack["subject_disclosures"][0]];
     expect(sha256Hex(toCanonicalJson([first.salt, second.key, second.value]))).not.toBe(bundle.commitments[second.key]);
@@ -494,12 +496,12 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
     "?redact=subject&redact=subject",
     "?disclose=email&disclose=phone",
     `?disclose=${"a,".repeat(30)}a`,
-  ])("%s is refused", async (query) => {
+  ])("returns 400 invalid_request for %s", async (query) => {
     const answer = await getWithKey(`/v1/certs/${(await issueCertificate()).cert_id}/evidence-pack${query}`, key);
     expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
   });
 
-  test("each export is entered in the business's audit chain", async () => {
+  test("records each export in the business's audit chain", async () => {
     const { cert_id } = await issueCertificate();
     await pack(cert_id);
     const count = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'evidence_pack.exported'")
@@ -510,7 +512,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
 });
 
 describe("a certificate whose person was erased", () => {
-  test("still verifies in full, and nobody can open or disclose anything of them (F9)", async () => {
+  test("still verifies in full, and none of the person's data can be read or disclosed (F9)", async () => {
     const certId = await issueSecretly();
     const before = await verified(certId);
     const erasedAt = await eraseCertificate(certId);
@@ -533,8 +535,8 @@ describe("a certificate whose person was erased", () => {
   });
 });
 
-describe("somebody else's certificate", () => {
-  const own = async (business: DemoBusiness, environment: "live" | "sandbox", host: string): Promise<string> => {
+describe("a certificate of another business, environment or shard", () => {
+  const issueFor = async (business: DemoBusiness, environment: "live" | "sandbox", host: string): Promise<string> => {
     const answer = await submitConsent(
       { ...buildSubmission(business), client_id: business.clients[environment], page_url: `${host}/` },
       { origin: host },
@@ -543,16 +545,20 @@ describe("somebody else's certificate", () => {
     return answer.body.data.cert_id;
   };
 
-  test("does not exist: for every key, and in every list, only its own", async () => {
+  test("returns the same 404 as an unknown certificate for every key, and is in no other list", async () => {
     const owners: readonly (readonly [name: string, key: string, certId: string])[] = [
-      ["acme live", world.acme.keys.live, await own(world.acme, "live", "https://www.example.com")],
-      ["acme sandbox", world.acme.keys.sandbox, await own(world.acme, "sandbox", "https://www.example.com")],
-      ["other live", world.other.keys.live, await own(world.other, "live", "https://other.example")],
-      ["other sandbox", world.other.keys.sandbox, await own(world.other, "sandbox", "https://other.example")],
-      ["acme in the second home", worldInSecondShard.acme.keys.live, await own(worldInSecondShard.acme, "live", "https://www.example.com")],
+      ["acme live", world.acme.keys.live, await issueFor(world.acme, "live", "https://www.example.com")],
+      ["acme sandbox", world.acme.keys.sandbox, await issueFor(world.acme, "sandbox", "https://www.example.com")],
+      ["other live", world.other.keys.live, await issueFor(world.other, "live", "https://other.example")],
+      ["other sandbox", world.other.keys.sandbox, await issueFor(world.other, "sandbox", "https://other.example")],
+      [
+        "acme on the second shard",
+        worldInSecondShard.acme.keys.live,
+        await issueFor(worldInSecondShard.acme, "live", "https://www.example.com"),
+      ],
     ];
     for (const [who, credential, ownId] of owners) {
-      const nobodys = [
+      const unknownAnswers = [
         await getWithKey(`/v1/certs/${unknownId}`, credential),
         await getWithKey(`/v1/certs/${unknownId}/evidence-pack`, credential),
       ] as const;
@@ -570,7 +576,7 @@ describe("somebody else's certificate", () => {
         }
         for (const at of [0, 1] as const) {
           expect(answers[at].status, `${who} reads ${whose}`).toBe(404);
-          expect(sameBody(answers[at]), `${who} reads ${whose}`).toBe(sameBody(nobodys[at]));
+          expect(sameBody(answers[at]), `${who} reads ${whose}`).toBe(sameBody(unknownAnswers[at]));
         }
       }
       const { certs, total } = (await getWithKey("/v1/certs?per_page=100", credential)).body.data as {

@@ -1,4 +1,5 @@
-// The keys of what proves are checked before a deployment answers anything: a ledger signed with a guessable key proves nothing.
+// Tests that a deployment checks the keys of its logs, witnesses and anchors before it starts, because a ledger signed with a guessable key
+// proves nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -24,10 +25,10 @@ const logKey = await createRandomSecret(origin);
 const witnessKey = await createRandomSecret("ledger.svc.test/witness", keyKinds.witness);
 const foreignVkey = await deriveVkey(await createRandomSecret("ledger.other.test/ledger/1"));
 const foreignWitness = await deriveVkey(await createRandomSecret("witness.example/w1", keyKinds.witness));
-const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // of Sigstore's public log
+const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // Sigstore's public log.
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
-/** A key whose id is another key's: what a slip of the pen makes of a secret. */
+/** The secret with another key id, as a slip in editing it would produce. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
 const pkcs8Key = async (): Promise<string> => {
@@ -41,27 +42,27 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ["LEDGER_KEY", "of few distinct bytes", await createSecret(origin, 21)],
   [
     "LEDGER_KEY",
-    "that was counted up",
+    "of counted bytes",
     await createSecretFromSeed(
       origin,
       Uint8Array.from({ length: 32 }, (_, at) => at),
     ),
   ],
-  ["LEDGER_KEY", "that was typed", await createSecretFromSeed(origin, encodeUtf8("Sphinx of black quartz, judge 1!"))],
+  ["LEDGER_KEY", "of typed text", await createSecretFromSeed(origin, encodeUtf8("Sphinx of black quartz, judge 1!"))],
   ["LEDGER_KEY", "of another log", await createRandomSecret("ledger.svc.test/ledger/other")],
   ["LEDGER_KEY", "that is garbage", "PRIVATE+KEY+x"],
-  ["LEDGER_KEY", "with a good one beside a bad one", `${logKey} ${await createSecret(origin, 21)}`],
+  ["LEDGER_KEY", "with a weak key beside a good one", `${logKey} ${await createSecret(origin, 21)}`],
   ["LEDGER_WITNESS_KEY", "that is garbage", "not a key"],
   ["LEDGER_WITNESS_KEY", "of a log", await createRandomSecret("ledger.svc.test/witness")],
   ["LEDGER_WITNESS_KEY", "of few distinct bytes", await createSecret("ledger.svc.test/witness", 22, keyKinds.witness)],
   ["LEDGER_WITNESS_KEY", "of a development machine", await createRandomSecret("localhost/witness", keyKinds.witness)],
   ["AUDIT_KEY", "that is missing", ""],
   ["AUDIT_KEY", "of a development machine", await createRandomSecret("localhost/audit/0")],
-  ["AUDIT_KEY", "under an address", await createRandomSecret("127.0.0.1/audit/0")],
+  ["AUDIT_KEY", "under an IP address", await createRandomSecret("127.0.0.1/audit/0")],
   ["AUDIT_KEY", "of few distinct bytes", await createSecret(audit, 40)],
   ["AUDIT_KEY", "of a witness", await createRandomSecret(audit, keyKinds.witness)],
-  ["AUDIT_KEY", "without shard 0", await createRandomSecret("svc.test/audit/1")],
-  ["AUDIT_KEY", "with a shard that is spelt twice", await createRandomSecret("svc.test/audit/00")],
+  ["AUDIT_KEY", "without audit log 0", await createRandomSecret("svc.test/audit/1")],
+  ["AUDIT_KEY", "with a noncanonical audit log number", await createRandomSecret("svc.test/audit/00")],
   ["AUDIT_KEY", "that is garbage", "svc.test/audit/0"],
   ["AUDIT_VKEY", "that is garbage", "svc.test/audit/0+aaaaaaaa+AAAA"],
   [
@@ -77,13 +78,13 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ["LEDGER_AUDITOR_TOKEN", "of few distinct characters", "a".repeat(40)],
   ["LEDGER_ORIGIN", "of a development machine", "localhost/ledger/2026h2"],
   ["LEDGER_ORIGIN", "without a path", "ledger.svc.test"],
-  ["LEDGER_KIND", "that is none", "immudb"],
+  ["LEDGER_KIND", "that is unknown", "immudb"],
   ["LEDGER_PUBLIC_ENTRIES", "that is neither true nor false", "yes"],
-  ["LEDGER_ENTRIES_PER_SECOND", "that is no number", "many"],
+  ["LEDGER_ENTRIES_PER_SECOND", "that is not a number", "many"],
   ["ANCHOR_KEY", "that is garbage", "AAAA"],
   ["ANCHOR_KEY", "that is a key of another kind", logKey],
   ["RETIRED_ANCHOR_KEYS", "that is garbage", "###"],
-  ["LEDGER_MIRRORS", "that is no list", "{}"],
+  ["LEDGER_MIRRORS", "that is not a list", "{}"],
   [
     "LEDGER_MIRRORS",
     "without pinned keys",
@@ -96,12 +97,12 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ],
   [
     "LEDGER_MIRRORS",
-    "that is the primary again",
+    "that is the primary ledger",
     JSON.stringify([{ kind: "tlog", origin, url: "https://l.example", token, vkeys: [foreignVkey] }]),
   ],
   ["WITNESSES", "under the key of a log", JSON.stringify([{ vkey: foreignVkey, url: "https://w.example" }])],
   ["WITNESSES", "over plain http", JSON.stringify([{ vkey: foreignWitness, url: "http://w.example" }])],
-  ["WITNESS_MIN", "of more witnesses than there are", "1"],
+  ["WITNESS_MIN", "above the number of witnesses", "1"],
   ["TIMESTAMP_AUTHORITIES", "without a pinned key", JSON.stringify([{ name: "tsa", url: "https://tsa.example/" }])],
   ["TIMESTAMP_AUTHORITIES", "that is not JSON", "https://tsa.example"],
 ];
@@ -111,7 +112,7 @@ afterEach(() => {
 });
 
 describe("a production deployment", () => {
-  test("with random keys runs", () => {
+  test("starts with random keys", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ LEDGER_WITNESS_KEY: "", AUDIT_VKEY: "" })).toEqual([]);
     expect(faultsOf({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);
@@ -143,20 +144,20 @@ describe("a production deployment", () => {
     expect(faultsOf({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: [...token].reverse().join("") })).toEqual([]);
   });
 
-  test("refuses secrets whose key id is not that of their key, and says which setting it is", async () => {
+  test("refuses secrets whose key id does not match their key, and logs the name of the setting", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
     for (const setting of ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "AUDIT_KEY"] as const) {
       lines.length = 0;
       const change: Record<string, string> = { [setting]: withWrongId(productionSettings[setting]) };
-      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // else the witness's list of keys is found wrong first
+      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // Without this, the witness's list of keys fails first.
       const answer = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
       expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
       expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
     }
   });
 
-  test("takes a ledger elsewhere, mirrors, witnesses and authorities that are fit", async () => {
+  test("accepts a valid external ledger, mirrors, witnesses and timestamp authorities", async () => {
     const settings = {
       LEDGER_URL: "https://ledger.other.test/ledger/1",
       LEDGER_ORIGIN: "ledger.other.test/ledger/1",
@@ -179,7 +180,7 @@ describe("a production deployment", () => {
     expect(faultsOf(settings)).toEqual([]);
     const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
     expect(faultsOf({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
-    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // it says nothing of its own ledger
+    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness on the primary ledger does not count for that ledger.
     expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
@@ -188,7 +189,7 @@ describe("a production deployment", () => {
     expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
   });
 
-  test("publishes the earlier keys of its logs beside those in use: what was proven under them verifies for good", async () => {
+  test("publishes the earlier keys of its logs with the current ones, so that old proofs still verify", async () => {
     const [earlierAudit, earlierLedger] = await Promise.all([
       createSecretFromSeed(audit, new Uint8Array(sha256("before"))),
       createSecretFromSeed(origin, new Uint8Array(sha256("earlier"))),
@@ -216,13 +217,13 @@ describe("a production deployment", () => {
 });
 
 describe("a development deployment", () => {
-  test("runs with fixed keys under a local name", async () => {
+  test("starts with fixed keys under a local name", async () => {
     expect(faultsOf({}, {})).toEqual([]);
     const local = await createSecret("localhost/audit/0", 9);
     expect(faultsOf({ AUDIT_KEY: local, AUDIT_VKEY: await deriveVkey(local) }, {})).toEqual([]);
   });
 
-  test("needs keys of the right kind and name like any other", () => {
+  test("requires keys of the right kind and name, like a production deployment", () => {
     expect(faultsOf({ LEDGER_KEY: witnessKey }, {})).toEqual(["LEDGER_KEY"]);
     expect(faultsOf({ LEDGER_WRITE_TOKEN: "short" }, {})).toEqual(["LEDGER_WRITE_TOKEN"]);
   });

@@ -1,4 +1,4 @@
-// A deployment is checked before it answers anything; and in production each host answers only its own paths.
+// Tests that a deployment checks its settings before it starts, and that each production host answers only its own paths.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64 } from "../../core/bytes.ts";
@@ -7,7 +7,7 @@ import { ConfigError, loadConfig, type Env } from "../../workers/env.ts";
 import { createRandomKey } from "../support/note-keys.ts";
 import { call, createEntryCall, productionSettings, createServiceCall } from "../support/world.ts";
 
-/** The faults that this change to a good production deployment brings about. */
+/** The faults caused by this change to valid production settings. */
 const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
   try {
     loadConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe("a production deployment", () => {
-  test("with everything it needs runs", () => {
+  test("starts with all required settings", () => {
     expect(faultsOf({})).toEqual([]);
   });
 
@@ -43,13 +43,13 @@ describe("a production deployment", () => {
     "ISSUER_KEY",
     "LEDGER_ORIGIN",
   ] as const;
-  test.each(required)("without %s does not", (name) => {
+  test.each(required)("does not start without %s", (name) => {
     expect(faultsOf({ [name]: undefined })).toContain(name);
     expect(faultsOf({ [name]: "" })).toContain(name);
     expect(faultsOf({ [name]: 7 })).toContain(name);
   });
 
-  test("names everything that is missing at once", () => {
+  test("reports all missing settings at once", () => {
     const faults = faultsOf(Object.fromEntries(required.map((name) => [name, ""])));
     for (const name of required) expect(faults).toContain(name);
   });
@@ -71,12 +71,12 @@ describe("a production deployment", () => {
     },
   );
 
-  test("refuses MCP_URL unless its path is /mcp: the address is the name that clients know it by", () => {
+  test("refuses MCP_URL unless its path is /mcp, because the address is the resource identifier that clients know", () => {
     for (const value of ["https://mcp.svc.test", "https://mcp.svc.test/agents", "https://mcp.svc.test/mcp/v1"])
       expect(faultsOf({ MCP_URL: value }), value).toEqual(["MCP_URL"]);
   });
 
-  test("refuses MCP_MODERN that is neither on nor off", () => {
+  test("refuses MCP_MODERN unless it is on or off", () => {
     expect(faultsOf({ MCP_MODERN: "yes" })).toEqual(["MCP_MODERN"]);
     for (const value of ["on", "off", ""]) expect(faultsOf({ MCP_MODERN: value })).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe("a production deployment", () => {
     expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}` })).toEqual([]);
   });
 
-  test("refuses one key under two names, and says which name came second", () => {
+  test("refuses one key under two names, and reports the second name", () => {
     expect(faultsOf({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
     expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}`, INDEX_KEY: createRandomKey(8) })).toEqual(["INDEX_KEY"]);
   });
@@ -136,12 +136,12 @@ describe("a production deployment", () => {
     ["DEV_CLOCK_OFFSET_MS", "0"],
     ["DEV_BATCH_WINDOW_MS", "2000"],
     ["DEV_ANYTHING_ELSE", "x"],
-  ])("refuses the development setting %s, whatever it says", (name, value) => {
+  ])("refuses the development setting %s, whatever its value", (name, value) => {
     expect(faultsOf({ [name]: value })).toContain(name);
     expect(faultsOf({ [name]: "" })).toEqual([]);
   });
 
-  test("refuses an environment that is neither", () => {
+  test("refuses an ENVIRONMENT other than production and development", () => {
     for (const value of ["prod", "Production", "staging", "test", "dev", " production"])
       expect(faultsOf({ ENVIRONMENT: value }), value).toContain("ENVIRONMENT");
   });
@@ -162,7 +162,7 @@ describe("a production deployment", () => {
     expect(faultsOf({ LIMIT_API_KEY: "9".repeat(500) }).join().length).toBeLessThan(200);
   });
 
-  test("refuses retired keys that it cannot read", () => {
+  test("refuses retired keys that it cannot parse", () => {
     expect(faultsOf({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
     expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
     const retired = "A".repeat(43);
@@ -174,7 +174,7 @@ describe("a production deployment", () => {
     expect(faultsOf({ ISSUER_KEY_FROM: "yesterday" })).toEqual(["ISSUER_KEY_FROM"]);
   });
 
-  test("refuses to run without a way to send mail, and never captures it", () => {
+  test("refuses to start without a way to send mail, and never captures mail", () => {
     for (const kind of [undefined, "", "capture", "smtp", "HTTP"])
       expect(faultsOf({ MAIL_TRANSPORT: kind }), kind).toEqual(["MAIL_TRANSPORT"]);
     expect(faultsOf({ MAIL_TRANSPORT: "cloudflare" })).toEqual(["EMAIL"]);
@@ -186,7 +186,7 @@ describe("a production deployment", () => {
       expect(faultsOf({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
   });
 
-  test("says in its log which settings are unfit, and never what they hold", async () => {
+  test("logs the names of invalid settings, and never their values", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
     const secret = `1:${good.slice(0, -2)}`;
@@ -201,7 +201,7 @@ describe("a production deployment", () => {
     expect(lines.join() + answer.text).not.toContain("secret-host");
   });
 
-  test("answers again as soon as it is put right", async () => {
+  test("answers again as soon as the settings are fixed", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const settings: Record<string, unknown> = { ...productionSettings, MASTER_KEYS: "" };
     expect((await createEntryCall(settings, "https://api.svc.test")("/v1/health")).status).toBe(503);
@@ -210,7 +210,7 @@ describe("a production deployment", () => {
 });
 
 describe("a development deployment", () => {
-  test("may be on plain http and set its own clock and limits", () => {
+  test("accepts plain http, its own clock and its own limits", () => {
     const settings = {
       ENVIRONMENT: "development",
       BASE_URL: "http://localhost:8787/v1",
@@ -236,15 +236,15 @@ describe("a development deployment", () => {
     ["DEV_CLOCK_OFFSET_MS", "tomorrow", "a whole number"],
     ["DEV_BATCH_WINDOW_MS", "-1", "a whole number from 0"],
     ["DEV_BATCH_WINDOW_MS", "soon", "a whole number from 0"],
-  ])("with %s=%s does not run", (name, value, rule) => {
+  ])("does not start with %s=%s", (name, value, rule) => {
     expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(`${name}="${value}" (must be ${rule})`);
   });
 
-  test("with a DEV_DEMO that is no JSON does not run", () => {
+  test("does not start with a DEV_DEMO that is not JSON", () => {
     expect(faultsOf({ ENVIRONMENT: "development", DEV_DEMO: "{" })).toContain("DEV_DEMO");
   });
 
-  test("needs its secrets like any other", () => {
+  test("requires its secrets, like a production deployment", () => {
     expect(faultsOf({ ENVIRONMENT: "development", MASTER_KEYS: "", INDEX_KEY: "x", ISSUER_KEY: undefined })).toEqual([
       "MASTER_KEYS",
       "INDEX_KEY",
@@ -264,7 +264,7 @@ describe("a development deployment", () => {
   });
 });
 
-describe("in production a host", () => {
+describe("a production host", () => {
   const served: Readonly<Record<string, readonly string[]>> = {
     "https://api.svc.test": ["/v1/health", "/health", "/.well-known/jwks.json", "/v1/openapi.json"],
     "https://verify.svc.test": ["/.well-known/jwks.json"],
@@ -298,12 +298,12 @@ describe("in production a host", () => {
     );
   });
 
-  test("that is none of ours is told nothing, in the usual envelope", async () => {
+  test("returns 404 not_found in the usual envelope for an unknown host", async () => {
     const answer = await createServiceCall(productionSettings, "https://evil.com")("/v1/health");
     expect([answer.status, answer.body.error.code]).toEqual([404, "not_found"]);
   });
 
-  test("serves nothing that only development has", async () => {
+  test("serves no development route", async () => {
     for (const host of Object.keys(served)) {
       const service = createServiceCall(productionSettings, host);
       for (const path of ["/dev/mail", "/dev", "/__test/x", "/cdn-cgi/local/scheduled"])
@@ -311,7 +311,7 @@ describe("in production a host", () => {
     }
   });
 
-  test("names its verify address by its settings, whatever host was asked", async () => {
+  test("names the configured address in its OpenAPI document, whatever host was requested", async () => {
     const document = (await createServiceCall(productionSettings, "https://app.svc.test")("/v1/openapi.json")).body as {
       servers: { url: string }[];
     };

@@ -1,5 +1,5 @@
-// What POST /v1/consent promises about storage: all of a submission or nothing, never after the change that forbids it,
-// nothing personal in the clear.
+// Tests of what POST /v1/consent guarantees about storage: a submission is stored in full or not at all, nothing commits after a change
+// that forbids it, and no personal data is stored in the clear.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -33,7 +33,7 @@ const restore = async (): Promise<void> => {
   );
 };
 
-/** Counters kept beside the certificates, against the certificates themselves. */
+/** Compares the stored counters with the certificates they count. */
 const expectCountersRight = async (): Promise<void> => {
   const { results } = await env.DB.prepare(
     `SELECT p.id, p.active, p.revoked,
@@ -44,7 +44,7 @@ const expectCountersRight = async (): Promise<void> => {
   for (const row of results) expect([row.active, row.revoked], `purpose ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
 };
 
-/** The database, with something done once between the reading and the writing of an issuance. */
+/** The database, with one change made once between the reads and the writes of an issuance. */
 const interrupted = (change: () => Promise<unknown>): D1Database => {
   let writes = false;
   let done = false;
@@ -63,7 +63,7 @@ const interrupted = (change: () => Promise<unknown>): D1Database => {
   } as unknown as D1Database;
 };
 
-describe("an account that changes between reading and writing", () => {
+describe("an account that changes between the reads and the writes of POST /v1/consent", () => {
   afterEach(restore);
 
   test.each<readonly [string, () => Promise<unknown>, string]>([
@@ -77,7 +77,7 @@ describe("an account that changes between reading and writing", () => {
       () => run("UPDATE domains SET status = 'lapsed' WHERE business_id = ?", other.id),
       "403 origin_not_verified",
     ],
-  ])("%s: nothing is issued, and the answer says why", async (_name, change, expected) => {
+  ])("%s: no certificate is issued, and the refusal gives the reason", async (_name, change, expected) => {
     const before = await countRows();
     const service = createServiceCall({ DB: interrupted(change) });
     expect(outcome(await service("/v1/consent", buildConsentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(expected);
@@ -85,19 +85,19 @@ describe("an account that changes between reading and writing", () => {
     await expectCountersRight();
   });
 
-  test("with its proof narrowed to the exact host: a sub-domain is refused", async () => {
+  test("with its verification narrowed to the exact host: a subdomain is refused", async () => {
     const service = createServiceCall({ DB: interrupted(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)) });
     const answer = await service("/v1/consent", buildConsentRequest(asOther, { origin: "https://shop.other.example" }));
     expect(outcome(answer)).toBe("403 origin_not_verified");
   });
 
-  test("renamed: the certificate bears the name that was true when it was written", async () => {
+  test("renamed: the certificate contains the name at the time of the write", async () => {
     const service = createServiceCall({ DB: interrupted(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)) });
     const { body } = await service("/v1/consent", buildConsentRequest(asOther, fromOther));
     expect((await getWithKey(`/v1/certs/${body.data.cert_id}/verify`)).body.data.business_name).toBe("Renamed Inc");
   });
 
-  test("without its client: nothing is issued", async () => {
+  test("without its client: no certificate is issued", async () => {
     await run(
       "INSERT INTO clients (id, business_id, environment, name, created_at) VALUES ('pc_live_0000000000000000000000gone', ?, 'live', 'x', 0)",
       other.id,
@@ -119,7 +119,7 @@ describe("an account that changes between reading and writing", () => {
     ["a suspension", "UPDATE businesses SET status = 'suspended' WHERE id = ?", "402 business_suspended", 60],
     ["the removal of the domain", "DELETE FROM domains WHERE business_id = ?", "403 origin_not_verified", 60],
   ])(
-    "%s in the middle of a storm: nothing is committed after it, and every 201 was before",
+    "%s among concurrent submissions: no certificate commits after it, and every 201 was before",
     async (_name, sql, expected, posts) => {
       const before = (await countRows()).certificates ?? 0;
       let lastBefore = 0;
@@ -154,7 +154,7 @@ describe("an account that changes between reading and writing", () => {
   );
 });
 
-/** What issuances have left, however far the work behind them has come: one row each, and no work without a certificate. */
+/** What issuances have left, however far the work behind them has come: one row each, and no queued work without a certificate. */
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
@@ -164,12 +164,12 @@ const issuances = async (): Promise<unknown> =>
        (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
   ).first();
 
-describe("a table that fails", () => {
+describe("a failing table", () => {
   const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_outbox", "anchors"] as const;
 
-  test.each(tables)("%s: 503, nothing stored anywhere, and the next call works (O10)", async (table) => {
+  test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();
-    const origin = `https://${table.replace("_", "-")}.other.example`; // a host of its own, so that its policies are still to be looked at
+    const origin = `https://${table.replace("_", "-")}.other.example`; // A host of its own, so that its policies are not captured yet.
     const body = {
       ...asOther,
       purpose: `a purpose for ${table}`,
@@ -199,7 +199,7 @@ describe("a table that fails", () => {
     ["a database that was reset", "D1_ERROR: D1 DB reset because its code was updated."],
     ["a database that takes too long", "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset."],
     ["an internal error of the database", "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset."],
-  ])("%s: 503 for reading and writing, said without its words", async (_name, message) => {
+  ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
     const service = createServiceCall({ DB: { prepare: () => statement, batch: fails } });
@@ -217,9 +217,9 @@ describe("a table that fails", () => {
   });
 });
 
-describe("work that follows an issuance", () => {
+describe("work after an issuance", () => {
   test.each(["policy_captures", "policy_snapshots", "certificate_views"])(
-    "may fail at %s: the certificate stands all the same",
+    "may fail at %s without affecting the certificate",
     async (table) => {
       await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
       const answer = await createServiceCall()("/v1/consent", buildConsentRequest(buildSubmission()));
@@ -229,7 +229,7 @@ describe("work that follows an issuance", () => {
     },
   );
 
-  test("may find no key-value store: the certificate stands all the same", async () => {
+  test("may find the key-value store unavailable without affecting the certificate", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error("KV PUT failed: 500"));
     const service = createServiceCall({ KV: { get: fails, put: fails, list: fails, delete: fails } });
     const answer = await service("/v1/consent", buildConsentRequest(buildSubmission()));
@@ -238,8 +238,8 @@ describe("work that follows an issuance", () => {
   });
 });
 
-describe("at rest", () => {
-  test("nothing the person or the browser said stands in the clear", async () => {
+describe("POST /v1/consent at rest", () => {
+  test("stores nothing of the person or the browser in the clear", async () => {
     const markers = {
       email: "marker-mailbox@marker-domain.example",
       phone: "+1 202 555 0199",
@@ -285,8 +285,8 @@ describe("at rest", () => {
     const contents = await readDatabaseContents();
     expect(contents.certificates).toContain(answer.body.data.cert_id);
     expect(JSON.parse((await call(`/v1/certs/${answer.body.data.cert_id}`, keyed)).text).data.subject.message).toBe(message);
-    const kept = await Promise.all((await env.KV.list()).keys.map(async ({ name }) => `${name} ${await env.KV.get(name)}`));
-    const stored = [...Object.entries(contents).map((table) => table.join(" ")), ...kept].join("\n").toLowerCase();
+    const keyValueEntries = await Promise.all((await env.KV.list()).keys.map(async ({ name }) => `${name} ${await env.KV.get(name)}`));
+    const stored = [...Object.entries(contents).map((table) => table.join(" ")), ...keyValueEntries].join("\n").toLowerCase();
     const forms = (text: string): string[] => [
       text,
       encodeURIComponent(text),
@@ -299,7 +299,7 @@ describe("at rest", () => {
     expect(found).toEqual([]);
   });
 
-  test("equal people are not visibly equal, except through the index that only the service can compute", async () => {
+  test("stores equal people as different values, except in the keyed index", async () => {
     const issued = await Promise.all([1, 2].map(() => call("/v1/consent", buildConsentRequest(buildSubmission()))));
     const ids = issued.map(({ body }) => body.data.cert_id);
     const { results } = await env.DB.prepare("SELECT * FROM certificates WHERE id IN (?, ?)")

@@ -1,5 +1,5 @@
-// POST /v1/consent against everything it must refuse, and the oddities it must take. Every row is a whole request through
-// the front door; a refused one must leave every table of every home, and every prototype, as it was.
+// Tests of POST /v1/consent with every input it must refuse and every unusual input it must accept. A refused request must leave every
+// table of every shard, and every prototype, unchanged.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { consentRequestSchema } from "../../workers/api/certificates/schema.ts";
@@ -18,16 +18,16 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-/** Names of inputs, which a message may say, and words of ours that rows also use as values. */
+/** Names of inputs and words of ours that a message may contain although rows also use them as values. */
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
   ...["application/json", "text/plain", "JSON", "true"],
 ]);
 
-/** Every text of four or more characters that a caller chose: values, unknown keys and headers. */
+/** Every text of four or more characters that the caller chose: values, unknown keys and headers. */
 const chosenTexts = (value: unknown, depth = 0): string[] => {
-  if (depth > 20) return []; // rows that are all depth
+  if (depth > 20) return []; // Rows that nest without end.
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   return Object.entries(value).flatMap(([key, member]) => [
@@ -36,13 +36,13 @@ const chosenTexts = (value: unknown, depth = 0): string[] => {
   ]);
 };
 
-/** A body as it was chosen; one that is not JSON is chosen as a whole. */
+/** The parsed body, or the text itself if it is not JSON. */
 const parsed = (body: unknown): unknown => {
   if (typeof body !== "string") return body;
   try {
     return JSON.parse(body);
   } catch {
-    return body; // not JSON: then it is itself the text
+    return body;
   }
 };
 
@@ -65,7 +65,7 @@ const prototypes = (): string =>
 const everything = async (): Promise<string> => JSON.stringify([await readDatabaseContents(env.DB), await readDatabaseContents(env.DB_01)]);
 
 describe("POST /v1/consent refuses", () => {
-  test(`each of ${hostileSubmissions.length} hostile requests, repeats nothing of it and changes nothing (F4)`, {
+  test(`each of ${hostileSubmissions.length} hostile requests without echoing it or changing anything (F4)`, {
     timeout: 60_000,
   }, async () => {
     expect(hostileSubmissions.length).toBeGreaterThan(250);
@@ -90,7 +90,7 @@ describe("POST /v1/consent refuses", () => {
     expect(await everything()).toBe(before);
   });
 
-  test("a message names the input and the rule", async () => {
+  test("with a message that names the input and the rule", async () => {
     const messageOf = async (body: unknown): Promise<string> => (await submitConsent(body)).body.error.message;
     expect(await messageOf(buildSubmissionWith({ purpose: "p".repeat(501) }))).toBe("purpose: must be at most 500 characters.");
     expect(await messageOf(omitField("entities"))).toBe("entities: is required.");
@@ -99,8 +99,8 @@ describe("POST /v1/consent refuses", () => {
   });
 });
 
-describe("POST /v1/consent takes", () => {
-  test(`each of ${unusualSubmissions.length} oddities and keeps it exactly`, { timeout: 60_000 }, async () => {
+describe("POST /v1/consent accepts", () => {
+  test(`each of ${unusualSubmissions.length} unusual requests and stores it exactly`, { timeout: 60_000 }, async () => {
     expect(unusualSubmissions.length).toBeGreaterThan(45);
     const original = buildSubmission();
     const faults: string[] = [];
@@ -131,14 +131,14 @@ describe("POST /v1/consent takes", () => {
           faults.push(`${oddity.name}: evidence ${key} is ${JSON.stringify(detail?.evidence?.[key])}`);
       }
       if (oddity.stored?.entities_accepted === undefined && "entities_accepted" in (detail ?? {}))
-        faults.push(`${oddity.name}: was never asked, and holds an answer`);
+        faults.push(`${oddity.name}: has a choice of recipients that was not submitted`);
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(faults).toEqual([]);
   });
 });
 
-/** Members in one order, so that two equal objects print alike; lists keep theirs. */
+/** Sorts the members of objects, so that equal objects print alike; lists keep their order. */
 const sorted = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

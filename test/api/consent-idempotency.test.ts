@@ -1,4 +1,5 @@
-// A submission sent twice is done once: Idempotency-Key in the header, submission_id in the body, both for 24 hours.
+// Tests that POST /v1/consent processes a repeated submission once: Idempotency-Key in the header or submission_id in the body, both for 24
+// hours.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -31,7 +32,7 @@ describe("a repeated submission", () => {
             .replace(/[^0-9]/g, "0")}`,
         }),
     ],
-  ] as const)("by %s answers with the same certificate, and says so", async (_name, send) => {
+  ] as const)("by %s returns the same certificate, marked as replayed", async (_name, send) => {
     const key = fresh();
     const first = await send(key);
     const before = await countRows();
@@ -43,7 +44,7 @@ describe("a repeated submission", () => {
     expect(await countRows()).toEqual(before);
   });
 
-  test("header and body mean the same key, and a UUID is one in either case", async () => {
+  test("may name its key in the header or the body, and a UUID in either case", async () => {
     const id = "abcdef11-2222-4333-8444-abcdefabcdef";
     const first = await submitConsent({ ...buildSubmission(), submission_id: id.toUpperCase() });
     const second = await submitConsent(buildSubmission(), { "idempotency-key": id });
@@ -51,7 +52,7 @@ describe("a repeated submission", () => {
     expect(replayed(second)).toBe(true);
   });
 
-  test("evidence that a retry changes does not make it another submission", async () => {
+  test("may differ in evidence that a retry changes", async () => {
     const key = { "idempotency-key": fresh() };
     const first = await submitConsent({ ...buildSubmission(), client_time: "10:00:00", referrer: "https://a.example/" }, key);
     const second = await submitConsent(
@@ -61,7 +62,7 @@ describe("a repeated submission", () => {
     expect(second.body.data).toEqual(first.body.data);
   });
 
-  test("spelling that is stored alike does not make it another submission", async () => {
+  test("may differ in spelling that is stored alike", async () => {
     const key = { "idempotency-key": fresh() };
     const original = buildSubmission();
     const first = await submitConsent(original, key);
@@ -84,8 +85,8 @@ describe("a repeated submission", () => {
     ["another recipient", { entities: ["Acme Solar LLC"] }],
     ["another purpose", { purpose: "Solar quote follow-up" }],
     ["another page", { page_url: "https://www.example.com/quote?utm=2" }],
-    ["an answer where there was none", { entities_accepted: [], entities_rejected: [] }],
-  ])("with %s is a conflict", async (_name, change) => {
+    ["a choice of recipients where there was none", { entities_accepted: [], entities_rejected: [] }],
+  ])("with %s returns 409 idempotency_conflict", async (_name, change) => {
     const key = { "idempotency-key": fresh() };
     expect(outcome(await submitConsent(buildSubmission(), key))).toBe("201 issued");
     const before = await countRows();
@@ -95,7 +96,7 @@ describe("a repeated submission", () => {
     expect([again.status, replayed(again)]).toEqual([201, true]);
   });
 
-  test("belongs to its client: the same key elsewhere is another key", async () => {
+  test("matches only within its client", async () => {
     const key = { "idempotency-key": fresh() };
     const first = await submitConsent(buildSubmission(), key);
     const sandbox = await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox }, key);
@@ -108,7 +109,7 @@ describe("a repeated submission", () => {
     expect([sandbox, other].some(replayed)).toBe(false);
   });
 
-  test("is of no use to a key of another business", async () => {
+  test("is not replayed to an API key of another business", async () => {
     const key = { "idempotency-key": fresh() };
     await submitConsent(buildSubmission(), key);
     expect(outcome(await submitConsent(buildSubmission(), { ...key, authorization: `Bearer ${world.other.keys.live}` }))).toBe(
@@ -116,7 +117,7 @@ describe("a repeated submission", () => {
     );
   });
 
-  test("a refusal is not kept: the key is free for the request that is put right", async () => {
+  test("can use its key after the first request was refused", async () => {
     const key = { "idempotency-key": fresh() };
     expect(outcome(await submitConsent({ ...buildSubmission(), purpose: "" }, key))).toBe("400 invalid_request");
     expect(outcome(await submitConsent(buildSubmission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
@@ -124,7 +125,7 @@ describe("a repeated submission", () => {
     expect([answer.status, replayed(answer)]).toEqual([201, false]);
   });
 
-  test("the answer stays what it was, and the certificate verifies, even while the account may not write", async () => {
+  test("returns the stored response, and the certificate verifies, even while the account is past due", async () => {
     const key = { "idempotency-key": fresh() };
     const body = { ...buildSubmission(world.other), page_url: "https://other.example/" };
     const first = await submitConsent(body, { ...key, origin: "https://other.example" });
@@ -135,7 +136,7 @@ describe("a repeated submission", () => {
     expect((await getWithKey(`/v1/certs/${first.body.data.cert_id}/verify`)).status).toBe(200);
   });
 
-  test("is remembered for 24 hours and not longer", async () => {
+  test("matches for 24 hours and not longer", async () => {
     const key = { "idempotency-key": fresh() };
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
@@ -149,7 +150,7 @@ describe("a repeated submission", () => {
     expect(replayed(await submitConsent({ ...buildSubmission(), purpose: "another purpose" }, key))).toBe(true);
   });
 
-  test.each([50, 50])("%i at once with one key make one certificate", async (times) => {
+  test.each([50, 50])("sent %i times at once with one key creates one certificate", async (times) => {
     const key = { "idempotency-key": fresh() };
     const before = await countRows();
     const answers = await Promise.all(Array.from({ length: times }, () => submitConsent(buildSubmission(), key)));
@@ -165,7 +166,7 @@ describe("a repeated submission", () => {
     ).toEqual([1, 1, 1]);
   });
 
-  test("50 at once with one key and two submissions make one certificate and conflicts", async () => {
+  test("sent 50 times at once with one key and two bodies creates one certificate and conflicts", async () => {
     const key = { "idempotency-key": fresh() };
     const before = await countRows();
     const answers = await Promise.all(
@@ -179,11 +180,11 @@ describe("a repeated submission", () => {
     expect((await countRows()).certificates).toBe((before.certificates ?? 0) + 1);
   });
 
-  test("neither the key nor the answer is stored in the clear", async () => {
+  test("stores neither its key nor its response in the clear", async () => {
     const key = `secret-key-${fresh()}`;
     const { manage_url, cert_id } = (await submitConsent(buildSubmission(), { "idempotency-key": key })).body.data;
     const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
-    // The row names its certificate in a column of its own, so that it goes when the person is erased.
+    // The row names its certificate in a column of its own, so that it is deleted when the person is erased.
     const stored = JSON.stringify(results.map(({ cert_id: _, ...rest }) => rest));
     for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
   });
@@ -192,18 +193,18 @@ describe("a repeated submission", () => {
 describe("C19: a stranger with the client id", () => {
   const server = { authorization: `Bearer ${world.acme.keys.live}` };
 
-  test("neither occupies the key of the business's server nor is given its answer", async () => {
+  test("neither occupies the key of the business's server nor receives its response", async () => {
     const key = { "idempotency-key": fresh() };
     const squatted = await submitConsent({ ...buildSubmission(), purpose: "squatted" }, key);
     const own = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([outcome(squatted), outcome(own), replayed(own)]).toEqual(["201 issued", "201 issued", false]);
     const asked = await submitConsent(buildSubmission(), key);
-    expect(outcome(asked)).toBe("409 idempotency_conflict"); // the stranger's own
+    expect(outcome(asked)).toBe("409 idempotency_conflict"); // The conflict is with the stranger's own submission.
     const again = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([again.body.data, replayed(again)]).toEqual([own.body.data, true]);
   });
 
-  test("is given no kept answer from another site, verified or not", async () => {
+  test("receives no stored response from another site, verified or not", async () => {
     const key = { "idempotency-key": fresh() };
     const mine = await submitConsent(buildSubmission(), key);
     expect(outcome(await submitConsent(buildSubmission(), { ...key, origin: "https://evil.com" }))).toBe("403 origin_not_verified");
@@ -214,7 +215,7 @@ describe("C19: a stranger with the client id", () => {
     expect([same.body.data, replayed(same)]).toEqual([mine.body.data, true]);
   });
 
-  test("is given none by a site that is verified no longer, nor is its API key", async () => {
+  test("receives no stored response from a site that is no longer verified, with or without the API key", async () => {
     for (const credential of [{}, server]) {
       const key = { ...credential, "idempotency-key": fresh(), origin: "https://shop.example.com" };
       expect(outcome(await submitConsent(buildSubmission(), key))).toBe("201 issued");

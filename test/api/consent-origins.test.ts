@@ -1,5 +1,5 @@
-// Which Origin and which page may speak for which client: POST /v1/consent, through the front door of a development and
-// of a production deployment. Every spelling on its own is in test/core/access/origins.test.ts.
+// Tests which Origin and page each client may use with POST /v1/consent, in development and production. test/core/access/origins.test.ts
+// covers the spellings of an origin one by one.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
@@ -20,7 +20,7 @@ interface Row {
   readonly origin: string | null;
   readonly page?: string;
   readonly clientId?: string;
-  /** The host that is sealed, or the code of the refusal. */
+  /** The host in the certificate, or the code of the refusal. */
   readonly outcome: string;
 }
 
@@ -35,7 +35,7 @@ const origins = (outcome: string, ...rows: readonly (readonly [name: string, ori
 const pages = (outcome: string, ...rows: readonly (readonly [name: string, page: string])[]): Row[] =>
   rows.map(([name, url]) => ({ name: `page ${name}`, origin: "https://www.example.com", page: url, outcome }));
 
-/** The same in every deployment. */
+/** Rows with the same outcome in development and production. */
 const everywhere: readonly Row[] = [
   ...origins(
     "example.com",
@@ -44,9 +44,9 @@ const everywhere: readonly Row[] = [
     ["in upper case", "HTTPS://EXAMPLE.COM"],
   ),
   ...origins("www.example.com", ["of www", "https://www.example.com"], ["of www in upper case", "https://WWW.Example.Com"]),
-  ...origins("deep.below.example.com", ["far below a domain proved by DNS", "https://deep.below.example.com"]),
-  ...origins("demo.example", ["of the exact host of a tag", "https://demo.example"]),
-  ...origins("www.demo.example", ["of www of a tag", "https://www.demo.example"]),
+  ...origins("deep.below.example.com", ["far below a domain verified by DNS", "https://deep.below.example.com"]),
+  ...origins("demo.example", ["of the exact host verified by tag", "https://demo.example"]),
+  ...origins("www.demo.example", ["of www of a host verified by tag", "https://www.demo.example"]),
   ...origins(
     noOrigin,
     ["missing", null],
@@ -69,14 +69,14 @@ const everywhere: readonly Row[] = [
     ["whose host begins like ours", "https://example.com.evil.com"],
     ["whose host ends like ours after a dash", "https://evil-example.com"],
     ["of the parent", "https://com"],
-    ["below a tag", "https://shop.demo.example"],
-    ["of www below www of a tag", "https://www.www.demo.example"],
+    ["below a host verified by tag", "https://shop.demo.example"],
+    ["of www below www of a host verified by tag", "https://www.www.demo.example"],
     ["of a pending domain", "https://pending.example"],
     ["of a lapsed domain", "https://lapsed.example"],
     ["below a lapsed domain", "https://www.lapsed.example"],
     ["of another business", "https://other.example"],
     ["below a domain of another business", "https://www.other.example"],
-    ["of nobody", "https://evil.com"],
+    ["of an unknown business", "https://evil.com"],
     ["with a look-alike letter in punycode", "https://xn--exmple-cua.com"],
     ["with a percent sign", "https://ex%61mple.com"],
     ["with a backslash", "https:\\\\www.example.com"],
@@ -106,11 +106,11 @@ const everywhere: readonly Row[] = [
     ["with a trailing dot", "https://www.example.com./"],
     ["whose host ends like ours", "https://notexample.com/"],
     ["whose host begins like ours", "https://example.com.evil.com/"],
-    ["below a tag", "https://shop.demo.example/"],
+    ["below a host verified by tag", "https://shop.demo.example/"],
     ["of a pending domain", "https://pending.example/"],
     ["of a lapsed domain", "https://lapsed.example/"],
     ["of another business", "https://other.example/"],
-    ["of nobody", "https://evil.com/?https://www.example.com/"],
+    ["of an unknown business", "https://evil.com/?https://www.example.com/"],
     ["with a percent sign in the host", "https://ex%61mple.com/"],
     ["with wide letters", "https://\uff45xample.com/"],
     ["with a look-alike letter", "https://ex\u0430mple.com/"],
@@ -128,7 +128,7 @@ const everywhere: readonly Row[] = [
     ["as a script", "javascript:location='https://www.example.com/'"],
     ["without a scheme", "//www.example.com/"],
   ),
-  { name: "a foreign Origin is told before a foreign page", origin: "https://evil.com", page: "https://evil.com/", outcome: noOrigin },
+  { name: "a foreign Origin is refused before a foreign page", origin: "https://evil.com", page: "https://evil.com/", outcome: noOrigin },
   { name: "the other client with my origin", origin: "https://www.example.com", clientId: world.other.clients.live, outcome: noOrigin },
   {
     name: "the other client with its origin and my page",
@@ -217,19 +217,19 @@ const faultsOf = async (service: Call, rows: readonly Row[]): Promise<string[]> 
   return faults;
 };
 
-describe("Origin and page_url", () => {
-  test("in development", { timeout: 60_000 }, async () => {
+describe("Origin and page_url of POST /v1/consent", () => {
+  test("are accepted and refused as listed in development", { timeout: 60_000 }, async () => {
     const rows = [...everywhere, ...inDevelopment];
     expect(rows.length).toBeGreaterThan(90);
     expect(await faultsOf(call, rows)).toEqual([]);
   });
 
-  test("in production", { timeout: 60_000 }, async () => {
+  test("are accepted and refused as listed in production", { timeout: 60_000 }, async () => {
     const production = createServiceCall({ ...productionSettings, LIMIT_CONSENT_PER_IP: "1000/60" }, "https://api.svc.test");
     expect(await faultsOf(production, [...everywhere, ...inProduction])).toEqual([]);
   });
 
-  test("each of two businesses speaks from its own domains only", async () => {
+  test("are accepted for each business from its own domains only", async () => {
     const addresses: readonly (readonly [DemoBusiness, string])[] = [
       [world.acme, "https://www.example.com"],
       [world.other, "https://other.example"],
@@ -245,7 +245,7 @@ describe("Origin and page_url", () => {
     }
   });
 
-  test("a domain counts from the moment it is verified until the moment it lapses", async () => {
+  test("are accepted from the moment a domain is verified until it lapses", async () => {
     const from = (): Promise<number> =>
       call(
         "/v1/consent",

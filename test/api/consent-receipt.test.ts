@@ -1,4 +1,4 @@
-// A certificate as a consent receipt: the field names of ISO/IEC TS 27560:2023 and of the Kantara Consent Receipt 1.1.0.
+// Tests of certificates as consent receipts, with the field names of ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1.0.
 import { describe, expect, test } from "vitest";
 import { eraseCertificate } from "../support/erasure.ts";
 import { getWithKey, issueCertificate, world, type TestResponse } from "../support/world.ts";
@@ -8,7 +8,7 @@ const receipt = (certId: string, format: string): Promise<TestResponse> => getWi
 const fieldsOf = (value: object): string[] => Object.keys(value);
 const formats = ["iso27560", "kantara"] as const;
 
-// The mandatory fields, as the standards name them.
+// The mandatory fields under the names the standards give them.
 const mandatory = {
   receipt: ["schema_version", "receipt_id", "pii_principal_id"],
   record: ["schema_version", "record_id", "pii_principal_id"],
@@ -30,8 +30,8 @@ const kantara = {
   purpose: ["purpose", "purposeCategory", "consentType", "piiCategory", "primaryPurpose", "termination", "thirdPartyDisclosure"],
 };
 
-describe("a consent receipt", () => {
-  test("in the structure of ISO/IEC TS 27560 has every mandatory field, and refers to its own parties only", async () => {
+describe("GET /v1/certs/{id}/receipt", () => {
+  test("returns every mandatory field of ISO/IEC TS 27560, and refers only to parties it lists", async () => {
     const cert = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"] });
     const answer = await receipt(cert.cert_id, "iso27560");
     expect(answer.status).toBe(200);
@@ -65,7 +65,7 @@ describe("a consent receipt", () => {
     });
   });
 
-  test("is JSON-LD: each term of its context stands for one of the vocabularies it names", async () => {
+  test("returns JSON-LD whose terms all belong to the vocabularies of its context", async () => {
     const { "@context": context } = (await receipt((await issueCertificate()).cert_id, "iso27560")).body.data;
     for (const [name, term] of Object.entries<string | { "@id": string }>(context)) {
       const id = typeof term === "string" ? term : term["@id"];
@@ -73,7 +73,7 @@ describe("a consent receipt", () => {
     }
   });
 
-  test("as Kantara's has every required field, in its type", async () => {
+  test("returns every required field of Kantara's receipt, with its type", async () => {
     const cert = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"], presentation: { opt_in_type: "manual" } });
     const { data } = (await receipt(cert.cert_id, "kantara")).body;
     expect(fieldsOf(data)).toEqual(expect.arrayContaining(kantara.receipt));
@@ -90,14 +90,14 @@ describe("a consent receipt", () => {
     ["pre_selected", [undefined, "dpv:Consent"]],
     ["non_interactive", [undefined, "dpv:Consent"]],
     [undefined, [undefined, "dpv:Consent"]],
-  ])("calls the consent explicit only where the evidence does (%s)", async (type, wanted) => {
+  ])("calls the consent explicit only if the evidence does (%s)", async (type, wanted) => {
     const { cert_id } = await issueCertificate({ presentation: type === undefined ? null : { opt_in_type: type } });
     const [purpose] = (await receipt(cert_id, "kantara")).body.data.services[0].purposes;
     const [given] = (await receipt(cert_id, "iso27560")).body.data.consent_record.events;
     expect([purpose.consentType, given.event_type]).toEqual(wanted);
   });
 
-  test("names as recipients those that were accepted, and no others", async () => {
+  test("names only accepted recipients", async () => {
     const answers = { entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] };
     const { cert_id } = await issueCertificate({ entities: ["Acme Solar LLC", "Bright Homes Inc"], ...answers });
     for (const format of formats) expect((await receipt(cert_id, format)).text).not.toContain("Bright Homes");
@@ -105,7 +105,7 @@ describe("a consent receipt", () => {
     expect([purpose.thirdPartyDisclosure, purpose.thirdPartyName]).toEqual([false, undefined]);
   });
 
-  test("tells of a withdrawal, and who acted", async () => {
+  test("contains a withdrawal, with the party who acted", async () => {
     const mine = await issueToNewPerson();
     const { withdrawn_at } = (await withdrawCertificate(mine)).body.data;
     const { data } = (await receipt(mine.certId, "iso27560")).body;
@@ -119,7 +119,7 @@ describe("a consent receipt", () => {
     expect(purpose.termination).toBe(`withdrawn ${withdrawn_at}`);
   });
 
-  test.each(formats)("holds nothing of the person but which fields were given (%s)", async (format) => {
+  test.each(formats)("contains no personal data, only the names of the fields given (%s)", async (format) => {
     const fields = {
       email: "zebulon@quickwater.example",
       full_name: "Zebulon Quickwater",
@@ -136,7 +136,7 @@ describe("a consent receipt", () => {
     expect((await receipt(cert_id, format)).text).not.toContain('"full_name"');
   });
 
-  test("is a file for anyone, from any page, and marked where the certificate is a test", async () => {
+  test("returns a file readable from any page, which names the environment of a test certificate", async () => {
     const { cert_id } = await issueCertificate({ client_id: world.acme.clients.sandbox });
     for (const format of formats) {
       const answer = await receipt(cert_id, format);
@@ -147,7 +147,7 @@ describe("a consent receipt", () => {
     }
   });
 
-  test("is not there in another format, twice, or of a certificate that is none", async () => {
+  test("refuses unknown and repeated formats, and an unknown certificate", async () => {
     const { cert_id } = await issueCertificate();
     const refused = await Promise.all([
       receipt(cert_id, "pdf"),

@@ -1,4 +1,4 @@
-// POST /v1/consent: what it answers, in which order it refuses, what it seals, and who may speak for whom.
+// Tests of POST /v1/consent: the response, the order of refusals, what is signed and stored as evidence, and who may submit.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
@@ -26,7 +26,7 @@ const evidenceOf = async (answer: TestResponse, key: string = world.acme.keys.li
   (await getWithKey(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
 
 describe("POST /v1/consent", () => {
-  test("a submission becomes a certificate that verifies at once", async () => {
+  test("returns a certificate that verifies at once", async () => {
     const answer = await submitConsent(buildSubmission());
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(["ok", "data", "request_id"]);
@@ -42,7 +42,7 @@ describe("POST /v1/consent", () => {
     expect(verified.body.data).toMatchObject({ cert_id, fingerprint, issued_at, status: "active" });
   });
 
-  test("the receipt has its keys and no others; the answers appear when they were asked for", async () => {
+  test("returns exactly the documented keys, with the recipient choices only if they were submitted", async () => {
     const always = ["cert_id", "environment", "fingerprint", "issued_at", "manage_url", "status", "verify_url"];
     expect(Object.keys(await issueCertificate()).sort()).toEqual(always);
     const asked = await issueCertificate({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
@@ -50,7 +50,7 @@ describe("POST /v1/consent", () => {
     expect([asked.entities_accepted, asked.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
   });
 
-  test("a certificate issued in the second home is found there", async () => {
+  test("issues certificates of an account on the second shard there, and finds them there", async () => {
     const receipt = await issueCertificate({}, worldInSecondShard.acme);
     expect(receipt.cert_id.slice(0, 5)).toBe("cc_01");
     const detail = await getWithKey(`/v1/certs/${receipt.cert_id}`, worldInSecondShard.acme.keys.live);
@@ -58,7 +58,7 @@ describe("POST /v1/consent", () => {
     expect((await getWithKey(`/v1/certs/${receipt.cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
   });
 
-  test("the same submission twice is two certificates with nothing secret in common", async () => {
+  test("issues two certificates with no shared hash for the same submission sent twice", async () => {
     const [first, second] = [await issueCertificate(), await issueCertificate()];
     expect(first.cert_id).not.toBe(second.cert_id);
     const hashes = await Promise.all(
@@ -67,7 +67,7 @@ describe("POST /v1/consent", () => {
     expect(hashes[0]).not.toBe(hashes[1]);
   });
 
-  test("two stored answers to one question differ by whether it was asked, and so do the fingerprints", async () => {
+  test("distinguishes an empty choice of recipients from no choice in the preimage", async () => {
     const receipts = [await issueCertificate(), await issueCertificate({ entities_accepted: [], entities_rejected: [] })];
     const preimages = await Promise.all(
       receipts.map(async ({ cert_id }) => (await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data.preimage),
@@ -75,7 +75,7 @@ describe("POST /v1/consent", () => {
     expect(preimages.map((preimage) => "entities_rejected" in preimage)).toEqual([false, true]);
   });
 
-  test("the manage link's token is known to the person alone: only its hash is stored", async () => {
+  test("stores only the hash of the manage link's token", async () => {
     const { cert_id, manage_url } = await issueCertificate();
     const token = String(manage_url).split("#m=")[1] as string;
     const row = await env.DB.prepare("SELECT manage_token_hash FROM certificates WHERE id = ?").bind(cert_id).first();
@@ -84,71 +84,71 @@ describe("POST /v1/consent", () => {
   });
 });
 
-describe("whoever a form names", () => {
-  test("gets no mail because of it", async () => {
+describe("the person a form names", () => {
+  test("gets no email because of it", async () => {
     const before = await countRows(["mail_outbox", "captured_mail"]);
     for (let count = 0; count < 20; count += 1) await issueCertificate({ fields: { email: `somebody.else${count}@example.com` } });
     expect(await countRows(["mail_outbox", "captured_mail"])).toEqual(before);
   });
 });
 
-describe("the order of refusals", () => {
+describe("the order of refusals of POST /v1/consent", () => {
   const free = world.examples.free;
-  /** Wrong in every way; each step puts one thing right and shows the next refusal. */
+  /** Every row corrects one mistake of the row before and gets the next refusal. */
   const steps: readonly (readonly [name: string, body: unknown, headers: Record<string, string>, expected: string])[] = [
     [
-      "a bad key before everything",
+      "checks the API key first",
       "x".repeat(300_000),
       { authorization: "Bearer sk_live_x", "content-type": "text/html", origin: "https://evil.com" },
       "401 unauthorized",
     ],
     [
-      "the media type before the size",
+      "checks the media type before the size",
       "x".repeat(300_000),
       { "content-type": "text/html", origin: "https://evil.com" },
       "415 unsupported_media_type",
     ],
-    ["the size before the syntax", "x".repeat(300_000), { origin: "https://evil.com" }, "413 payload_too_large"],
-    ["the syntax before the rest", "x", { origin: "https://evil.com" }, "400 invalid_request"],
+    ["checks the size before the syntax", "x".repeat(300_000), { origin: "https://evil.com" }, "413 payload_too_large"],
+    ["checks the syntax before the shape", "x", { origin: "https://evil.com" }, "400 invalid_request"],
     [
-      "the shape before the client",
+      "checks the shape before the client",
       { ...buildSubmission(free), client_id: "nobody", purpose: 7 },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
     [
-      "the meaning before the client",
+      "checks the content before the client",
       { ...buildSubmission(free), client_id: "nobody", purpose: "" },
       { origin: "https://evil.com" },
       "400 invalid_request",
     ],
     [
-      "the client before the plan",
+      "checks the client before the plan",
       { ...buildSubmission(free), client_id: "nobody" },
       { origin: "https://evil.com" },
       "404 client_not_found",
     ],
     [
-      "the plan before the Origin",
+      "checks the plan before the Origin",
       { ...buildSubmission(free), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "402 plan_required",
     ],
     [
-      "the Origin before the page",
+      "checks the Origin before the page",
       { ...buildSubmission(), page_url: "https://evil.com/" },
       { origin: "https://evil.com" },
       "403 origin_not_verified",
     ],
-    ["the page last", { ...buildSubmission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
-    ["and nothing after it", buildSubmission(), {}, "201 issued"],
+    ["checks the page last", { ...buildSubmission(), page_url: "https://evil.com/" }, {}, "403 page_url_not_verified"],
+    ["accepts a request that passes every check", buildSubmission(), {}, "201 issued"],
   ];
 
   test.each(steps)("%s", async (_name, body, headers, expected) => {
     expect(outcome(await submitConsent(body, headers))).toBe(expected);
   });
 
-  test("a full window is told before anything about the request", async () => {
+  test("checks the rate limit before the request", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
     const send = (body: unknown, headers: Record<string, string>): Promise<TestResponse> =>
       service("/v1/consent", buildConsentRequest(body, headers));
@@ -157,7 +157,7 @@ describe("the order of refusals", () => {
   });
 });
 
-describe("who may issue", () => {
+describe("the account that POST /v1/consent requires", () => {
   afterEach(async () => {
     await env.DB.prepare("UPDATE businesses SET status = 'active', plan = 'enterprise' WHERE id = ?").bind(world.other.id).run();
   });
@@ -173,7 +173,7 @@ describe("who may issue", () => {
     ["past_due", "402 subscription_past_due"],
     ["suspended", "402 business_suspended"],
     ["closed", "402 business_inactive"],
-  ])("not a business that is %s", async (name, expected) => {
+  ])("is not one that is %s", async (name, expected) => {
     const before = await countRows();
     expect(outcome(await submitConsent(buildSubmission(world.examples[name])))).toBe(expected);
     expect(await countRows()).toEqual(before);
@@ -185,13 +185,13 @@ describe("who may issue", () => {
     ["active", "free", "402 plan_required"],
     ["past_due", "free", "402 subscription_past_due"],
     ["active", "enterprise", "201 issued"],
-  ])("while %s on %s: %s, from the moment it is so", async (status, plan, expected) => {
+  ])("is checked at every request: %s on %s gives %s", async (status, plan, expected) => {
     expect(outcome(await asOther())).toBe("201 issued");
     await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, world.other.id).run();
     expect(outcome(await asOther())).toBe(expected);
   });
 
-  test("certificates issued before keep verifying, whatever the business has become", async () => {
+  test("has no effect on issued certificates, which verify in every state of the business", async () => {
     const { cert_id } = (await asOther()).body.data;
     for (const status of ["past_due", "suspended", "closed"]) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.other.id).run();
@@ -206,14 +206,14 @@ describe("a sandbox client", () => {
     client_id: business.clients.sandbox,
   });
 
-  test("needs no plan, and an account in order", async () => {
+  test("needs no plan, but an account that is not past due, suspended or closed", async () => {
     expect(outcome(await submitConsent(sandboxOf(world.examples.free)))).toBe("201 issued");
     expect(outcome(await submitConsent(sandboxOf(world.examples.past_due)))).toBe("402 subscription_past_due");
     expect(outcome(await submitConsent(sandboxOf(world.examples.suspended)))).toBe("402 business_suspended");
     expect(outcome(await submitConsent(sandboxOf(world.examples.closed)))).toBe("402 business_inactive");
   });
 
-  test("gives certificates that say so everywhere and that only a test key sees", async () => {
+  test("gets certificates that are marked as sandbox everywhere and visible only to a test key", async () => {
     const answer = await submitConsent(sandboxOf(world.acme));
     const { cert_id } = answer.body.data;
     expect(answer.body.data.environment).toBe("sandbox");
@@ -227,11 +227,11 @@ describe("a sandbox client", () => {
   });
 });
 
-describe("a server with an API key", () => {
+describe("POST /v1/consent with an API key", () => {
   const ofVisitor = { "x-subject-ip": "198.51.100.23", "x-subject-user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0" };
   const server = { "cf-connecting-ip": "203.0.113.1", "user-agent": "acme-backend/1.0", "sec-fetch-mode": null };
 
-  test("speaks for the visitor's address and browser, and the evidence says who spoke", async () => {
+  test("records the visitor's address and browser from headers, and that a server submitted", async () => {
     const answer = await submitConsent(buildSubmission(), { ...server, ...ofVisitor, ...bearer(world.acme.keys.live) });
     expect(await evidenceOf(answer)).toMatchObject({
       ip: "198.51.100.23",
@@ -242,12 +242,12 @@ describe("a server with an API key", () => {
     });
   });
 
-  test("is a server even when it sends what browsers send", async () => {
+  test("records that a server submitted even if the headers of a browser are sent", async () => {
     const answer = await submitConsent(buildSubmission(), { ...ofVisitor, ...bearer(world.acme.keys.live), "sec-fetch-mode": "cors" });
     expect((await evidenceOf(answer)).captured_via).toBe("server");
   });
 
-  test("without the key its words about the visitor count for nothing", async () => {
+  test("ignores headers about the visitor when the key is missing", async () => {
     const evidence = await evidenceOf(await submitConsent(buildSubmission(), { ...server, ...ofVisitor }));
     expect(evidence).toMatchObject({ ip: "203.0.113.1", user_agent: "acme-backend/1.0", captured_via: "server" });
   });
@@ -258,12 +258,12 @@ describe("a server with an API key", () => {
     ["of its own, test, for the live client", world.acme.keys.sandbox, {}, "403 forbidden"],
     ["of its own, test, for the sandbox client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
     ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
-    ["of another home", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
-  ])("a key %s", async (_name, key, change, expected) => {
+    ["of another shard", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
+  ])("returns the expected outcome for a key %s", async (_name, key, change, expected) => {
     expect(outcome(await submitConsent({ ...buildSubmission(), ...change }, bearer(key)))).toBe(expected);
   });
 
-  test("still needs an Origin on a verified domain", async () => {
+  test("still requires an Origin on a verified domain", async () => {
     expect(outcome(await submitConsent(buildSubmission(), { ...bearer(world.acme.keys.live), origin: null }))).toBe(
       "403 origin_not_verified",
     );
@@ -277,14 +277,14 @@ describe("a server with an API key", () => {
     `Bearer ${world.acme.keys.live.slice(0, -1)}_`,
     "Basic dXNlcjpwYXNz",
     `Bearer ${world.acme.keys.live}, Bearer ${world.other.keys.live}`,
-  ])("a credential that is none is refused, not ignored: %s", async (authorization) => {
+  ])("returns 401 unauthorized for an invalid credential instead of ignoring it: %s", async (authorization) => {
     const answer = await submitConsent(buildSubmission(), { authorization });
     expect(outcome(answer)).toBe("401 unauthorized");
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("is counted by its key and not by its address", async () => {
+  test("counts against the limit of the key, not of the address", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
     const send = (headers: Record<string, string> = {}): Promise<TestResponse> =>
       service("/v1/consent", buildConsentRequest(buildSubmission(), headers));
@@ -296,8 +296,8 @@ describe("a server with an API key", () => {
   });
 });
 
-describe("evidence", () => {
-  test("holds the circumstances as they were", async () => {
+describe("evidence of POST /v1/consent", () => {
+  test("contains the circumstances of the submission", async () => {
     const answer = await submitConsent(buildSubmission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
     expect(await evidenceOf(answer)).toEqual({
       salt: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
@@ -320,7 +320,7 @@ describe("evidence", () => {
     expect((await getWithKey(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
   });
 
-  test("says where the address is only where the edge knows it: a local runtime invents a place", async () => {
+  test("contains a location only if the edge provides it, because a local runtime invents one", async () => {
     const cf = { country: "US", region: "Nevada", city: "Reno" };
     const geoAt = async (service: ReturnType<typeof createServiceCall>, headers: Record<string, string> = {}): Promise<unknown> => {
       const { cert_id } = (await service("/v1/consent", { ...buildConsentRequest(buildSubmission(), headers), cf } as RequestInit)).body
@@ -330,11 +330,11 @@ describe("evidence", () => {
     const deployed = createServiceCall(productionSettings, "https://api.svc.test");
     expect(await geoAt(deployed)).toEqual(cf);
     expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
-    // The place of the server that speaks for a visitor is not the visitor's.
+    // The location of the server that submits for a visitor is not the visitor's.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 
-  test("has a hash that no guess can be tried against: of two submissions with everything the same the hashes differ", async () => {
+  test("has a hash that no guess can be tested against: it differs for two identical submissions", async () => {
     const [one, two] = [await issueCertificate(), await issueCertificate()];
     const details = await Promise.all(
       [one, two].map(async ({ cert_id }) => (await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data),
@@ -350,7 +350,7 @@ describe("evidence", () => {
     expect(salts).not.toContain(firstSalt);
   });
 
-  test("believes no header about the address but the edge's own", async () => {
+  test("takes the address from the edge's own header only", async () => {
     const answer = await submitConsent(buildSubmission(), {
       "cf-connecting-ip": "203.0.113.9",
       "x-forwarded-for": "6.6.6.6",
@@ -364,23 +364,23 @@ describe("evidence", () => {
     expect(JSON.stringify(await evidenceOf(answer))).not.toContain("6.6.6.6");
   });
 
-  test("takes a signal of Global Privacy Control only as it is defined", async () => {
+  test("accepts Global Privacy Control only in its defined form", async () => {
     for (const value of ["0", "true", "11", ""]) {
       const answer = await submitConsent(buildSubmission(), { "sec-gpc": value });
       expect((await evidenceOf(answer)).gpc, value).toBe(false);
     }
   });
 
-  test("keeps a User-Agent to 512 characters, without controls", async () => {
+  test("cuts a User-Agent to 512 characters, without control characters", async () => {
     const evidence = await evidenceOf(await submitConsent(buildSubmission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
     expect(evidence.user_agent).toBe(`ab${"c".repeat(510)}`);
   });
 
-  test("calls a caller without fetch metadata a server", async () => {
+  test("records a caller without fetch metadata as a server", async () => {
     expect((await evidenceOf(await submitConsent(buildSubmission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
   });
 
-  test("never calls the Origin proved", async () => {
+  test("never reports the Origin as verified", async () => {
     const { cert_id } = await issueCertificate();
     const { checks } = (await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data;
     expect(checks.find(({ id }: { id: string }) => id === "origin").result).toBe("reported");
@@ -388,8 +388,8 @@ describe("evidence", () => {
   });
 });
 
-describe("cross-origin reading", () => {
-  test("is allowed for every answer, to every page, without credentials", async () => {
+describe("cross-origin access to POST /v1/consent", () => {
+  test("is allowed for every response, from every page, without credentials", async () => {
     const limitedService = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
     await limitedService("/v1/consent", buildConsentRequest(buildSubmission()));
     const key = { "idempotency-key": "cors" };
@@ -417,7 +417,7 @@ describe("cross-origin reading", () => {
     }
   });
 
-  test("a preflight is answered for two hours, for POST, and asks for no credential", async () => {
+  test("allows POST in a preflight response that is cached for two hours, without credentials", async () => {
     const answer = await call("/v1/consent", {
       method: "OPTIONS",
       headers: {
@@ -434,14 +434,14 @@ describe("cross-origin reading", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  test("a page may read the headers it needs", async () => {
+  test("exposes the headers that a page needs", async () => {
     const exposed = (await submitConsent(buildSubmission())).headers.get("access-control-expose-headers")?.toLowerCase();
     for (const name of ["x-request-id", "retry-after", "ratelimit-remaining", "idempotency-replayed"]) expect(exposed).toContain(name);
   });
 });
 
-describe("other methods", () => {
-  test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("%s is refused, naming the one that works", async (method) => {
+describe("other methods and paths of POST /v1/consent", () => {
+  test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("%s returns 405 with Allow: POST", async (method) => {
     const before = await countRows();
     const answer = await call("/v1/consent", { method, headers: { origin: "https://www.example.com" } });
     expect(answer.status).toBe(405);
@@ -451,7 +451,7 @@ describe("other methods", () => {
     expect(await countRows()).toEqual(before);
   });
 
-  test.each(["/v1/consent/", "/v1/Consent", "/v2/consent", "/consent", "/v1/consents"])("%s is not this route", async (path) => {
+  test.each(["/v1/consent/", "/v1/Consent", "/v2/consent", "/consent", "/v1/consents"])("%s returns 404 not_found", async (path) => {
     expect(outcome(await call(path, buildConsentRequest(buildSubmission())))).toBe("404 not_found");
   });
 });

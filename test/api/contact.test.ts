@@ -1,4 +1,4 @@
-// Asking before contact: POST /v1/contact-check and POST /v1/certs/{id}/match.
+// Tests of the checks before contact: POST /v1/contact-check and POST /v1/certs/{id}/match.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -6,7 +6,7 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
-// the limit of the key is tried in limits.test.ts
+// limits.test.ts covers the limit of the key.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
 const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>
@@ -20,8 +20,8 @@ const freshPhone = (): string => {
   return `+1 202 555 ${phonesUsed}`;
 };
 
-describe("a contact check", () => {
-  test("says yes while a consent is active, and no from the moment it is withdrawn, with the deadline", async () => {
+describe("POST /v1/contact-check for certificates", () => {
+  test("returns contactable while a consent is active, and revoked with the deadline as soon as it is withdrawn", async () => {
     const mine = await issueToNewPerson();
     const [before] = await check([{ email: mine.email }]);
     expect(before).toMatchObject({ contactable: true, reason: "active_consent" });
@@ -33,7 +33,7 @@ describe("a contact check", () => {
     expect(Math.abs(Date.parse(after.checked_at) - Date.now())).toBeLessThan(10_000);
   });
 
-  test("answers each subject in its place: by address, number, or the hash of either, however they are spelt", async () => {
+  test("answers each subject in order, by address, number or the hash of either, in any spelling", async () => {
     const [email, phone] = [createEmailAddress(), freshPhone()];
     await issueToNewPerson({ fields: { email, phone } });
     const digits = phone.replaceAll(/[^+\d]/g, "");
@@ -57,19 +57,19 @@ describe("a contact check", () => {
     ]);
   });
 
-  test("says no where the person declined everybody they were asked about, whoever asks", async () => {
+  test("returns rejected_recipient when the person declined every recipient, for any entity", async () => {
     const email = createEmailAddress();
-    const asked = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
-    await issueToNewPerson({ ...asked, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
+    const choice = { fields: { email }, entities: ["Acme Solar LLC", "Bright Homes Inc"] };
+    await issueToNewPerson({ ...choice, entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "rejected_recipient" });
     expect((await check([{ email }], { entity: "Acme Solar LLC" }))[0].reason).toBe("rejected_recipient");
-    const granted = await issueToNewPerson({ ...asked, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
+    const granted = await issueToNewPerson({ ...choice, entities_accepted: ["Bright Homes Inc"], entities_rejected: ["Acme Solar LLC"] });
     const [result] = await check([{ email }]);
     expect(result).toMatchObject({ contactable: true, reason: "active_consent" });
     expect(result.basis[0].id).toBe(granted.certId);
   });
 
-  test("tells one recipient from another, and one purpose from another", async () => {
+  test("distinguishes recipients and purposes", async () => {
     const email = createEmailAddress();
     await issueToNewPerson({
       fields: { email },
@@ -89,7 +89,7 @@ describe("a contact check", () => {
     expect(await reason({ purpose: "another purpose" })).toBe("none");
   });
 
-  test("has no consent to the recipient that the person was never asked about", async () => {
+  test("returns none for a recipient that the person was not asked about", async () => {
     const email = createEmailAddress();
     await issueToNewPerson({
       fields: { email },
@@ -101,7 +101,7 @@ describe("a contact check", () => {
     expect((await check([{ email }], { entity: "Bright Homes Inc" }))[0]).toMatchObject({ contactable: false, reason: "none", basis: [] });
   });
 
-  test("lets one active consent outweigh a withdrawn one, and shows both", async () => {
+  test("returns active_consent if one consent is active and another withdrawn, and lists both", async () => {
     const email = createEmailAddress();
     const [first, second] = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })];
     await withdrawCertificate(first);
@@ -110,23 +110,23 @@ describe("a contact check", () => {
     expect(result.basis.map(({ id }: { id: string }) => id)).toEqual([second.certId, first.certId]);
   });
 
-  test("knows the business's own records only, live from live and sandbox from sandbox", async () => {
+  test("uses only the records of the business and of the key's environment", async () => {
     const mine = await issueToNewPerson();
     expect((await check([{ email: mine.email }], {}, world.other.keys.live))[0].reason).toBe("none");
     expect((await check([{ email: mine.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
   });
 
   test.each([
-    ["no subject", { subjects: [] }],
-    ["more than a hundred", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],
+    ["an empty list of subjects", { subjects: [] }],
+    ["more than a hundred subjects", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],
     ["a subject without address or number", { subjects: [{}] }],
-    ["a hash that is none", { subjects: [{ email_sha256: "ABC" }] }],
-    ["no list", { subjects: "all" }],
+    ["an invalid hash", { subjects: [{ email_sha256: "ABC" }] }],
+    ["subjects that are not a list", { subjects: "all" }],
   ])("refuses %s", async (_name, body) => {
     expect(outcome(await call("/v1/contact-check", keyed(body)))).toBe("400 invalid_request");
   });
 
-  test("finds what grants contact behind any number of records that do not", async () => {
+  test("finds the consent that grants contact behind any number of records that do not", async () => {
     const email = createEmailAddress();
     const granted = await issueToNewPerson({ fields: { email } });
     for (let count = 0; count < 25; count += 1)
@@ -138,7 +138,7 @@ describe("a contact check", () => {
   });
 });
 
-describe("a contact check of somebody who shares", () => {
+describe("POST /v1/contact-check for shares", () => {
   const sharing = async (change: object = {}) => {
     const [email, phone] = [createEmailAddress(), freshPhone()];
     const by = await signInPerson({ email, phone, first_name: "Pat" }, call);
@@ -146,7 +146,7 @@ describe("a contact check of somebody who shares", () => {
   };
   const at = (ms: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
 
-  test("says yes while they share, by whatever the share holds, and no from the moment they stop, with the deadline", async () => {
+  test("returns contactable while a share with that field is active, and revoked with the deadline as soon as it ends", async () => {
     const { by, email, phone, id } = await sharing({ scope: ["email"] });
     const [yes, unshared] = await check([{ email }, { phone }]);
     expect(yes).toMatchObject({
@@ -162,13 +162,13 @@ describe("a contact check of somebody who shares", () => {
     expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "ceased", cease_by }] });
   });
 
-  test("goes by the clock alone: a share that no sweep has come to has expired", async () => {
+  test("treats a share past its end date as expired before a sweep runs", async () => {
     const { email, id } = await sharing({ duration_days: 1 });
     const answer = await at(25 * 3_600_000)("/v1/contact-check", keyed({ subjects: [{ email }] }));
     expect(answer.body.data.results[0]).toMatchObject({ contactable: false, reason: "expired", basis: [{ id, status: "expired" }] });
   });
 
-  test("finds them under the address they have now, and a renewed share by its successor", async () => {
+  test("finds a person under their current address, and a renewed share by its successor", async () => {
     const { by, email, id } = await sharing({ scope: ["email"] });
     const next = createEmailAddress();
     await by.put("/v1/me/fields", { email: next });
@@ -180,13 +180,13 @@ describe("a contact check of somebody who shares", () => {
     expect(result.basis[1]).toMatchObject({ id, status: "superseded" });
   });
 
-  test("a share renewed without the address is no consent to use it", async () => {
+  test("returns expired for an address that the renewed share no longer includes", async () => {
     const { by, email, id } = await sharing({ scope: ["email", "phone"] });
     await by.post(`/v1/me/shares/${id}/renew`, { consent: true, scope: ["phone"] });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "expired" });
   });
 
-  test("is with the business alone: another recipient has none of it, and neither has another business or the sandbox", async () => {
+  test("applies to the business alone, not to another recipient, another business or the sandbox", async () => {
     const { email } = await sharing({ purpose: "Send you a solar estimate" });
     const reason = async (more: object, key?: string) => (await check([{ email }], more, key))[0].reason;
     expect(await reason({ entity: world.acme.name })).toBe("active_consent");
@@ -197,7 +197,7 @@ describe("a contact check of somebody who shares", () => {
     expect(await reason({}, world.acme.keys.sandbox)).toBe("none");
   });
 
-  test("one record that grants contact is enough, whichever kind it is", async () => {
+  test("returns active_consent if either a share or a certificate grants contact", async () => {
     const { by, email, id } = await sharing({ scope: ["email"] });
     const mine = await issueToNewPerson({ fields: { email } });
     await by.post(`/v1/me/sever/${id}`, {});
@@ -212,8 +212,8 @@ describe("a contact check of somebody who shares", () => {
   });
 });
 
-describe("a match", () => {
-  test("says yes or no for what was asked, and null for what was not", async () => {
+describe("POST /v1/certs/{id}/match", () => {
+  test("returns true or false for each value sent, and null for the others", async () => {
     const mine = await issueToNewPerson();
     expect((await match(mine.certId, { email: mine.email })).body.data).toEqual({
       status: "active",
@@ -228,7 +228,7 @@ describe("a match", () => {
     });
   });
 
-  test("is for the issuer, and for a recipient that is named and has verified a domain; for others there is no certificate", async () => {
+  test("returns 404 cert_not_found unless the caller is the issuer or a named recipient with a verified domain", async () => {
     const mine = await issueToNewPerson();
     expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("200 ok");
     expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
@@ -242,7 +242,7 @@ describe("a match", () => {
     }
   });
 
-  test("tells a declined recipient that the consent is not theirs", async () => {
+  test("tells a declined recipient that the consent does not include them", async () => {
     const mine = await issueToNewPerson({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
     expect((await match(mine.certId, { email: mine.email }, world.other.keys.live)).body.data).toMatchObject({
       entity_named: false,
@@ -250,7 +250,7 @@ describe("a match", () => {
     });
   });
 
-  test("is noted in the view trail, and not counted as an open", async () => {
+  test("adds an entry to the view trail without counting as a view", async () => {
     const mine = await issueToNewPerson();
     await match(mine.certId, { email: mine.email }, world.other.keys.live);
     const { view_trail, view_count } = (
@@ -260,7 +260,7 @@ describe("a match", () => {
     expect(view_count).toBe(0);
   });
 
-  test("no number of guesses at once gets past twenty misses a day, and right answers cost none", async () => {
+  test("returns 429 after twenty misses a day for any number of concurrent guesses; matches are not counted", async () => {
     const mine = await issueToNewPerson();
     for (let count = 0; count < 25; count += 1) expect((await match(mine.certId, { email: mine.email })).status).toBe(200);
     const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: createEmailAddress() })));
@@ -272,7 +272,7 @@ describe("a match", () => {
     expect((await tomorrow(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }))).status).toBe(200);
   });
 
-  test("sixty a minute for one key", async () => {
+  test("returns 429 after sixty requests per minute and key", async () => {
     const mine = await issueToNewPerson();
     const strict = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
     const answers = await Promise.all(

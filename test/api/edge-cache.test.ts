@@ -1,4 +1,4 @@
-// The platform's cache in front of the logs: what never changes is asked of its object once, everything else each time.
+// Tests of the edge cache in front of the logs: immutable tiles are read from their Durable Object once, everything else every time.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import type { AppEnv } from "../../workers/http/context.ts";
@@ -6,9 +6,9 @@ import { edgeCached } from "../../workers/http/edge-cache.ts";
 
 const immutable = "public, max-age=31536000, immutable";
 
-/** A log behind the cache, counting what reaches it. */
-const logSaying = (cacheControl: string, environment = "production") => {
-  const asked = { count: 0 };
+/** A log behind the cache that counts the requests that reach it. */
+const createCachedLog = (cacheControl: string, environment = "production") => {
+  const requests = { count: 0 };
   const later: Promise<void>[] = [];
   const app = new Hono<AppEnv>();
   app.use(async (c, next) => {
@@ -16,47 +16,49 @@ const logSaying = (cacheControl: string, environment = "production") => {
     await next();
   });
   app.get("*", edgeCached, () => {
-    asked.count += 1;
-    return new Response(`tile ${asked.count}`, { headers: { "Cache-Control": cacheControl, "Content-Type": "application/octet-stream" } });
+    requests.count += 1;
+    return new Response(`tile ${requests.count}`, {
+      headers: { "Cache-Control": cacheControl, "Content-Type": "application/octet-stream" },
+    });
   });
   const read = async (path: string): Promise<readonly [string, string | null]> => {
     const answer = await app.request(`https://edge.example${path}`);
-    const said = [await answer.text(), answer.headers.get("cache-control")] as const;
+    const response = [await answer.text(), answer.headers.get("cache-control")] as const;
     await Promise.all(later);
-    return said;
+    return response;
   };
-  return { asked, read };
+  return { requests, read };
 };
 
-describe("Q3: a log behind the edge's cache", () => {
-  test("is asked once for a full tile, whatever query is added, and its readers may keep it for good", async () => {
-    const { asked, read } = logSaying(immutable);
+describe("Q3: a log behind the edge cache", () => {
+  test("serves a full tile once whatever query is added, and lets readers cache it for a year", async () => {
+    const { requests, read } = createCachedLog(immutable);
     expect(await read("/audit/0/tile/0/001")).toEqual(["tile 1", immutable]);
     expect(await read("/audit/0/tile/0/001?again=1")).toEqual(["tile 1", immutable]);
-    expect(asked.count).toBe(1);
+    expect(requests.count).toBe(1);
   });
 
-  test("keeps a partial tile for a minute only", async () => {
-    const { asked, read } = logSaying(immutable);
+  test("caches a partial tile for a minute only", async () => {
+    const { requests, read } = createCachedLog(immutable);
     await read("/audit/0/tile/0/000.p/5");
     expect(await read("/audit/0/tile/0/000.p/5")).toEqual(["tile 1", "public, max-age=60"]);
-    expect(asked.count).toBe(1);
+    expect(requests.count).toBe(1);
   });
 
   test.each(["no-store", "private, max-age=31536000, immutable", "public, max-age=300"])(
-    "is asked each time for what is %s",
+    "serves every request for a response with Cache-Control: %s",
     async (held) => {
-      const { asked, read } = logSaying(held);
+      const { requests, read } = createCachedLog(held);
       await read(`/ledger/x/${encodeURIComponent(held)}`);
       await read(`/ledger/x/${encodeURIComponent(held)}`);
-      expect(asked.count).toBe(2);
+      expect(requests.count).toBe(2);
     },
   );
 
-  test("has none in development, where one address serves many logs", async () => {
-    const { asked, read } = logSaying(immutable, "development");
+  test("is not cached in development, where one address serves many logs", async () => {
+    const { requests, read } = createCachedLog(immutable, "development");
     await read("/audit/0/tile/0/007");
     await read("/audit/0/tile/0/007");
-    expect(asked.count).toBe(2);
+    expect(requests.count).toBe(2);
   });
 });

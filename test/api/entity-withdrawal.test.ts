@@ -1,5 +1,5 @@
-// Withdrawing from single recipients: the certificate stands for the others, everything that shows it says so, each act is proved
-// like a withdrawal, and the last recipient ends it.
+// Tests of withdrawing consent from single recipients: the certificate stays active for the others, every response shows the withdrawal,
+// each withdrawal is proven like that of a certificate, and the last one revokes the certificate.
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -32,7 +32,7 @@ const events = async (certId: string): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM event_outbox WHERE cert_id = ?1 ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
-const acts = async (certId: string): Promise<number[]> => {
+const countWithdrawals = async (certId: string): Promise<number[]> => {
   const row = await env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM entity_withdrawals WHERE cert_id = ?1) AS acts,
       (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.entities_withdrawn') AS entries,
@@ -43,7 +43,7 @@ const acts = async (certId: string): Promise<number[]> => {
   return row === null ? [] : [row.acts, row.entries, row.statements];
 };
 
-test("the named recipient is withdrawn from, and the certificate stands for the others, everywhere", async () => {
+test("withdrawing from a recipient keeps the certificate active for the others, and every response shows it", async () => {
   const mine = await heldOfThree();
   const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
   const answer = await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits, entities: ["Bright Homes Inc"] }, cookie);
@@ -51,8 +51,8 @@ test("the named recipient is withdrawn from, and the certificate stands for the 
   const { revoked, withdrawn_at, cease_by, receipt_url, entities_withdrawn } = answer.body.data;
   expect(revoked).toBe(false);
   expect(Date.parse(cease_by)).toBe(getCeaseDeadline(Date.parse(withdrawn_at)));
-  const told = { method: "email_code", received_at: null, cease_acknowledged_at: null, overdue: false };
-  expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url, ...told }]);
+  const unacknowledged = { method: "email_code", received_at: null, cease_acknowledged_at: null, overdue: false };
+  expect(entities_withdrawn).toEqual([{ entity: "Bright Homes Inc", withdrawn_at, cease_by, receipt_url, ...unacknowledged }]);
 
   expect(await verify(mine.certId)).toMatchObject({
     status: "active",
@@ -70,16 +70,16 @@ test("the named recipient is withdrawn from, and the certificate stands for the 
   expect((await get(`/v1/certs/${mine.certId}/evidence-pack`)).body.data.certificate).toMatchObject({ entities_withdrawn });
   for (const format of ["iso27560", "kantara"]) {
     const receipt = (await get(`/v1/certs/${mine.certId}/receipt?format=${format}`)).body.data;
-    const { certificate, ...said } = receipt;
+    const { certificate, ...rest } = receipt;
     expect(certificate.entities_withdrawn).toEqual(entities_withdrawn);
-    expect(JSON.stringify(said)).toContain("Zenith Roofing");
-    expect(JSON.stringify(said)).not.toContain("Bright Homes Inc");
+    expect(JSON.stringify(rest)).toContain("Zenith Roofing");
+    expect(JSON.stringify(rest)).not.toContain("Bright Homes Inc");
   }
-  expect(await acts(mine.certId)).toEqual([1, 1, 1]);
+  expect(await countWithdrawals(mine.certId)).toEqual([1, 1, 1]);
   expect(await countTraces(mine.certId)).toMatchObject({ withdrawals: 0, audit: 0, anchors: 0 });
 });
 
-test("the receipt of a withdrawal from recipients names them, and is bound by the ledger's statement", async () => {
+test("the receipt of a withdrawal from recipients names them, and the ledger's statement contains its hash", async () => {
   const mine = await heldOfThree();
   const answer = await manage(mine, { entities: ["Zenith Roofing", "Acme Solar LLC"] });
   const receipt = (await unlimited(new URL(answer.body.data.receipt_url).pathname + new URL(answer.body.data.receipt_url).search)).body
@@ -109,11 +109,11 @@ test("the receipt of a withdrawal from recipients names them, and is bound by th
   expect(code(await unlimited(`/v1/certs/cc_00${"0".repeat(24)}/receipt?withdrawal=1`))).toBe("404 cert_not_found");
 });
 
-test("with the last recipient the certificate is revoked, and only then certificate.revoked is sent", async () => {
+test("withdrawing from the last recipient revokes the certificate and sends certificate.revoked", async () => {
   const mine = await heldOfThree();
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(false);
   expect((await manage(mine, { entities: ["Zenith Roofing"] })).body.data.revoked).toBe(false);
-  expect(await events(mine.certId)).toEqual([]); // not asked for
+  expect(await events(mine.certId)).toEqual([]); // The business has not enabled certificate.issued, so no event is sent.
   const last = await manage(mine, { entities: ["Bright Homes Inc", "Acme Solar LLC"] });
   expect(last.body.data).toMatchObject({ revoked: true });
   expect(last.body.data.entities_withdrawn).toBeUndefined();
@@ -125,7 +125,7 @@ test("with the last recipient the certificate is revoked, and only then certific
   expect(code(await manage(mine, { entities: ["Acme Solar LLC"] }))).toBe("409 already_revoked");
 });
 
-test("a business that asked for certificate.issued is told of each withdrawal from recipients, by the certificate's id alone", async () => {
+test("a business with certificate.issued enabled gets an event for each withdrawal from recipients, with only the certificate's id", async () => {
   const mine = await heldOfThree();
   await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?1").bind(world.acme.id).run();
   try {
@@ -136,7 +136,7 @@ test("a business that asked for certificate.issued is told of each withdrawal fr
   expect(await events(mine.certId)).toEqual(["certificate.entities_withdrawn"]);
 });
 
-test("owners are mailed who was withdrawn from, and until when contact must end", async () => {
+test("owners get an email with the recipients withdrawn from and the deadline", async () => {
   const mine = await heldOfThree();
   await manage(mine, { entities: ["Zenith Roofing"] });
   const mail = (await listMailTo(world.ownerEmail)).find(({ text }) => text.includes(mine.certId));
@@ -144,7 +144,7 @@ test("owners are mailed who was withdrawn from, and until when contact must end"
   expect(mail?.text).not.toContain("Bright Homes Inc");
 });
 
-test("only names that were consented to are taken, and a wrong one spends no try and changes nothing", async () => {
+test("only recipients that were consented to are accepted, and an invalid name spends no attempt and changes nothing", async () => {
   const mine = await issueToNewPerson({
     entities: three,
     entities_accepted: ["Acme Solar LLC", "Zenith Roofing"],
@@ -171,33 +171,33 @@ test("only names that were consented to are taken, and a wrong one spends no try
     unlimited,
   );
   expect(code(right)).toBe("200 ok");
-  // the accepted ones are all there is: the other accepted one is the last
+  // Only accepted recipients count, so this one is the last.
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
 });
 
-test("a wrong token learns nothing from names", async () => {
+test("an invalid token gets the same refusal with a recipient's name", async () => {
   const mine = await heldOfThree();
   const stranger = "A".repeat(43);
   expect(code(await manage(mine, { token: stranger, entities: ["Acme Solar LLC"] }))).toBe("400 opt_out_failed");
   expect((await verify(mine.certId)).entities_withdrawn).toBeUndefined();
 });
 
-test("of many requests at once for one recipient one withdraws; for all of them each is withdrawn once and the last revokes", async () => {
+test("concurrent withdrawals record each recipient once, and the last recipient revokes the certificate", async () => {
   const same = await heldOfThree();
   const answers = await Promise.all(Array.from({ length: 6 }, () => manage(same, { entities: ["Acme Solar LLC"] })));
   expect(answers.map(code).sort()).toEqual(["200 ok", ...Array.from({ length: 5 }, () => "409 already_revoked")]);
-  expect(await acts(same.certId)).toEqual([1, 1, 1]);
+  expect(await countWithdrawals(same.certId)).toEqual([1, 1, 1]);
 
   const all = await heldOfThree();
   const each = await Promise.all(three.map((name) => manage(all, { entities: [name] })));
   expect(each.map(code)).toEqual(["200 ok", "200 ok", "200 ok"]);
   expect(each.filter(({ body }) => body.data.revoked)).toHaveLength(1);
-  expect(await acts(all.certId)).toEqual([2, 2, 2]);
+  expect(await countWithdrawals(all.certId)).toEqual([2, 2, 2]);
   expect(await countTraces(all.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   expect((await verify(all.certId)).status).toBe("revoked");
 });
 
-test("a recipient and the whole certificate at once leave one revocation and no act after it", async () => {
+test("concurrent withdrawals of a recipient and of the certificate leave one revocation and nothing after it", async () => {
   const mine = await heldOfThree();
   const [one, whole] = await Promise.all([manage(mine, { entities: ["Acme Solar LLC"] }), manage(mine, {})]);
   expect(code(whole)).toBe("200 ok");
@@ -212,7 +212,7 @@ test("a recipient and the whole certificate at once leave one revocation and no 
   ).rejects.toThrow("a certificate can be revoked only once");
 });
 
-test("acts and their recipients can neither be changed nor deleted", async () => {
+test("withdrawals and their recipients can be neither changed nor deleted", async () => {
   const mine = await heldOfThree();
   await manage(mine, { entities: ["Acme Solar LLC"] });
   for (const change of [
@@ -225,33 +225,33 @@ test("acts and their recipients can neither be changed nor deleted", async () =>
   }
 });
 
-test("contact-check answers by recipient", async () => {
+test("contact-check answers for each recipient", async () => {
   const mine = await heldOfThree();
   const { cease_by } = (await manage(mine, { entities: ["Acme Solar LLC"] })).body.data;
-  const ask = async (entity?: string) =>
+  const checkRecipient = async (entity?: string) =>
     (
       await unlimited(
         "/v1/contact-check",
         buildJsonPost({ subjects: [{ email: mine.email }], ...(entity && { entity }) }, { authorization: `Bearer ${key}` }),
       )
     ).body.data.results[0];
-  expect(await ask("Acme Solar LLC")).toMatchObject({
+  expect(await checkRecipient("Acme Solar LLC")).toMatchObject({
     contactable: false,
     reason: "revoked",
     basis: [{ id: mine.certId, status: "revoked", cease_by }],
   });
-  expect(await ask("Zenith Roofing")).toMatchObject({ contactable: true, basis: [{ status: "active", cease_by: null }] });
-  expect(await ask()).toMatchObject({ contactable: true, reason: "active_consent" });
+  expect(await checkRecipient("Zenith Roofing")).toMatchObject({ contactable: true, basis: [{ status: "active", cease_by: null }] });
+  expect(await checkRecipient()).toMatchObject({ contactable: true, reason: "active_consent" });
 });
 
-test("match tells a recipient that was withdrawn from that it is, and the others nothing of it", async () => {
+test("match returns revoked to the recipient that was withdrawn from, and active to the others", async () => {
   const name = (await env.DB.prepare("SELECT name FROM businesses WHERE id = ?1").bind(world.acme.id).first<{ name: string }>())
     ?.name as string;
   const mine = await issueToNewPerson({ entities: [name, "Zenith Roofing"] });
-  const ask = async () =>
+  const checkRecipient = async () =>
     (await unlimited(`/v1/certs/${mine.certId}/match`, buildJsonPost({ email: mine.email }, { authorization: `Bearer ${key}` }))).body.data;
   await manage(mine, { entities: [name] });
-  expect(await ask()).toMatchObject({ status: "revoked", email: true, entity_named: false });
+  expect(await checkRecipient()).toMatchObject({ status: "revoked", email: true, entity_named: false });
   const other = await issueToNewPerson({ entities: [name, "Zenith Roofing"] });
   await manage(other, { entities: ["Zenith Roofing"] });
   expect(
@@ -271,8 +271,8 @@ test("the evidence pack proves each withdrawal from recipients by its receipt, i
   const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
   const found = async () => {
     const { failed, checks } = await verifyPack(await pack(), { ...defaultVerificationOptions, trust });
-    const asked = ["entities.receipt", "audit.status", "cert.consistency"];
-    return [failed, ...asked.map((wanted) => checks.find(({ id }) => id === wanted)?.outcome)];
+    const checkIds = ["entities.receipt", "audit.status", "cert.consistency"];
+    return [failed, ...checkIds.map((wanted) => checks.find(({ id }) => id === wanted)?.outcome)];
   };
   expect(await found()).toEqual([null, "pass", "pass", "pass"]);
   const files = parseZip(await pack(), 20_000_000);

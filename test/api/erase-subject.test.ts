@@ -1,4 +1,5 @@
-// Personal data end when an owner says so: everything that is the person's is destroyed, in every store; what proves the consent stays.
+// Tests of POST /v1/certs/{id}/erase-subject: all personal data of the person is erased from every store, and the proof of the consent
+// stays.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -33,7 +34,7 @@ const entriesOf = async (certId: string): Promise<string[]> =>
     ({ type }) => type,
   );
 
-/** All rows of all tables and all values of the key-value store, as one text; without the mailbox that only development has. */
+/** All rows of all tables and all values of the key-value store as one text, without the captured mail of development. */
 const everythingStored = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%' AND name <> 'captured_mail'",
@@ -44,7 +45,7 @@ const everythingStored = async (): Promise<string> => {
   return JSON.stringify([tables.map((table) => table.results), keys, values]);
 };
 
-const places = [
+const traceTables = [
   ["certificates", "id", ["subject_sealed", "evidence_sealed", "email_index", "phone_index", "manage_token_hash"]],
   ["certificate_views", "cert_id", ["viewer_sealed"]],
   ["email_codes", "cert_id", ["code_hash", "address_index", "context_hash"]],
@@ -54,22 +55,22 @@ const places = [
   ["idempotent_responses", "cert_id", ["response_sealed", "body_hash", "key_hash"]],
   ["mail_outbox", "cert_id", ["message_sealed"]],
 ] as const;
-const columns = places.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
+const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
-/** Every sealed value, index and hash that is there because of the person of this certificate, with the column it stands in. */
+/** Every encrypted value, index and hash that exists because of the person of this certificate, with its column. */
 const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
   const found = await env.DB.batch<{ value: string | null }>(
-    columns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
+    traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
   );
   return found.flatMap(({ results }, at) =>
-    results.flatMap(({ value }) => (value ? [{ column: `${columns[at]?.table}.${columns[at]?.name}`, value }] : [])),
+    results.flatMap(({ value }) => (value ? [{ column: `${traceColumns[at]?.table}.${traceColumns[at]?.name}`, value }] : [])),
   );
 };
 
 let phones = 2_000;
 
-/** A certificate with something in every place where its person can leave a trace; it is withdrawn, and the business wrote notes. */
-const wellKnown = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
+/** A certificate with data in every place where its person can leave a trace, withdrawn and with notes of the business. */
+const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
   const email = createEmailAddress();
   phones += 1;
   const fields = { email, first_name: "Zebulon", phone: `+1 202 555 ${phones}` };
@@ -77,8 +78,8 @@ const wellKnown = async (): Promise<{ readonly certId: string; readonly email: s
   const certId = receipt.cert_id as string;
   await getWithKey(`/c/${certId}`);
   await submitWithdrawalCode(certId, { email, code: "000000" }, getCookies(await requestWithdrawalCode(certId, email)));
-  const told = { method: "phone", received_at: new Date().toISOString(), note: "Zebulon called from his car" };
-  await call(`/v1/certs/${certId}/withdrawals`, buildJsonPost(told, { ...withKey, "idempotency-key": crypto.randomUUID() }));
+  const recorded = { method: "phone", received_at: new Date().toISOString(), note: "Zebulon called from his car" };
+  await call(`/v1/certs/${certId}/withdrawals`, buildJsonPost(recorded, { ...withKey, "idempotency-key": crypto.randomUUID() }));
   await call(`/v1/certs/${certId}/cease-ack`, buildJsonPost({ note: "told Zebulon" }, withKey));
   await env.DB.prepare(
     "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at, cert_id) VALUES (?1, 'withdrawal_code', ?1, 9e15, 9e15, 0, ?2)",
@@ -89,10 +90,10 @@ const wellKnown = async (): Promise<{ readonly certId: string; readonly email: s
 };
 
 describe("a person who is erased", () => {
-  test("R1: leaves nothing in any store, and the business's own notes about them go too", async () => {
-    const { certId } = await wellKnown();
+  test("R1: leaves no data in any store, including the business's own notes about them", async () => {
+    const { certId } = await issueWithAllTraces();
     const traces = await tracesOf(certId);
-    expect([...new Set(traces.map(({ column }) => column))]).toEqual(columns.map(({ table, name }) => `${table}.${name}`));
+    expect([...new Set(traces.map(({ column }) => column))]).toEqual(traceColumns.map(({ table, name }) => `${table}.${name}`));
     await eraseCertificate(certId);
     expect(await tracesOf(certId)).toEqual([]);
     const stored = await everythingStored();
@@ -101,8 +102,8 @@ describe("a person who is erased", () => {
     expect(row).toEqual({ subject_masked: "{}" });
   });
 
-  test("keeps hashes, times, status and proofs: everything still verifies", async () => {
-    const { certId } = await wellKnown();
+  test("keeps hashes, times, status and proofs, so that everything still verifies", async () => {
+    const { certId } = await issueWithAllTraces();
     const before = await verified(certId);
     await requestErasure(certId);
     const after = await verified(certId);
@@ -115,8 +116,8 @@ describe("a person who is erased", () => {
     expect(sha256Hex(after.canonical)).toBe(after.fingerprint);
   });
 
-  test("is told everywhere: detail, list, receipts, match and contact-check", async () => {
-    const { certId, email } = await wellKnown();
+  test("is shown as erased in detail, list, receipts, match and contact-check", async () => {
+    const { certId, email } = await issueWithAllTraces();
     const at = await eraseCertificate(certId);
     const detail = (await getWithKey(`/v1/certs/${certId}`, key)).body.data;
     expect(detail).toMatchObject({ subject: {}, subject_salts: {}, subject_erased_at: at, evidence: null, view_trail: [], view_count: 1 });
@@ -134,8 +135,8 @@ describe("a person who is erased", () => {
     expect(checked.body.data.results[0]).toMatchObject({ contactable: false, reason: "none", basis: [] });
   });
 
-  test("R2: is in the evidence by an audit entry that holds nothing of them, and the pack is valid", async () => {
-    const { certId } = await wellKnown();
+  test("R2: is in the evidence as an audit entry without personal data, and the pack is valid", async () => {
+    const { certId } = await issueWithAllTraces();
     await platform.auditLogStub(0).drainNow();
     await submitAnchors(platform);
     await eraseCertificate(certId);
@@ -157,26 +158,26 @@ describe("a person who is erased", () => {
     }
   });
 
-  test("R3: cannot be withdrawn for by any code or link of before, nor by one that is asked for afterwards", async () => {
+  test("R3: cannot be withdrawn for by a code or link, whether sent before or requested afterwards", async () => {
     const mine = await issueToNewPerson();
     const cookie = getCookies(await requestWithdrawalCode(mine.certId, mine.email));
     const [[code], [link]] = [await listCodes(mine.email), await listLinkTokens(mine.email)];
     await eraseCertificate(mine.certId);
-    const tries = [
+    const attempts = [
       await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie),
       await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken })),
       await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: link })),
     ];
-    expect(tries.map(({ body }) => body.error.code)).toEqual(["opt_out_failed", "opt_out_failed", "opt_out_failed"]);
+    expect(attempts.map(({ body }) => body.error.code)).toEqual(["opt_out_failed", "opt_out_failed", "opt_out_failed"]);
     const mails = (await listCodes(mine.email)).length;
     expect((await requestWithdrawalCode(mine.certId, mine.email)).body.data).toEqual({ accepted: true });
     expect((await listCodes(mine.email)).length).toBe(mails);
     expect((await verified(mine.certId)).status).toBe("active");
-    const told = { method: "mail", received_at: new Date().toISOString() };
-    expect((await call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost(told, withKey))).status).toBe(201);
+    const recorded = { method: "mail", received_at: new Date().toISOString() };
+    expect((await call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost(recorded, withKey))).status).toBe(201);
   });
 
-  test("is said on the page, with whom to turn to instead of forms that could not work", async () => {
+  test("gets a certificate page with the business's contact instead of forms that cannot work", async () => {
     for (const [language, words] of [
       ["en", "To withdraw, turn to"],
       ["es", "Para retirar el consentimiento, diríjase a"],
@@ -193,7 +194,7 @@ describe("a person who is erased", () => {
     }
   });
 
-  test("R4: leaves opens of the page counted and kept of nobody", async () => {
+  test("R4: leaves new views of the page counted but not stored", async () => {
     const { cert_id: certId } = await issueCertificate();
     await eraseCertificate(certId);
     await getWithKey(`/c/${certId}`);
@@ -202,8 +203,8 @@ describe("a person who is erased", () => {
   });
 });
 
-describe("erasing", () => {
-  test("a second time, and fifty times at once, is the first time", async () => {
+describe("POST /v1/certs/{id}/erase-subject", () => {
+  test("returns the first result when repeated, also fifty times at once", async () => {
     const { cert_id: certId } = await issueCertificate();
     const cookie = await signIn(world.ownerEmail);
     const answers = await Promise.all(
@@ -216,7 +217,7 @@ describe("erasing", () => {
     expect((await requestErasure(certId)).body.data).toEqual(first?.body.data);
   });
 
-  test("R5: is an owner's, of their own business, who says so in a word", async () => {
+  test("R5: requires a signed-in owner of the business who confirms with ERASE", async () => {
     const { cert_id: certId } = await issueCertificate();
     const outcomes = async (...answers: Promise<TestResponse>[]) =>
       (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
@@ -235,7 +236,7 @@ describe("erasing", () => {
   });
 
   test("R6: cannot be undone, done in part or done twice by any statement", async () => {
-    const { certId } = await wellKnown();
+    const { certId } = await issueWithAllTraces();
     const run = (sql: string) => env.DB.prepare(sql).bind(certId).run();
     const inPart = [
       "UPDATE certificates SET subject_sealed = 'x' WHERE id = ?",
@@ -259,7 +260,7 @@ describe("erasing", () => {
     await expect(run("UPDATE withdrawals SET note_sealed = 'x' WHERE cert_id = ?")).rejects.toThrow("is immutable");
   });
 
-  test("in a database that fails erases nothing", async () => {
+  test("erases nothing when the database fails", async () => {
     const { cert_id: certId } = await issueCertificate();
     await env.DB.exec("CREATE TRIGGER broken BEFORE DELETE ON certificate_views BEGIN SELECT RAISE(ABORT, 'broken'); END");
     await getWithKey(`/c/${certId}`);

@@ -1,4 +1,4 @@
-// The feed through the front door: what a page is, what a cursor may be, and what nobody may read.
+// Tests of GET /v1/events: pages, cursors and access.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
@@ -21,20 +21,20 @@ afterEach(() => {
 });
 
 const feed = (query = "", key = ownKey): Promise<TestResponse> => getWithKey(`/v1/events${query}`, key);
-const tell = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
+const commit = async (count: number, ...change: Parameters<typeof commitEvents>[2][]): Promise<string[]> => {
   const ids = await commitEvents(business, count, change[0]);
   await eventSequences.getByName(business).drain();
   return ids;
 };
 
-describe("the feed", () => {
-  test("is empty, with the cursor as it was given, before anything happened", async () => {
+describe("GET /v1/events", () => {
+  test("returns an empty page with the given cursor before any event", async () => {
     expect((await feed()).body.data).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
     expect((await feed("?cursor=77")).body.data).toEqual({ events: [], next_cursor: 77, has_more: false, head: 0 });
   });
 
-  test("shows each event as SPEC has it, in order, and leads on by its cursor", async () => {
-    const ids = await tell(3);
+  test("returns events in order in the documented format, with the cursor of the next page", async () => {
+    const ids = await commit(3);
     const first = (await feed("?limit=2")).body.data;
     expect(first.events.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
     expect(first).toMatchObject({ next_cursor: 2, has_more: true });
@@ -47,8 +47,8 @@ describe("the feed", () => {
     expect((await feed("?cursor=3")).body.data).toEqual({ events: [], next_cursor: 3, has_more: false, head: 3 });
   });
 
-  test("has pages of 100 unless asked otherwise, and never more than 500", { timeout: 60_000 }, async () => {
-    await tell(600);
+  test("returns 100 events by default and 500 at most", { timeout: 60_000 }, async () => {
+    await commit(600);
     expect((await feed()).body.data.events).toHaveLength(100);
     expect((await feed("?limit=501")).body.data.events).toHaveLength(500);
     expect((await feed("?limit=99999999999999999999")).body.data.events).toHaveLength(500);
@@ -64,14 +64,14 @@ describe("the feed", () => {
     ["types="],
     ["cursor=1&cursor=2"],
     ["limit=1&limit=2"],
-  ])("refuses ?%s", async (query) => {
+  ])("returns 400 invalid_request for ?%s", async (query) => {
     const answer = await feed(`?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("invalid_request");
     expect(answer.body.error.message).toMatch(/^(?:cursor|limit|types): /);
   });
 
-  test("takes the largest exact number for a cursor", async () => {
+  test("accepts the largest exact number as a cursor", async () => {
     expect((await feed("?cursor=9007199254740991")).body.data).toEqual({
       events: [],
       next_cursor: 9_007_199_254_740_991,
@@ -80,26 +80,26 @@ describe("the feed", () => {
     });
   });
 
-  test("shows only the types asked for, while the cursor passes over the others", async () => {
+  test("returns only the requested types, and advances the cursor past the others", async () => {
     const before = (await feed("?cursor=9007199254740991")).status;
     expect(before).toBe(200);
-    const [id] = await tell(1, { type: "share.created", certId: null, shareId: "shr_1" });
-    await tell(1);
+    const [id] = await commit(1, { type: "share.created", certId: null, shareId: "shr_1" });
+    await commit(1);
     const page = (await feed("?types=share.created,share.revoked")).body.data;
     expect(page.events.map((event: { id: string }) => event.id)).toEqual([id]);
     expect(page.next_cursor).toBe(page.events[0].seq + 1);
     expect(page.has_more).toBe(false);
   });
 
-  test("W9: keeps the event of an update and withholds its payload once the share is not active", async () => {
-    const [id] = await tell(1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.not-to-be-opened" });
+  test("W9: keeps the event of an update but withholds its payload once the share is not active", async () => {
+    const [id] = await commit(1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.not-to-be-opened" });
     const page = (await feed("?types=consumer.updated.email")).body.data;
     expect(page.events).toMatchObject([{ id, share_id: "shr_gone", data: null }]);
     expect(JSON.stringify(page)).not.toContain("sealed");
   });
 
-  test("is one business's own, and a test key's is empty", async () => {
-    await tell(1);
+  test("returns one business's own events, and none to a test key", async () => {
+    await commit(1);
     expect((await feed("", await createApiKey(await createBusiness()))).body.data.events).toEqual([]);
     await commitEvents(world.acme.id, 1);
     await eventSequences.getByName(world.acme.id).drain();
@@ -107,28 +107,28 @@ describe("the feed", () => {
     expect((await feed("", "sk_live_00wrong")).status).toBe(401);
   });
 
-  test("tells of issuances only a business that asked, and of those an endpoint only that names them", async () => {
+  test("contains certificate.issued only if the business enabled it, and endpoints receive it only if they name it", async () => {
     const placed = async (): Promise<readonly string[]> => {
       await eventSequences.getByName(world.other.id).drain();
       return (await eventSequences.getByName(world.other.id).listEvents(0, 500, null)).events.map(
         (event) => `${event.type} ${event.certId}`,
       );
     };
-    const issueOne = async (): Promise<{ cert_id: string }> =>
+    const issue = async (): Promise<{ cert_id: string }> =>
       (await submitConsent({ ...buildSubmission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }))
         .body.data;
-    await issueOne();
+    await issue();
     const before = await placed();
     expect(before.filter((event) => event.startsWith("certificate.issued"))).toEqual([]);
     await env.DB.prepare("UPDATE businesses SET emit_certificate_issued = 1 WHERE id = ?").bind(world.other.id).run();
-    const { cert_id } = await issueOne();
+    const { cert_id } = await issue();
     expect(await placed()).toEqual([...before, `certificate.issued ${cert_id}`]);
     expect(receivesEventType(null, "certificate.issued")).toBe(false);
     expect(receivesEventType(["certificate.issued"], "certificate.issued")).toBe(true);
     expect(receivesEventType(null, "certificate.revoked")).toBe(true);
   });
 
-  test("refuses a delivery of our own that finds its way back to us", async () => {
+  test("refuses a delivery of ours that returns to us", async () => {
     const headers = { authorization: `Bearer ${world.acme.keys.live}`, "svc-delivery-id": "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9" };
     for (const path of ["/v1/events", "/v1/health", "/c/nothing"]) {
       const answer = await call(path, { headers });
@@ -136,7 +136,7 @@ describe("the feed", () => {
     }
   });
 
-  test("W30: is answered 120 times a minute; the next poll waits and wakes nobody", { timeout: 60_000 }, async () => {
+  test("W30: returns 429 after 120 requests a minute, without waking the Durable Object", { timeout: 60_000 }, async () => {
     const woken: string[] = [];
     const watched = {
       getByName: (name: string) => {
@@ -146,7 +146,7 @@ describe("the feed", () => {
     };
     const service = createServiceCall({ EVENT_SEQUENCE: watched });
     const key = await createApiKey(await createBusiness());
-    vi.useFakeTimers({ toFake: ["Date"] }); // all of it in one moment, however long it takes here
+    vi.useFakeTimers({ toFake: ["Date"] }); // All requests fall into the same moment, however long they take here.
     const answers = await Promise.all(
       Array.from({ length: 125 }, () => service("/v1/events?cursor=0&limit=1", { headers: { authorization: `Bearer ${key}` } })),
     );
@@ -159,13 +159,13 @@ describe("the feed", () => {
     expect((await service("/v1/events", { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
   });
 
-  test("has an event some milliseconds after the change was answered, without any cron", async () => {
+  test("contains an event milliseconds after the change, without a cron run", async () => {
     const platform = await createPlatform(env as unknown as Env);
     const work: Promise<void>[] = [];
-    const told = await createBusiness();
-    const [id] = await commitEvents(told, 1);
-    createSchedules({ ...platform, waitUntil: (task) => void work.push(task()) }).scheduleEvents(told as BusinessId, "live");
+    const notified = await createBusiness();
+    const [id] = await commitEvents(notified, 1);
+    createSchedules({ ...platform, waitUntil: (task) => void work.push(task()) }).scheduleEvents(notified as BusinessId, "live");
     await Promise.all(work);
-    expect((await eventSequences.getByName(told).listEvents(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
+    expect((await eventSequences.getByName(notified).listEvents(0, 10, null)).events.map((event) => event.id)).toEqual([id]);
   });
 });

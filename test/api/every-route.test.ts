@@ -1,5 +1,5 @@
-// What must hold on every route there is, taken from the description of the API: who may call it, and how it answers. A
-// route added later is tested by being described.
+// Tests of rules that hold for every route of the OpenAPI document: who may call it and how it answers. A new route is tested as soon as it
+// is described.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { sha256, sha256Hex } from "../../core/hash.ts";
@@ -32,13 +32,13 @@ interface Described {
   readonly security?: readonly Record<string, unknown>[];
 }
 
-/** Every way to be let in is by this scheme. */
+/** True if every alternative of the security requirement includes this scheme. */
 const needs = (security: Described["security"], name: string): boolean =>
   security !== undefined && security.length > 0 && security.every((scheme) => name in scheme);
 
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-/** Ids of each kind that nobody has. */
+/** Ids of each kind that belong to no record. */
 const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",
@@ -54,7 +54,7 @@ const unknownRecords: Readonly<Record<string, string>> = {
   removal_id: "rmv_00000000000000000000000000",
   request_id: "req_00000000000000000000000000",
 };
-/** Of one person with acme: what only an active share answers, and what only one that was stopped. */
+/** Two shares of one person with acme. Some routes succeed only for an active share, others only for a revoked one. */
 let activeShareId = "";
 let stoppedShareId = "";
 const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
@@ -71,7 +71,7 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  // Names nobody who asks: a recipient that is named may match.
+  // Names none of the callers, because a named recipient may call match.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
   ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {
@@ -90,16 +90,16 @@ beforeAll(async () => {
     .run();
 });
 
-/** Path parameters, as the records of acme where an API key opens them. A route with another parameter needs a record here. */
+/** Path parameters with acme's records where an API key reads them. A route with another parameter needs a record here. */
 const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
-/** A withdrawal is recorded once: a call that is to succeed needs a certificate that is still active. */
+/** A withdrawal is recorded once, so each successful call needs a certificate that is still active. */
 const activeCertIds: string[] = [];
 const recordsFor = ({ path }: Operation): Record<string, string> => {
   if (path.endsWith("/withdrawals")) return { cert_id: activeCertIds.pop() ?? ownCertId };
   return path === "/v1/shares/{share_id}/cease-ack" ? { share_id: stoppedShareId } : ownRecords();
 };
 
-/** What is sent where a submission is not what the route takes. */
+/** Request bodies of routes that do not take a submission. */
 const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/withdrawals$/, () => ({ method: "phone", received_at: new Date().toISOString() })],
   [/\/cease-ack$/, () => ({})],
@@ -119,13 +119,13 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/sandbox\/trigger$/, () => ({ type: "share.created" })],
 ];
 const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
-/** What is asked where a route answers nothing without. */
+/** Query strings of routes that require one. */
 const queryFor = ({ path }: Operation): string => {
   if (path !== "/v1/authorize") return "";
   const { client_id, origin, purpose, code_challenge } = buildDecision("A".repeat(43));
   return `?${new URLSearchParams({ client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email" })}`;
 };
-/** Asking writes nothing, and a withdrawal is the person's right: neither waits for a payment. */
+/** Reads write nothing, and withdrawing is the person's right, so neither requires a paid account. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
 const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
   parameters.reduce((filled, name) => {
@@ -147,11 +147,14 @@ const requestTo = (
   });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-/** Test mode opens with a test key alone. */
+/** Test routes accept only a test key. */
 const ownKey = ({ path }: Operation): string => world.acme.keys[path.startsWith("/v1/sandbox/") ? "sandbox" : "live"];
 const keyed = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
-/** Faults over all routes, each named. */
-const over = async (routes: readonly Operation[], faultOf: (operation: Operation) => Promise<string | null>): Promise<string[]> => {
+/** The faults of all routes, each with its route. */
+const collectFaults = async (
+  routes: readonly Operation[],
+  faultOf: (operation: Operation) => Promise<string | null>,
+): Promise<string[]> => {
   const faults: string[] = [];
   for (const operation of routes) {
     const fault = await faultOf(operation);
@@ -163,7 +166,7 @@ const expecting = (wanted: string, given: TestResponse): string | null =>
   outcome(given) === wanted ? null : `${outcome(given)} instead of ${wanted}`;
 
 describe("every route that needs an API key", () => {
-  test("there are some", () => {
+  test("is in the OpenAPI document", () => {
     expect(keyed().map(nameOf)).toEqual(
       expect.arrayContaining(["GET /v1/certs", "GET /v1/certs/{cert_id}", "GET /v1/certs/{cert_id}/evidence-pack"]),
     );
@@ -171,29 +174,29 @@ describe("every route that needs an API key", () => {
 
   const key = world.acme.keys.live;
   const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
-    ["none", {}],
-    ["an empty one", { authorization: "Bearer " }],
+    ["no credential", {}],
+    ["an empty key", { authorization: "Bearer " }],
     ["the scheme alone", { authorization: "Bearer" }],
     ["the key without a scheme", { authorization: key }],
     ["another scheme", { authorization: `Basic ${btoa(`${key}:`)}` }],
     ["a token scheme", { authorization: `Token ${key}` }],
-    ["one that nobody has", { authorization: `Bearer ${generateSecret("sk_live_", "00" as ShardId, (count) => new Uint8Array(count))}` }],
-    ["one of a home that is not there", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
-    ["one of another home", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
-    ["one relabelled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
-    ["one that was revoked", { authorization: `Bearer ${revokedKey}` }],
-    ["one cut short", { authorization: `Bearer ${key.slice(0, -1)}` }],
-    ["one too long", { authorization: `Bearer ${key}A` }],
-    ["one in upper case", { authorization: `Bearer ${key.toUpperCase()}` }],
-    ["two", { authorization: `Bearer ${key}, Bearer ${key}` }],
-    ["one with words after it", { authorization: `Bearer ${key} x` }],
-    ["the hash of one", { authorization: `Bearer ${sha256Hex(key)}` }],
+    ["an unknown key", { authorization: `Bearer ${generateSecret("sk_live_", "00" as ShardId, (count) => new Uint8Array(count))}` }],
+    ["a key of an unknown shard", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_zz")}` }],
+    ["a key with another shard", { authorization: `Bearer ${key.replace("sk_live_00", "sk_live_01")}` }],
+    ["a live key relabeled as a test key", { authorization: `Bearer ${key.replace("sk_live_", "sk_test_")}` }],
+    ["a revoked key", { authorization: `Bearer ${revokedKey}` }],
+    ["a key that is too short", { authorization: `Bearer ${key.slice(0, -1)}` }],
+    ["a key that is too long", { authorization: `Bearer ${key}A` }],
+    ["a key in upper case", { authorization: `Bearer ${key.toUpperCase()}` }],
+    ["two keys", { authorization: `Bearer ${key}, Bearer ${key}` }],
+    ["a key with text after it", { authorization: `Bearer ${key} x` }],
+    ["the hash of a key", { authorization: `Bearer ${sha256Hex(key)}` }],
     ["an agent's token", { authorization: `Bearer ${key.replace("sk_live_", "pat_")}` }],
     ["a client id", { authorization: `Bearer ${world.acme.clients.live}` }],
-    ["one in the query", {}, `?api_key=${key}&access_token=${key}&key=${key}&authorization=Bearer%20${key}`],
-    ["one in a cookie", { cookie: `api_key=${key}; authorization=Bearer ${key}; svc_session=${key}` }],
+    ["a key in the query", {}, `?api_key=${key}&access_token=${key}&key=${key}&authorization=Bearer%20${key}`],
+    ["a key in a cookie", { cookie: `api_key=${key}; authorization=Bearer ${key}; svc_session=${key}` }],
     [
-      "one in other headers",
+      "a key in other headers",
       { "x-api-key": key, "api-key": key, "proxy-authorization": `Bearer ${key}`, "x-authorization": `Bearer ${key}` },
     ],
   ];
@@ -201,10 +204,10 @@ describe("every route that needs an API key", () => {
     "refuses $name with one and the same answer",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
-      const faults = await over(keyed(), async (operation) => {
+      const faults = await collectFaults(keyed(), async (operation) => {
         const answer = await requestTo(operation, headers, query);
         bodies.add(answer.text.replace(answer.body.request_id, ""));
-        if (answer.headers.get("www-authenticate") !== "Bearer") return "does not say which scheme is meant";
+        if (answer.headers.get("www-authenticate") !== "Bearer") return "has no WWW-Authenticate: Bearer";
         if (answer.headers.has("access-control-allow-origin")) return "is readable by a page";
         return expecting("401 unauthorized", answer);
       });
@@ -213,9 +216,9 @@ describe("every route that needs an API key", () => {
     },
   );
 
-  test("tells nothing of a record without a key, whoever's it is", async () => {
+  test("returns 401 unauthorized without a key, also for an unknown record", async () => {
     expect(
-      await over(keyed(), async (operation) => expecting("401 unauthorized", await requestTo(operation, {}, "", unknownRecords))),
+      await collectFaults(keyed(), async (operation) => expecting("401 unauthorized", await requestTo(operation, {}, "", unknownRecords))),
     ).toEqual([]);
   });
 
@@ -223,7 +226,7 @@ describe("every route that needs an API key", () => {
     activeCertIds.push((await issueCertificate()).cert_id);
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
-      return await over(keyed(), async (operation) => {
+      return await collectFaults(keyed(), async (operation) => {
         const wanted = change(operation);
         const answer = await requestTo(operation, { authorization: `Bearer ${ownKey(operation)}` });
         return wanted === null ? (answer.status < 400 ? null : outcome(answer)) : expecting(wanted, answer);
@@ -239,27 +242,27 @@ describe("every route that needs an API key", () => {
     ["closed", () => "402 business_inactive"],
     ["pending", () => "402 business_inactive"],
     ["past_due", ({ method, path }) => (method === "GET" || worksPastDue.test(path) ? null : "402 subscription_past_due")],
-  ])("while the business is %s", async (status, wanted) => {
+  ])("returns the expected status while the business is %s", async (status, wanted) => {
     expect(await inState(status, wanted)).toEqual([]);
   });
 
   const others: readonly (readonly [string, DemoBusiness])[] = [
     ["another business", world.other],
     ["a free business", world.examples.free],
-    ["a business in the second home", worldInSecondShard.acme],
+    ["a business on the second shard", worldInSecondShard.acme],
   ];
-  test.each(others)("answers %s about acme's records as about none", async (_name, business) => {
-    const faults = await over(
+  test.each(others)("returns the same 404 to %s for acme's records as for unknown ones", async (_name, business) => {
+    const faults = await collectFaults(
       keyed().filter(({ parameters }) => parameters.length > 0),
       async (operation) => {
         for (const credential of Object.values(business.keys)) {
-          const theirs = await requestTo(operation, { authorization: `Bearer ${credential}` });
-          const nobodys = await requestTo(operation, { authorization: `Bearer ${credential}` }, "", unknownRecords);
+          const foreign = await requestTo(operation, { authorization: `Bearer ${credential}` });
+          const unknownAnswer = await requestTo(operation, { authorization: `Bearer ${credential}` }, "", unknownRecords);
           if (
-            theirs.status !== 404 ||
-            theirs.text.replace(theirs.body.request_id, "") !== nobodys.text.replace(nobodys.body.request_id, "")
+            foreign.status !== 404 ||
+            foreign.text.replace(foreign.body.request_id, "") !== unknownAnswer.text.replace(unknownAnswer.body.request_id, "")
           )
-            return outcome(theirs);
+            return outcome(foreign);
         }
         return null;
       },
@@ -267,8 +270,8 @@ describe("every route that needs an API key", () => {
     expect(faults).toEqual([]);
   });
 
-  test("acme's own test key knows none of its live records", async () => {
-    const faults = await over(
+  test("returns 404 for live records to acme's own test key", async () => {
+    const faults = await collectFaults(
       keyed().filter(({ parameters }) => parameters.length > 0),
       async (operation) =>
         expecting(
@@ -283,27 +286,27 @@ describe("every route that needs an API key", () => {
 describe("every route that needs a session", () => {
   const sessioned = (): readonly Operation[] => operations.filter(({ needsSession }) => needsSession);
 
-  test("there are some", () => {
+  test("is in the OpenAPI document", () => {
     expect(sessioned().map(nameOf)).toEqual(expect.arrayContaining(["GET /v1/auth/session", "DELETE /v1/webhooks/{webhook_id}"]));
   });
 
   const { keys } = world.acme;
   const unknown = `svc_session=ses_00${"A".repeat(43)}`;
   const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
-    ["none", {}],
-    ["one that nobody has", { cookie: unknown }],
-    ["two", { cookie: `${unknown}; ${unknown}` }],
-    ["an API key for one", { cookie: `svc_session=${keys.live}` }],
+    ["no credential", {}],
+    ["an unknown session", { cookie: unknown }],
+    ["two session cookies", { cookie: `${unknown}; ${unknown}` }],
+    ["an API key in the session cookie", { cookie: `svc_session=${keys.live}` }],
     ["an API key", { authorization: `Bearer ${keys.live}` }],
-    ["one under the name it has elsewhere", { cookie: `__Host-${unknown}` }],
-    ["one in a header", { authorization: `Bearer ${unknown.slice(12)}`, "x-session": unknown }],
-    ["one in the query", {}, `?${unknown}`],
+    ["a session under the production cookie name", { cookie: `__Host-${unknown}` }],
+    ["a session in a header", { authorization: `Bearer ${unknown.slice(12)}`, "x-session": unknown }],
+    ["a session in the query", {}, `?${unknown}`],
   ];
   test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
     "refuses $name with one and the same answer",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
-      const faults = await over(sessioned(), async (operation) => {
+      const faults = await collectFaults(sessioned(), async (operation) => {
         const answer = await requestTo(operation, { ...headers, origin: "http://svc.test" }, query);
         bodies.add(answer.text.replace(answer.body.request_id, ""));
         return expecting("401 unauthorized", answer);
@@ -313,32 +316,33 @@ describe("every route that needs a session", () => {
     },
   );
 
-  test("refuses what comes from another site before it asks who is there", async () => {
-    const faults = await over(
+  test("returns 403 csrf_failed for another site's request before it checks the session", async () => {
+    const faults = await collectFaults(
       sessioned().filter(({ method }) => method !== "GET"),
       async (operation) => expecting("403 csrf_failed", await requestTo(operation, { origin: "https://evil.example" })),
     );
     expect(faults).toEqual([]);
   });
 
-  test("answers one person about another's shares as about none, and leaves them as they are", async () => {
+  test("returns the same 404 for another person's share as for an unknown one, and leaves the share unchanged", async () => {
     const sam = await signInPerson({});
     const shared = operations.filter(({ takesSession, parameters }) => takesSession && parameters.includes("share_id"));
     expect(shared.map(nameOf)).toEqual(expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]));
     const before = await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live);
-    const faults = await over(shared, async (operation) => {
+    const faults = await collectFaults(shared, async (operation) => {
       const headers = { ...sam.headers, origin: "http://svc.test" };
-      const theirs = await requestTo(operation, headers);
-      const nobodys = await requestTo(operation, headers, "", unknownRecords);
-      if (theirs.text.replace(theirs.body.request_id, "") !== nobodys.text.replace(nobodys.body.request_id, "")) return "tells them apart";
-      return expecting("404 not_found", theirs);
+      const foreign = await requestTo(operation, headers);
+      const unknownAnswer = await requestTo(operation, headers, "", unknownRecords);
+      if (foreign.text.replace(foreign.body.request_id, "") !== unknownAnswer.text.replace(unknownAnswer.body.request_id, ""))
+        return "differs from the answer for an unknown share";
+      return expecting("404 not_found", foreign);
     });
     expect(faults).toEqual([]);
     expect((await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live)).body.data).toEqual(before.body.data);
   });
 
-  test("is readable by the app's own pages and by nobody else's", async () => {
-    const faults = await over(sessioned(), async (operation) => {
+  test("is readable by the app's own pages and by no other page", async () => {
+    const faults = await collectFaults(sessioned(), async (operation) => {
       for (const origin of ["http://svc.test", "https://evil.example", "null"]) {
         const { headers } = await requestTo(operation, { origin });
         const allowed = [headers.get("access-control-allow-origin"), headers.get("access-control-allow-credentials")].join();
@@ -365,14 +369,14 @@ describe("every route", () => {
     Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(answer.headers.get(name) ?? ""))?.[0] ?? null;
   const cacheable = /^\/(?:\.well-known\/|v1\/openapi\.json|v1\/certs\/\{cert_id\}\/verify)/;
 
-  const nothings = Object.fromEntries(Object.keys(unknownRecords).map((name) => [name, "nothing"]));
+  const malformedRecords = Object.fromEntries(Object.keys(unknownRecords).map((name) => [name, "nothing"]));
   const answersOf = async (operation: Operation): Promise<TestResponse[]> => [
     await requestTo(operation, { authorization: `Bearer ${world.acme.keys.live}` }),
     await requestTo(operation),
     await requestTo(operation, { authorization: `Bearer ${world.examples.suspended.keys.live}` }),
     await requestTo(operation, { authorization: "Bearer x" }, "?page=0&format=x"),
     ...(operation.parameters.length > 0
-      ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", nothings)]
+      ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", malformedRecords)]
       : []),
     await call(addressOf(operation, ownRecords()), { method: "DELETE" }),
     await call(addressOf(operation, ownRecords()), {
@@ -381,26 +385,26 @@ describe("every route", () => {
     }),
   ];
 
-  test("answers with the security headers and a request id, whatever it answers", async () => {
-    const faults = await over(operations, async (operation) => {
+  test("answers with the security headers and a request id, whatever the status", async () => {
+    const faults = await collectFaults(operations, async (operation) => {
       for (const answer of await answersOf(operation)) {
         const fault = headerFault(answer);
         if (fault !== null) return `${answer.status} without ${fault}`;
         if (answer.body !== null && "ok" in answer.body && answer.body.request_id !== answer.headers.get("x-request-id"))
           return `${answer.status}: another request id in the body`;
         if (answer.headers.has("set-cookie") || answer.headers.has("server") || answer.headers.has("x-powered-by"))
-          return `${answer.status}: says too much`;
+          return `${answer.status}: has a cookie or reveals the server`;
       }
       return null;
     });
     expect(faults).toEqual([]);
   });
 
-  test("is kept by no cache, except what is made to be, and never when it refuses", async () => {
-    const faults = await over(operations, async (operation) => {
+  test("answers with no-store unless it is one of the cacheable routes, and always when it refuses", async () => {
+    const faults = await collectFaults(operations, async (operation) => {
       for (const answer of await answersOf(operation)) {
-        const kept = answer.headers.get("cache-control") !== "no-store";
-        if (kept && (answer.status >= 400 || !cacheable.test(operation.path)))
+        const isCacheable = answer.headers.get("cache-control") !== "no-store";
+        if (isCacheable && (answer.status >= 400 || !cacheable.test(operation.path)))
           return `${answer.status} ${answer.headers.get("cache-control")}`;
       }
       return null;
@@ -408,20 +412,20 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("changes nothing by being read but what tells of the reading", async () => {
+  test("changes nothing when read, except the records of the read", async () => {
     const reads = operations.filter(({ method }) => method === "GET");
     expect(reads.length).toBeGreaterThan(10);
-    const told = ["audit_outbox"]; // each opening of personal data is entered there
+    const recordsOfReads = ["audit_outbox"]; // Each read of personal data is recorded there.
     const stored = async (): Promise<Record<string, string>> =>
-      Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !told.includes(table)));
+      Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
     const before = await stored();
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
       for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);
     expect(await stored()).toEqual(before);
   });
 
-  test("is an envelope with its own keys and no others", async () => {
-    const faults = await over(operations, async (operation) => {
+  test("returns an envelope with exactly the documented keys", async () => {
+    const faults = await collectFaults(operations, async (operation) => {
       for (const answer of await answersOf(operation)) {
         if (answer.text === "") continue;
         if (!answer.headers.get("content-type")?.startsWith("application/json"))
@@ -441,23 +445,24 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("refuses every other method, naming those that work", async () => {
-    const faults = await over(operations, async (operation) => {
-      // An address can also be read as another's: /v1/certs/search is a certificate's, spelt wrong.
+  test("returns 405 with Allow for every other method", async () => {
+    const faults = await collectFaults(operations, async (operation) => {
+      // A path can also match another route's pattern: /v1/certs/search matches /v1/certs/{cert_id}.
       const isHere = (path: string): boolean => new RegExp(`^${path.replaceAll(/\{[a-z_]+\}/g, "[^/]+")}$`).test(operation.path);
       const here = operations.filter(({ path }) => isHere(path)).map(({ method }) => method);
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((other) => !here.includes(other))) {
         const answer = await call(addressOf(operation, ownRecords()), { method });
         if (outcome(answer) !== "405 method_not_allowed") return `${method} answers ${outcome(answer)}`;
         const allowed = answer.headers.get("allow")?.split(", ") ?? [];
-        if (here.some((one) => !allowed.includes(one)) || allowed.includes(method)) return `${method} is told ${allowed}`;
+        if (here.some((allowedMethod) => !allowed.includes(allowedMethod)) || allowed.includes(method))
+          return `${method} gets Allow: ${allowed}`;
       }
       return null;
     });
     expect(faults).toEqual([]);
   });
 
-  test("a path that is none is 404 for every method, with the same headers", async () => {
+  test("returns 404 with the same headers for unknown paths and every method", async () => {
     for (const path of [
       "/v1",
       "/v1/",
@@ -480,8 +485,8 @@ describe("every route", () => {
     }
   });
 
-  test("HEAD is GET without a body", async () => {
-    const faults = await over(
+  test("answers HEAD like GET without a body", async () => {
+    const faults = await collectFaults(
       operations.filter(({ method }) => method === "GET"),
       async (operation) => {
         const headers = { authorization: `Bearer ${world.acme.keys.live}` };
@@ -493,20 +498,20 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("no two requests share an id", async () => {
+  test("returns a unique request id", async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => getWithKey("/v1/nothing")));
     expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
   });
 
-  test("a caller's own request id is not taken over", async () => {
+  test("does not adopt a request id of the caller", async () => {
     const answer = await call("/v1/nothing", { headers: { "x-request-id": "req_00aaaaaaaaaaaaaaaaaaaaaaaa" } });
     expect(answer.headers.get("x-request-id")).not.toBe("req_00aaaaaaaaaaaaaaaaaaaaaaaa");
   });
 
-  test("a deployment that is not fit to run says so on each, with the same headers, and writes nothing", async () => {
+  test("returns 503 misconfigured with the same headers when the deployment has invalid settings, and writes nothing", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const unfit = createEntryCall({ MASTER_KEYS: "" });
-    const faults = await over(operations, async (operation) => {
+    const faults = await collectFaults(operations, async (operation) => {
       const answer = await unfit(addressOf(operation, ownRecords()), {
         method: operation.method,
         headers: { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json", origin: "https://www.example.com" },
@@ -521,7 +526,7 @@ describe("every route", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a fault of ours is 500 without a word of its cause", async () => {
+  test("returns 500 internal_error without the cause for a fault of ours", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = createServiceCall({
       DB: {
@@ -539,7 +544,7 @@ describe("every route", () => {
 });
 
 describe("GET /v1/health", () => {
-  test("names what it checked", async () => {
+  test("lists the checks", async () => {
     const { status, body } = await getWithKey("/v1/health");
     expect(status).toBe(200);
     expect(body.data).toEqual({
@@ -581,7 +586,7 @@ describe("GET /v1/health", () => {
       },
       "kv",
     ],
-  ])("names %s when it fails, and not why", async (_name, broken, failing) => {
+  ])("names %s when it fails, but not the reason", async (_name, broken, failing) => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const answer = await createServiceCall(broken)("/v1/health");
     silent.mockRestore();
@@ -592,7 +597,7 @@ describe("GET /v1/health", () => {
 });
 
 describe("GET /.well-known/svc-trust.json", () => {
-  test("says when each key was in use, which JSON Web Keys do not", async () => {
+  test("contains the validity period of each key, which JSON Web Keys cannot express", async () => {
     const [retired, from, to] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
     const auditVkeys = String((env as unknown as Record<string, unknown>).AUDIT_VKEY);
     const auditVkey = auditVkeys.split(" ")[0] as string;
@@ -622,7 +627,7 @@ describe("GET /.well-known/svc-trust.json", () => {
 const jwkMembers = ["alg", "crv", "kid", "kty", "use", "x"];
 
 describe("GET /.well-known/jwks.json", () => {
-  test("publishes public keys and nothing private, retired ones included", async () => {
+  test("contains current and retired public keys and no private ones", async () => {
     const retired = "A".repeat(43);
     const { keys } = (await createServiceCall({ RETIRED_ISSUER_KEYS: retired })("/.well-known/jwks.json")).body as {
       keys: Record<string, string>[];

@@ -1,4 +1,4 @@
-// The evidence of a certificate through the front door, as a zip, as a page and as JSON, judged by the offline verifier alone.
+// Tests of the evidence pack as zip, HTML and JSON, judged by the offline verifier alone.
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../core/bytes.ts";
@@ -35,7 +35,7 @@ const raw = async (
 const zipOf = async (certId: string, query = "", by = key): Promise<Uint8Array<ArrayBuffer>> =>
   (await raw(certId, `?format=zip${query}`, by)).bytes;
 const publishedTrust = async () => trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
-const judged = async (zip: Uint8Array): Promise<Report> =>
+const verifyZip = async (zip: Uint8Array): Promise<Report> =>
   verifyPack(zip, { ...defaultVerificationOptions, trust: await publishedTrust() });
 const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
   const opened = parseZip(zip, 20_000_000);
@@ -44,56 +44,56 @@ const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
 };
 const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
 
-/** The audit log and the ledger take what there is; a refusal of the ledger is told by its reason. */
-const takeAll = async (): Promise<void> => {
+/** Drains the audit log and anchors everything. On failure the assertion shows the ledger's error. */
+const anchorAll = async (): Promise<void> => {
   await platform.auditLogStub(0).drainNow();
   await submitAnchors(platform);
-  await waitUntilSettled(); // what the issuance set off may hold the lease
+  await waitUntilSettled(); // Work of the issuance may still hold the lease.
   const { results } = await env.DB.prepare("SELECT last_error FROM anchors WHERE status <> 'anchored'").all();
   expect(results).toEqual([]);
 };
 
-/** A certificate that the ledger and the audit log have taken. */
-const taken = async (): Promise<string> => {
+/** A certificate in both the ledger and the audit log. */
+const issueAnchored = async (): Promise<string> => {
   const { cert_id } = await issueCertificate({ fields: person });
-  await takeAll();
+  await anchorAll();
   return cert_id;
 };
 
 let certId = "";
 let window = Math.floor(Date.now() / (15 * minuteMs));
 beforeAll(async () => {
-  certId = await taken();
+  certId = await issueAnchored();
   window += 1;
   await checkpointAuditLogs(platform, window * 15 * minuteMs);
 });
 
-describe("the zip", () => {
-  test("passes every check of the verifier with the published keys, and lacks nothing", async () => {
-    const report = await judged(await zipOf(certId));
+describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
+  test("passes every check of the verifier with the published keys, with nothing missing", async () => {
+    const report = await verifyZip(await zipOf(certId));
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], cert_id: certId });
     const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({ "anchor.inclusion": "pass", "audit.inclusion": "pass", "audit.heads": "pass", "audit.chain": "pass" });
   });
 
-  test("of a business's first certificate is complete as soon as it is drained, before any quarter of an hour has passed", async () => {
-    const { other } = world; // nothing of it was in the log when the record of heads was made
+  test("is complete for a business's first certificate as soon as it is drained, before the first quarter-hour checkpoint", async () => {
+    const { other } = world; // This business was not in the log when the record of heads was made.
     const issued = await submitConsent(
       { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
       { origin: "https://www.other.example" },
     );
     const { cert_id } = issued.body.data as { cert_id: string };
-    await takeAll();
+    await anchorAll();
     const first = await zipOf(cert_id, "", other.keys.live);
-    expect(await judged(first)).toMatchObject({ verdict: "valid", failed: null, missing: [] });
+    expect(await verifyZip(first)).toMatchObject({ verdict: "valid", failed: null, missing: [] });
     const bytes = (zip: Uint8Array): object[] =>
       [...filesOf(zip)].filter(([path]) => !/^manifest/i.test(path)).map(([path, file]) => [path, new TextDecoder().decode(file)]);
     const second = await zipOf(cert_id, "", other.keys.live);
     expect(bytes(second)).toEqual(bytes(first));
-    expect(await judged(second)).toMatchObject({ verdict: "valid", missing: [] });
+    expect(await verifyZip(second)).toMatchObject({ verdict: "valid", missing: [] });
   });
 
-  test("is an attachment under the certificate's name, and nobody keeps it", async () => {
+  test("returns an attachment named after the certificate, with no-store", async () => {
     const { status, headers } = await raw(certId, "?format=zip");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/zip");
@@ -101,7 +101,7 @@ describe("the zip", () => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("holds exactly the files of the layout", async () => {
+  test("contains exactly the files of the layout", async () => {
     const seq = JSON.parse(textIn(filesOf(await zipOf(certId)), "audit/entries.jsonl").split("\n")[0] as string).seq as string;
     const kid = (await getWithKey("/.well-known/jwks.json")).body.keys[0].kid as string;
     expect([...filesOf(await zipOf(certId)).keys()].sort()).toEqual(
@@ -133,10 +133,10 @@ describe("the zip", () => {
     );
   });
 
-  test("of an unchanged certificate is the same but for the time in the manifest, however often it is exported or read", async () => {
+  test("returns the same files for an unchanged certificate, except for the time in the manifest", async () => {
     const first = filesOf(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
-    await taken(); // the ledger and the audit log have grown meanwhile
+    await issueAnchored(); // The ledger and the audit log grow in between.
     await platform.auditLogStub(0).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
@@ -148,7 +148,7 @@ describe("the zip", () => {
     expect(manifest(second)).toEqual(manifest(first));
   });
 
-  test("carries the public answer of verify, and the hashes that anybody can recompute", async () => {
+  test("contains the public verify response and hashes that anyone can recompute", async () => {
     const files = filesOf(await zipOf(certId));
     const verified = (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
     const shown = JSON.parse(textIn(files, "certificate.json"));
@@ -160,14 +160,14 @@ describe("the zip", () => {
     expect(parseNote(textIn(files, "MANIFEST.note"))?.text).toContain(`\n${certId}\n`);
   });
 
-  test("redacted, holds nothing of the person and still passes", async () => {
+  test("contains no personal data when redacted, and still passes", async () => {
     const zip = await zipOf(certId, "&redact=subject");
-    expect(await judged(zip)).toMatchObject({ verdict: "valid", missing: [] });
+    expect(await verifyZip(zip)).toMatchObject({ verdict: "valid", missing: [] });
     const text = [...filesOf(zip).values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     for (const value of [...Object.values(person), "utm=1", "iPhone"]) expect(text).not.toContain(value);
   });
 
-  test("discloses one field alone, and its commitment opens", async () => {
+  test("discloses one field alone, with a commitment that opens", async () => {
     const files = filesOf(await zipOf(certId, "&disclose=email"));
     const [[salt, name, value]] = JSON.parse(textIn(files, "subject/disclosures.json")) as [[string, string, string]];
     expect([name, value]).toEqual(["email", person.email]);
@@ -176,7 +176,7 @@ describe("the zip", () => {
     expect(text).not.toContain(person.first_name);
   });
 
-  test("of a withdrawn certificate proves the withdrawal too, and the withdrawal's receipt goes with the bundle", async () => {
+  test("proves the withdrawal of a withdrawn certificate, and the JSON bundle contains the withdrawal's receipt", async () => {
     const { cert_id, manage_url } = await issueCertificate({ fields: person });
     const token = String(manage_url).split("#m=")[1];
     const json = { "content-type": "application/json" };
@@ -184,7 +184,7 @@ describe("the zip", () => {
     expect(withdrawn.status, withdrawn.text).toBe(200);
     await platform.auditLogStub(0).drainNow();
     await submitAnchors(platform);
-    const report = await judged(await zipOf(cert_id));
+    const report = await verifyZip(await zipOf(cert_id));
     expect(report).toMatchObject({ failed: null });
     const outcomes = Object.fromEntries(report.checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({ "revoke.statement": "pass", "revoke.note": "pass", "revoke.inclusion": "pass", "time.order": "pass" });
@@ -196,10 +196,10 @@ describe("the zip", () => {
     );
   });
 
-  test("holds the withdrawal however often strangers ask for codes, and none of what they asked", async () => {
+  test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {
     const mine = await issueToNewPerson();
     expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
-    // A thousand requests of other days, as the first one left them.
+    // A thousand requests of other days, copied from the first one.
     await env.DB.prepare(
       `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
@@ -217,41 +217,41 @@ describe("the zip", () => {
       .split("\n")
       .map((line) => JSON.parse(line).type as string);
     expect(types).toEqual(["certificate.issued", "certificate.revoked"]);
-    const report = await judged(await zipOf(mine.certId));
+    const report = await verifyZip(await zipOf(mine.certId));
     expect(report.failed).toBeNull();
     expect(report.checks.find(({ id }) => id === "audit.status")).toMatchObject({ outcome: "pass" });
   });
 
-  test("is of the moment in which the certificate was read: a withdrawal meanwhile leaves it honest", async () => {
+  test("shows the state in which the certificate was read, also when it is withdrawn meanwhile", async () => {
     const mine = await issueToNewPerson();
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...given) => {
-      vault.open = open; // the row has been read by now; the first value in it is being opened
+      vault.open = open; // By now the row has been read, and its first value is being decrypted.
       await withdrawCertificate(mine);
       return open(...given);
     };
-    const report = await judged(await zipOf(mine.certId));
+    const report = await verifyZip(await zipOf(mine.certId));
     expect(vault.open).toBe(open);
     expect(report).toMatchObject({ failed: null });
     expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe("no entry withdraws the certificate");
-    const later = await judged(await zipOf(mine.certId));
+    const later = await verifyZip(await zipOf(mine.certId));
     expect(later.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
   });
 
-  test("before the ledger has answered is incomplete, not wrong", async () => {
+  test("is incomplete, not wrong, before the ledger has answered", async () => {
     const changed = platform as { requestAnchoring: () => Promise<void> };
     const notify = changed.requestAnchoring;
     changed.requestAnchoring = () => Promise.resolve();
     const { cert_id } = await issueCertificate();
-    const report = await judged(await zipOf(cert_id));
+    const report = await verifyZip(await zipOf(cert_id));
     changed.requestAnchoring = notify;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
-    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // drained for the pack
+    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // The pack drains the audit log first.
   });
 
-  test("while the audit log does not answer is handed out without its part", async () => {
+  test("is returned without the audit part while the audit log is unavailable", async () => {
     const holder = platform as { auditLogStub: (number: number) => unknown };
     const { auditLogStub } = holder;
     holder.auditLogStub = () => {
@@ -260,33 +260,33 @@ describe("the zip", () => {
     const { status, bytes } = await raw(certId, "?format=zip");
     holder.auditLogStub = auditLogStub;
     expect(status).toBe(200);
-    const report = await judged(bytes);
+    const report = await verifyZip(bytes);
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.checks.find(({ id }) => id === "audit.chain")?.outcome).toBe("incomplete");
   });
 
-  test("is not there for a format, a redaction or a field list that is none", async () => {
+  test("returns 400 for an unknown format, redaction or field list", async () => {
     for (const query of ["?format=tar", "?format=ZIP", "?format=zip&redact=all", "?format=zip&disclose=A"])
       expect((await raw(certId, query)).status, query).toBe(400);
   });
 });
 
-describe("the page", () => {
-  test("holds the same pack and its own verifier, and loads nothing", async () => {
+describe("GET /v1/certs/{id}/evidence-pack?format=html", () => {
+  test("contains the same pack and its own verifier, and loads nothing", async () => {
     const { status, headers, bytes } = await raw(certId, "?format=html");
     const text = new TextDecoder().decode(bytes);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.html"`);
     const zip = fromBase64(/<script type="application\/zip" id="pack">([^<]+)<\/script>/.exec(text)?.[1] ?? "") as Uint8Array;
-    expect(await judged(zip)).toMatchObject({ verdict: "valid", cert_id: certId });
+    expect(await verifyZip(zip)).toMatchObject({ verdict: "valid", cert_id: certId });
     expect(text).toContain("default-src &#39;none&#39;");
     expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)=/);
   });
 });
 
-describe("the bundle", () => {
-  test("tells the ledger's proof and the audit log's, and both hold", async () => {
+describe("GET /v1/certs/{id}/evidence-pack", () => {
+  test("contains valid proofs of the ledger and the audit log", async () => {
     const { data } = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body;
     const { ledger, audit } = data;
     expect(sha256Hex(ledger.entry)).toBe(ledger.entry_hash);
@@ -310,14 +310,14 @@ describe("the bundle", () => {
   });
 });
 
-describe("the owner's detail", () => {
-  test("names the issuance's place in the audit chain, once it has one", async () => {
+describe("GET /v1/certs/{id}", () => {
+  test("contains the issuance's entry in the audit chain once it has one", async () => {
     const { data } = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, key)).body;
     const [{ seq, hash, prev_hash }] = data.audit.entries;
     expect((await getWithKey(`/v1/certs/${certId}`, key)).body.data.audit).toEqual({ seq, hash, prev_hash });
   });
 
-  test("of a certificate whose entry has not been drained says null", async () => {
+  test("contains null while the entry is not drained", async () => {
     const { body } = await submitConsent(buildSubmission());
     await env.DB.prepare("UPDATE audit_outbox SET drained_at = NULL WHERE entity_id = ?").bind(body.data.cert_id).run();
     expect((await getWithKey(`/v1/certs/${body.data.cert_id}`, key)).body.data.audit).toBeNull();

@@ -1,4 +1,5 @@
-// A request sent again under its Idempotency-Key, on every route that is posted to: done once, answered twice, and the caller's own.
+// Tests that a repeated request with the same Idempotency-Key is processed once and answered alike, on every POST route, and only for the
+// same caller.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -42,7 +43,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const hook = "https://hook1.merchant-tests.com/in";
 type Headers = Readonly<Record<string, string>>;
 
-/** Each test has some days to itself: what people and their limits did in an earlier one is long ago. */
+/** Each test has days of its own, so that limits used up by an earlier test are long reset. */
 let start = farAhead;
 let platform: Platform;
 let owner: Headers;
@@ -73,7 +74,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** As if just now, for each test. */
+/** Each test starts with new sign-ins, because some routes require a recent one. */
 const signAllIn = async (): Promise<void> => {
   owner = await signIn(world.ownerEmail);
   secondOwner = await signIn(world.memberEmail);
@@ -89,7 +90,7 @@ const from = (address: string): Headers => ({ "cf-connecting-ip": address });
 const post = (path: string, body: unknown, headers: Headers): Promise<TestResponse> =>
   call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** An endpoint as its owner registers it. */
+/** An endpoint registered by its owner. */
 const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
   const answer = await post("/v1/webhooks", { url: hook }, owner);
   if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);
@@ -112,16 +113,16 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /** Asked twice without a key it does the same twice, so that a test sees what a repeat would leave behind. */
+  /** True if a repeat without the key has the same effect again, so that a test can see what a repeat would leave. */
   readonly repeats: boolean;
 }
 
 const people = { caller: () => owner, otherCaller: () => secondOwner };
 const keys = { caller: () => bearer(world.acme.keys.live), otherCaller: () => bearer(otherKey) };
-/** Routes that take the key, and whose limit of twenty a minute would end these tries. */
+/** These routes take the key, but their limit of twenty requests per minute is too low for these tests. */
 const inTestMode = ["/v1/sandbox/clock", "/v1/sandbox/reset", "/v1/sandbox/trigger"];
 let household = 0;
-/** Two network addresses that no test used before. */
+/** Two network addresses that no test has used. */
 const anybody = () => {
   household += 1;
   const at = `2001:db8:${household.toString(16)}`;
@@ -129,7 +130,6 @@ const anybody = () => {
 };
 const named = { body: { name: "the assistant on my laptop" }, otherBody: { name: "another" } };
 const empty = { body: {}, otherBody: { note: "other" } };
-/** Somebody with an account, and somebody else. */
 const twoPeople = async () => {
   const [pat, sam] = [await signInPerson(), await signInPerson()];
   return { pat, caller: () => pat.headers, otherCaller: () => sam.headers };
@@ -196,7 +196,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/agent-token": {
     repeats: true,
     prepare: async () => {
-      await env.DB.prepare("DELETE FROM agent_tokens").run(); // there may be ten
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // A person has at most ten tokens.
       return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
     },
   },
@@ -387,12 +387,12 @@ const counted = [
   "share_acknowledgements",
   "passkeys",
 ];
-/** Everything that one of these requests leaves behind; rows that are worked off are counted all the same. */
+/** Every effect of these requests. Rows count even after they are processed and deleted. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
-  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // looks follow when they may
+  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run at their own time.
   const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
   const log = eventSequences.getByName(world.acme.id);
   const endpoints = await log.listEndpoints();
@@ -403,7 +403,7 @@ const effects = async (): Promise<object> => {
     posts: posts.filter(({ url }) => url === hook).length,
   };
 };
-/** Without what differs between an answer and its repeat by design: whose request it was, and the limit. */
+/** The response without the parts that differ in a repeat by design: the request id and the limit. */
 const told = (answer: TestResponse): object => ({
   status: answer.status,
   data: answer.body.data,
@@ -412,19 +412,19 @@ const told = (answer: TestResponse): object => ({
   ),
 });
 
-describe("the key is taken", () => {
-  test("on every route that is posted to but a few, which the reasons name", async () => {
+describe("the Idempotency-Key header", () => {
+  test("is accepted on every POST route except those listed with a reason", async () => {
     const elsewhere = {
-      "/v1/consent": "its own tests: consent-idempotency.test.ts",
-      "/v1/share/redeem": "keeps no answer: below",
-      "/v1/auth/verify-code": "a kept answer would be a session",
+      "/v1/consent": "tested in consent-idempotency.test.ts",
+      "/v1/share/redeem": "stores no response, tested below",
+      "/v1/auth/verify-code": "a stored response would be a session",
       "/v1/auth/passkey/verify": "likewise",
-      "/v1/auth/passkey/options": "a kept answer would be a challenge that may be spent already",
+      "/v1/auth/passkey/options": "a stored response would be a challenge that may be used up",
       "/v1/me/passkeys/options": "likewise",
-      "/v1/certs/search": "it only reads",
-      "/v1/business/portal/certs/{cert_id}/reveal": "it only reads, and what it shows is kept nowhere",
+      "/v1/certs/search": "only reads",
+      "/v1/business/portal/certs/{cert_id}/reveal": "only reads, and its response must not be stored",
       "/v1/webhooks/stripe": "the event's own id is the key",
-      "/v1/auth/logout": "ends the very session that would name the caller, and a second time changes nothing",
+      "/v1/auth/logout": "ends the session that identifies the caller, and a repeat changes nothing",
     };
     const { paths } = (await getWithKey("/v1/openapi.json")).body as {
       paths: Record<string, { post?: { parameters?: { name: string }[] } }>;
@@ -439,7 +439,7 @@ describe("the key is taken", () => {
 });
 
 describe.each(table)("POST $path", ({ prepare, repeats }) => {
-  test("sent again is answered the same and does nothing", async () => {
+  test("returns the same response and does nothing when repeated with the same key", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const first = await send(sendable, key);
@@ -453,11 +453,11 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(await effects()).toEqual(before);
     if (repeats) {
       expect(isReplay(await send(sendable, freshKey()))).toBe(false);
-      expect(await effects(), "what is looked at shows a repeat").not.toEqual(before);
+      expect(await effects(), "a repeat without the key has an effect").not.toEqual(before);
     }
   });
 
-  test("with another body is a conflict, and leaves the first as it is", async () => {
+  test("returns 409 idempotency_conflict for the same key with another body, and keeps the first response", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const first = await send(sendable, key);
@@ -467,7 +467,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(told(await send(sendable, key))).toEqual(told(first));
   });
 
-  test("of another caller is another request", async () => {
+  test("treats the same key of another caller as another request", async () => {
     const sendable = await prepare();
     const key = freshKey();
     await send(sendable, key);
@@ -476,9 +476,9 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(outcome(theirs)).not.toBe("409 idempotency_conflict");
   });
 
-  test("on another record is another request", async () => {
+  test("treats the same key on another record as another request", async () => {
     const [one, other] = [await prepare(), await prepare()];
-    if (one.path === other.path) return; // there is no record in the path
+    if (one.path === other.path) return; // The path contains no record.
     const key = freshKey();
     await send({ ...one, caller: other.caller }, key);
     const there = await send(other, key);
@@ -486,7 +486,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(isReplay(there)).toBe(false);
   });
 
-  test("with a key that is none is refused before anything is done", async () => {
+  test("refuses an invalid key before it does anything", async () => {
     const sendable = await prepare();
     const before = await effects();
     for (const key of ["", "x".repeat(65), "a b", "a.b", "a,b", "Ä", "a/b"]) {
@@ -498,7 +498,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect((await send(sendable, "x".repeat(64))).status).toBeLessThan(300);
   });
 
-  test("is remembered for 24 hours and not longer", async () => {
+  test("remembers a key for 24 hours and not longer", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const at = Date.now();
@@ -512,7 +512,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(outcome(later)).not.toBe("409 idempotency_conflict");
   });
 
-  test("many times at once is done once; the others are answered the same or told to ask again", async () => {
+  test("processes concurrent repeats once, and returns the same response or 409 idempotency_conflict to the others", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(sendable, key)));
@@ -524,7 +524,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(told(await send(sendable, key))).toEqual(told(done[0] as TestResponse));
   });
 
-  test("refused is not remembered: the key is free for the request that is put right", async () => {
+  test("does not remember a refused request, so that its key can be used again", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const refused = async (type: string, body: string): Promise<string> => {
@@ -539,7 +539,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect([answer.status < 300, isReplay(answer)]).toEqual([true, false]);
   });
 
-  test("counts against the limit each time", async () => {
+  test("counts each repeat against the limit", async () => {
     const sendable = await prepare();
     const key = freshKey();
     const remaining = async (): Promise<number> => Number((await send(sendable, key)).headers.get("ratelimit-remaining"));
@@ -547,12 +547,12 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     expect(await remaining()).toBe(first - 1);
   });
 
-  test("leaves neither key nor answer nor body in the clear", async () => {
+  test("stores neither the key nor the response nor the body in the clear", async () => {
     const sendable = await prepare();
     const key = `secret-${freshKey()}`;
     const { data } = (await send(sendable, key)).body;
     const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
-    // Whole words: the six digits of a code may well stand somewhere within a hash or an instant.
+    // Compares whole words, because the six digits of a code may occur inside a hash or a time.
     const wordsOf = (value: unknown): readonly string[] => JSON.stringify(value).match(/[\w@./+-]{6,}/g) ?? [];
     const kept = new Set(wordsOf(results.map((row) => Object.values(row))));
     const spoken = wordsOf([key, sendable.body, data]);
@@ -567,14 +567,14 @@ const requestTo = (sendable: Sendable, key: string): Request =>
     headers: { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() },
     body: JSON.stringify(sendable.body),
   });
-/** The service with a part of it changed; the answer when it comes, and what goes on without whoever asked. */
+/** Sends the request to a service with a part replaced. Returns the response and the work that continues if the caller disconnects. */
 const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const following: Promise<void>[] = [];
   const services = createServicesWith(platform, { ...changed, waitUntil: (work) => following.push(work()) });
   const answer = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
   return { answer, ended: () => Promise.all(following) };
 };
-/** Holds whoever reaches it until it is opened. */
+/** Blocks callers until it is opened. */
 const gate = <T>() => {
   const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
@@ -586,8 +586,8 @@ const withLog = (methods: object): Partial<Platform> => {
 };
 
 /**
- * A database that makes every change it is asked for, and whose answer to that is lost: whoever waits for it has set a timer just
- * before, which rings at once instead of after its two seconds.
+ * A database that makes every change but loses the response. The caller has just set a timer for it, which fires at once instead of after
+ * two seconds.
  */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),
@@ -603,7 +603,7 @@ const losingChanges = {
   },
 };
 
-describe("a change whose answer was lost", () => {
+describe("a change whose response was lost", () => {
   test.each([
     "/v1/share/consent",
     "/v1/share/sandbox-consent",
@@ -619,7 +619,7 @@ describe("a change whose answer was lost", () => {
     "/v1/certs/{cert_id}/opt-out/manage",
     "/v1/certs/{cert_id}/cease-ack",
     "/v1/me/certificates/withdraw",
-  ])("is answered as it was to the same key, and is not made again: POST %s", async (path) => {
+  ])("is returned for the same key and not made again: POST %s", async (path) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const sendable = await (routes[path] as Route).prepare();
     const [key, before] = [freshKey(), await effects()];
@@ -642,7 +642,7 @@ describe("a change whose answer was lost", () => {
   test.each([
     ["by a day", () => ({ advance_seconds: dayMs / secondMs })],
     ["to a moment", () => ({ to: new Date(Date.now() + dayMs).toISOString() })],
-  ] as const)("moves a sandbox's clock %s, and no further when it is asked for again", async (_, asked) => {
+  ] as const)("moves a sandbox's clock %s, and no further when repeated", async (_, asked) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const caller = () => bearer(world.acme.keys.sandbox);
     const clock = async () => (await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
@@ -679,7 +679,7 @@ describe("a change whose answer was lost", () => {
     await post("/v1/sandbox/reset", {}, caller());
   });
 
-  test("is not made at all where another request has taken its key over meanwhile", async () => {
+  test("is not made at all if another request has taken its key over meanwhile", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { pat, caller } = await twoPeople();
     const sendable = { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: {}, caller, otherCaller: caller };
@@ -703,7 +703,7 @@ describe("a change whose answer was lost", () => {
   });
 });
 
-describe("work that breaks off", () => {
+describe("work that is interrupted", () => {
   const rotation = async () => {
     const { id, secret } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/rotate-secret`, ...empty, ...people };
@@ -723,7 +723,7 @@ describe("work that breaks off", () => {
       },
     });
 
-  test("after the change is taken up by the same request: a secret that receivers know is never lost", async () => {
+  test("after the change is resumed by the same request, so that a secret known to receivers is never lost", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { secret, sendable, secrets } = await rotation();
     const key = freshKey();
@@ -736,7 +736,7 @@ describe("work that breaks off", () => {
     expect(told(await send(sendable, key))).toEqual(told(answer));
   });
 
-  test("because its worker died blocks the key for a minute and no longer", async () => {
+  test("by the death of its worker blocks the key for a minute and not longer", async () => {
     const { secret, sendable, secrets } = await rotation();
     const key = freshKey();
     const never = gate<never>();
@@ -767,7 +767,7 @@ describe("work that breaks off", () => {
         throw new Error("Network connection lost.");
       },
     ],
-  ])("and %s after another request took it over neither keeps nor ends anything", async (_name, status, ending) => {
+  ])("and %s after another request took it over neither stores nor ends anything", async (_name, status, ending) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { id } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
@@ -786,14 +786,14 @@ describe("work that breaks off", () => {
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     late.open();
     expect((await answer).status).toBe(status);
-    expect(outcome(await send(sendable, key)), "the second is still at it").toBe("409 idempotency_conflict");
+    expect(outcome(await send(sendable, key)), "the second is still running").toBe("409 idempotency_conflict");
     slow.open(new Response(null, { status: 204 }));
     expect([isReplay(await second), (await second).body.data.response_status]).toEqual([false, 204]);
     const third = await send(sendable, key);
     expect([isReplay(third), third.body.data.response_status]).toEqual([true, 204]);
   });
 
-  test("because whoever asked hung up is done to its end, and its answer is there for the next", async () => {
+  test("by a disconnect of the caller is completed, and its response is stored for the repeat", async () => {
     const { id } = await registered();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
     const key = freshKey();
@@ -811,7 +811,7 @@ describe("work that breaks off", () => {
     expect(posts).toHaveLength(1);
   });
 
-  test("is swept away after a day", async () => {
+  test("is swept after a day", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { sendable } = await rotation();
     await ask(
@@ -829,8 +829,8 @@ describe("work that breaks off", () => {
   });
 });
 
-describe("the person's routes", () => {
-  test("keep no hash that an address and a code could be tried out against", async () => {
+describe("the public routes", () => {
+  test("store no hash that an address and a code could be tested against", async () => {
     const { certId, email } = await issueToNewPerson();
     const body = { email };
     await env.DB.prepare("DELETE FROM idempotent_responses").run();
@@ -841,7 +841,7 @@ describe("the person's routes", () => {
     expect(results.map(({ body_hash }) => body_hash)).not.toContain(sha256Hex(toCanonicalJson(body)));
   });
 
-  test("hand the cookie of the browser out again, so that a lost answer costs no tries", async () => {
+  test("return the browser's cookie again, so that a lost response costs no attempts", async () => {
     const { certId, email } = await issueToNewPerson();
     const headers = { ...from("203.0.113.77"), "idempotency-key": freshKey() };
     await requestWithdrawalCode(certId, email, headers);
@@ -853,7 +853,7 @@ describe("the person's routes", () => {
     expect((await submitWithdrawalCode(certId, { email, code: codes[0] }, cookie)).status).toBe(200);
   });
 
-  test("may be sent the header by pages, and let them read that an answer is a repeat", async () => {
+  test("accept the header from pages, and let them read that a response is replayed", async () => {
     const origin = "https://www.example.com";
     for (const path of [`/v1/certs/${(await issueToNewPerson()).certId}/opt-out/request`, "/v1/auth/request-code", "/v1/webhooks"]) {
       const asked = await call(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } });
@@ -866,7 +866,7 @@ describe("the person's routes", () => {
 });
 
 describe("a share", () => {
-  test("that is stopped by the link of its mail is stopped once, and whoever asks again from there is answered the same", async () => {
+  test("revoked by the link in its email is revoked once, and a repeat from the same address gets the same response", async () => {
     const pat = await signInPerson();
     const id = await sharedBy(pat);
     const token = (await listMailTo(pat.email)).map(({ text }) => /\/stop\/\S+#t=(\S+)/.exec(text)?.[1]).find(Boolean);
@@ -882,7 +882,7 @@ describe("a share", () => {
   });
 });
 
-describe("redeeming", () => {
+describe("POST /v1/share/redeem", () => {
   const origin = "https://www.example.com";
   const prepared = async () => {
     const granted = await grantShare(await signInPerson());
@@ -894,20 +894,20 @@ describe("redeeming", () => {
     return { granted, key, entries };
   };
 
-  test("under a key is done once, and answered again while the code would still live, without a kept answer", async () => {
+  test("redeems once per key, and returns the response again while the code would be valid, without storing it", async () => {
     const { granted, key, entries } = await prepared();
     const kept = () => countRows(["idempotent_responses", "idempotency_claims"]);
     const before = await kept();
     const first = await redeemCode(granted, {}, key);
     const second = await redeemCode(granted, {}, key);
     expect([told(second), isReplay(first), isReplay(second)]).toEqual([told(first), false, true]);
-    expect(await entries()).toEqual({ n: 2 }); // one in each chain
+    expect(await entries()).toEqual({ n: 2 }); // One entry in each of the two audit chains.
     expect(await kept()).toEqual(before);
     vi.setSystemTime(start + minuteMs);
     expect(outcome(await redeemCode(granted, {}, key))).toBe("409 code_used");
   });
 
-  test("again under another key, or none, or by anybody else, is refused as without one", async () => {
+  test("refuses a repeat with another key, without a key, or by another caller", async () => {
     const { granted, key } = await prepared();
     expect((await redeemCode(granted, {}, key)).status).toBe(200);
     expect(outcome(await redeemCode(granted, {}, { origin, "idempotency-key": freshKey() }))).toBe("409 code_used");
@@ -918,7 +918,7 @@ describe("redeeming", () => {
     expect(isReplay(await redeemCode(granted, {}, key))).toBe(true);
   });
 
-  test("many times at once under one key is done once, and answered the same", async () => {
+  test("redeems once for concurrent repeats with one key, and returns the same response to all", async () => {
     const { granted, key, entries } = await prepared();
     const answers = await Promise.all(Array.from({ length: 8 }, () => redeemCode(granted, {}, key)));
     expect(answers.map(outcome)).toEqual(Array.from({ length: 8 }, () => "200 ok"));
@@ -927,7 +927,7 @@ describe("redeeming", () => {
     expect(await entries()).toEqual({ n: 2 });
   });
 
-  test("of a share that was stopped meanwhile is not answered again", async () => {
+  test("returns 409 share_inactive to a repeat after the share was revoked", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
     const key = { origin, "idempotency-key": freshKey() };
@@ -936,7 +936,7 @@ describe("redeeming", () => {
     expect(outcome(await redeemCode(granted, {}, key))).toBe("409 share_inactive");
   });
 
-  test("with a key that is none is refused before the code is used", async () => {
+  test("refuses an invalid key before it uses the code", async () => {
     const granted = await grantShare(await signInPerson());
     const answer = await redeemCode(granted, {}, { origin, "idempotency-key": "a b" });
     expect([outcome(answer), answer.body.error.message]).toEqual(["400 invalid_request", expect.stringMatching(/^Idempotency-Key: /)]);
@@ -944,8 +944,8 @@ describe("redeeming", () => {
   });
 });
 
-describe("signing in", () => {
-  test("takes no key: a code gives one session, however often it is sent", async () => {
+describe("POST /v1/auth/verify-code", () => {
+  test("ignores the key: a code gives one session however often it is sent", async () => {
     const email = createEmailAddress();
     await post("/v1/auth/request-code", { email, realm: "consumer" }, {});
     const [mail] = (await getWithKey(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;

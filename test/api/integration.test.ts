@@ -1,4 +1,4 @@
-// The integration helper through its door: a page of the business in, a script tag for its form out (CONTRACT 10).
+// Tests of POST /v1/business/portal/integrate: it reads a page of the business and returns the script tag for its form.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ import { call, readDatabaseContents, createServiceCall, world, type TestResponse
 
 const at = "/v1/business/portal/integrate";
 const url = "https://www.example.com/quote";
-const asked = { url, mode: "consent", purpose: "solar quote follow-up", entities: ["Bright Homes Inc", "Acme Solar LLC"] };
+const validRequest = { url, mode: "consent", purpose: "solar quote follow-up", entities: ["Bright Homes Inc", "Acme Solar LLC"] };
 const disclosure = "I agree that Acme Solar LLC and Bright Homes Inc may call me about solar quotes.";
 const form = `<form id="quote" action="/leads" method="post">
 <label for="mail">E-mail</label><input id="mail" name="mail" type="email" autocomplete="email">
@@ -42,11 +42,11 @@ afterEach(() => {
 
 const free = createServiceCall({ LIMIT_INTEGRATE: "100000/3600" });
 const integrate = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<TestResponse> =>
-  service(at, buildJsonRequest({ ...asked, ...change }, headers));
+  service(at, buildJsonRequest({ ...validRequest, ...change }, headers));
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
-/** The service with parts of it changed. */
-const withParts = async (changed: Partial<Platform>, body: object = asked): Promise<TestResponse> => {
+/** Sends the request to a service with parts replaced. */
+const withParts = async (changed: Partial<Platform>, body: object = validRequest): Promise<TestResponse> => {
   const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
   const request = new Request(`http://svc.test${at}`, buildJsonRequest(body, cookie));
   const response = await buildApp(createServicesWith(platform, changed)).fetch(request, env, createExecutionContext());
@@ -55,7 +55,7 @@ const withParts = async (changed: Partial<Platform>, body: object = asked): Prom
 };
 
 describe("POST /v1/business/portal/integrate", () => {
-  test("maps the form of a page and writes the script tag for it", async () => {
+  test("maps the form of a page and returns the script tag for it", async () => {
     const answer = await integrate();
     expect([answer.status, answer.body.data]).toEqual([
       200,
@@ -85,7 +85,7 @@ describe("POST /v1/business/portal/integrate", () => {
     ]);
   });
 
-  test("answers the same for the same page, and writes for a share what a share can be of", async () => {
+  test("returns the same result for the same page, and only shareable fields in share mode", async () => {
     expect((await integrate()).body.data).toEqual((await integrate()).body.data);
     web.serve(url, page.replace("x1", "company"));
     const { data } = (await integrate({ mode: "share", entities: [] })).body;
@@ -95,7 +95,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(data.unmapped).toEqual(['input[name="company"]']);
   });
 
-  test("finds the checkboxes of recipients, and says what is missing on them", async () => {
+  test("finds the recipient checkboxes, and warns about missing attributes", async () => {
     const boxes = `<input type="checkbox" id="b1" data-sp1-entity="Acme Solar LLC"><label for="b1">Acme</label>
       <input type="checkbox" id="b2"><label for="b2">Bright Homes Inc</label>`;
     web.serve(url, form.replace("<button>", `${boxes}<button>`));
@@ -109,17 +109,17 @@ describe("POST /v1/business/portal/integrate", () => {
     ]);
   });
 
-  test("takes for the disclosure what agrees, as a whole, and no question or part of it", async () => {
-    const said = "By pressing Send I agree that each company I ticked may call me about solar quotes.";
+  test("selects a complete statement of agreement as the disclosure, not a question or a part of it", async () => {
+    const sentence = "By pressing Send I agree that each company I ticked may call me about solar quotes.";
     web.serve(
       url,
       `<form id="f"><input type=email name=email><fieldset><legend>Who may contact you about it?</legend></fieldset>
        <p>We may call you on workdays.</p><p id="d">By pressing Send <b>I agree that each company</b> I ticked may call me about solar quotes.</p></form>`,
     );
-    expect((await integrate()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: said });
+    expect((await integrate()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: sentence });
   });
 
-  test("says what a page lacks", async () => {
+  test("warns about what a page lacks", async () => {
     web.serve(url, "<form><input name=q7><input type=password name=p></form>");
     const { data } = (await integrate()).body;
     expect(data).toMatchObject({ field_map: {}, confidence: 0, disclosure_text: null, checkbox_selector: null, form_selector: "form" });
@@ -127,7 +127,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(data.warnings).toHaveLength(3);
   });
 
-  test("refuses a page without a form, a text, and input that breaks a rule", async () => {
+  test("refuses a page without a form, a page that is not HTML, and invalid input", async () => {
     web.serve(url, "<p>Nothing to fill in</p>");
     expect(outcome(await integrate())).toBe("400 invalid_request");
     web.serve(url, () => new Response("{}", { headers: { "content-type": "application/json" } }));
@@ -150,7 +150,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(web.calls.length).toBe(fetched);
   });
 
-  test("G11: fetches pages on the business's verified domains and nothing else, wherever they lead", async () => {
+  test("G11: fetches only pages on the business's verified domains, also after redirects", async () => {
     const hosts = [
       "https://evil.example.net/quote",
       "https://www.other.example/quote",
@@ -182,7 +182,7 @@ describe("POST /v1/business/portal/integrate", () => {
     for (const sent of web.calls) expect([sent.headers.get("cookie"), sent.headers.get("authorization")]).toEqual([null, null]);
   });
 
-  test("a verified host on a port that is not fetched is 400, a name that has no public address 502", async () => {
+  test("returns 400 for a port that is not allowed, and 502 for a host without a public address", async () => {
     expect(outcome(await integrate({ url: "https://www.example.com:8444/quote" }))).toBe("400 invalid_request");
     expect(outcome(await integrate({ url: "http://localhost:1/quote" }))).toBe("400 invalid_request");
     expect(outcome(await integrate({ url: "https://demo.example/quote" }))).toBe("502 page_unreachable");
@@ -194,7 +194,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect((await integrate({ url: "http://localhost:8788/#form" }, local)).body.data.page_url).toBe("http://localhost:8788/");
   });
 
-  test("G12: a page that fails, breaks off or is too large is 502", async () => {
+  test("G12: returns 502 page_unreachable for a page that fails, breaks off or is too large", async () => {
     for (const page of [
       () => htmlResponse("", { status: 500 }),
       () => htmlResponse("", { status: 404 }),
@@ -208,7 +208,7 @@ describe("POST /v1/business/portal/integrate", () => {
     }
   });
 
-  test("G13: at most ten fetches an hour for a business, whoever asks; what fetches nothing does not count", async () => {
+  test("G13: returns 429 after ten fetches an hour per business; requests that fetch nothing do not count", async () => {
     const limited = createServiceCall({ LIMIT_INTEGRATE: "2/3600" });
     const owner = await signIn(getExampleOwnerEmail("free"));
     const ask = (change: object = {}) => integrate(change, limited, owner);
@@ -220,7 +220,7 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(outcome(await ask({ purpose: "" }))).toBe("400 invalid_request");
   });
 
-  test("is for members of a business that may write", async () => {
+  test("requires a member of a business with write access", async () => {
     const by = async (email: string, realm: "business" | "consumer" = "business") =>
       outcome(await integrate({}, free, await signIn(email, realm)));
     expect(await by(world.consumerEmail, "consumer")).toBe("403 forbidden");
@@ -231,15 +231,15 @@ describe("POST /v1/business/portal/integrate", () => {
     expect(web.urls()).toEqual([]);
   });
 
-  test("writes nothing about the page anywhere", async () => {
+  test("stores nothing about the page", async () => {
     const before = await readDatabaseContents();
     await integrate();
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
-describe("a hostile page", () => {
-  test("G14: writes nothing into the snippet but values of attributes", async () => {
+describe("POST /v1/business/portal/integrate, hostile pages", () => {
+  test("G14: writes page content into the snippet only as attribute values", async () => {
     const evil = `"><script>alert(1)</script><x y='`;
     const attribute = evil.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
     web.serve(
@@ -248,7 +248,7 @@ describe("a hostile page", () => {
        <input type=checkbox id="${attribute}b"><label for="${attribute}b" id="${attribute}l">I agree that you may call me ${attribute.replaceAll("<", "&lt;")}</label></form>`,
     );
     const { snippet } = (await integrate({ purpose: evil, entities: [`A ${evil}`] })).body.data as { snippet: string };
-    // what stands between the attributes' quotes holds nothing that could end them
+    // No attribute value contains a character that could end it.
     const rest = snippet.replace(/="[^"<>'`\n]*"/g, "");
     expect(rest).toBe(
       "<script async src\n  data-client-id\n  data-mode\n  data-purpose\n  data-entities\n  data-form-selector\n  data-checkbox-selector\n  data-disclosure-selector\n  data-field-map></script>",
@@ -277,7 +277,7 @@ describe("a hostile page", () => {
     );
   });
 
-  test("G15: of endless depth or size is answered like any other", async () => {
+  test("G15: handles pages of endless depth or size", async () => {
     for (const body of [
       "<div>".repeat(300_000),
       "<form>".repeat(200_000),
@@ -289,7 +289,7 @@ describe("a hostile page", () => {
     }
   });
 
-  test("is never collected from where it must not be: passwords, cards, codes, hidden and disabled fields", async () => {
+  test("never maps passwords, card numbers, codes, hidden fields or disabled fields", async () => {
     web.serve(
       url,
       `<form><input type=email name=email><input type=hidden name=phone><input type=password name=zip><input name=cc-number autocomplete=cc-number>
@@ -301,8 +301,8 @@ describe("a hostile page", () => {
   });
 });
 
-describe("a model", () => {
-  const asking = (answer: unknown): { ai: TextModelRunner; questions: ProposalRequest[] } => {
+describe("POST /v1/business/portal/integrate with a model", () => {
+  const stubModel = (answer: unknown): { ai: TextModelRunner; questions: ProposalRequest[] } => {
     const questions: ProposalRequest[] = [];
     const run = async (_model: string, input: object) => {
       const { messages } = input as { messages: { content: string }[] };
@@ -313,13 +313,13 @@ describe("a model", () => {
     return { ai: { run }, questions };
   };
   const withModel = (answer: unknown, faults: string[] = []) => {
-    const { ai, questions } = asking(answer);
+    const { ai, questions } = stubModel(answer);
     return { questions, parts: { proposeMapping: createFormModel(ai, "model", (fault) => void faults.push(fault)) } };
   };
-  /** A name no question was asked about before: answers are kept. */
+  /** A field name that was not sent to the model before, because its answers are cached. */
   const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
 
-  test("adds what the form's own hints do not say, and is asked about that alone", async () => {
+  test("adds the model's mapping of fields that the form itself does not explain, and sends only those fields", async () => {
     freshPage();
     const { questions, parts } = withModel({ fields: [{ n: 0, key: "job_title" }], checkbox: null, disclosure: null });
     const { data } = (await withParts(parts)).body;
@@ -332,12 +332,12 @@ describe("a model", () => {
       boxes: [],
       texts: [],
     });
-    // the same page again: the same answer, without asking
+    // The same page again gets the same answer without another call.
     expect((await withParts(parts)).body.data).toEqual(data);
     expect(questions).toHaveLength(1);
   });
 
-  test("G16: gone wrong or spoken to by the page changes nothing", async () => {
+  test("G16: ignores a misbehaving model and instructions in the page", async () => {
     const plain = async () => (await withParts({ proposeMapping: async () => null })).body.data;
     for (const answer of [
       "not json",
@@ -361,7 +361,7 @@ describe("a model", () => {
     }
   });
 
-  test("may choose box and disclosure where none speaks for itself, among those of the form", async () => {
+  test("lets the model choose checkbox and disclosure from the form when no rule finds them", async () => {
     web.serve(
       url,
       `<form id=f><input type=email name=email><input type=checkbox name=b1 id=b1><p id=t1>Genehmigung fuer Anrufe ${crypto.randomUUID()}</p></form>`,
@@ -376,19 +376,21 @@ describe("a model", () => {
     });
   });
 
-  test("is asked nothing where none is bound, and through the binding where one is", async () => {
+  test("calls the model only if the binding exists", async () => {
     freshPage();
     expect((await integrate()).body.data.source).toBe("heuristic");
     freshPage();
-    const { ai, questions } = asking({ fields: [{ n: 0, key: "company" }], checkbox: null, disclosure: null });
+    const { ai, questions } = stubModel({ fields: [{ n: 0, key: "company" }], checkbox: null, disclosure: null });
     const bound = createServiceCall({ AI: ai, LIMIT_INTEGRATE: "1000/3600" });
     expect((await integrate({}, bound)).body.data.source).toBe("ai");
     expect(questions).toHaveLength(1);
   });
 });
 
-test("a session of another business never sees this one's client or domains", async () => {
+test("POST /v1/business/portal/integrate does not use the client or domains of another business", async () => {
   const other = await signIn(world.otherOwnerEmail);
   expect(outcome(await integrate({}, free, other))).toBe("403 page_url_not_verified");
-  expect(outcome(await call(at, buildJsonRequest({ ...asked, business_id: world.acme.id }, other)))).toBe("403 page_url_not_verified");
+  expect(outcome(await call(at, buildJsonRequest({ ...validRequest, business_id: world.acme.id }, other)))).toBe(
+    "403 page_url_not_verified",
+  );
 });

@@ -1,4 +1,4 @@
-// Logs hold no personal data: requests with a marker in every place a caller can fill, and not one marker in what was logged.
+// Tests that logs contain no personal data: every input of a request carries a marker, and no log line contains it.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
@@ -69,7 +69,7 @@ const consentOf = (body: unknown, headers: Record<string, string | null> = {}): 
   buildConsentRequest(body, { ...markedHeaders, ...headers });
 const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
 
-/** One request to everything that touches a store. */
+/** One request to every route that uses a store. */
 const useEach = async (service: Call): Promise<void> => {
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": `${marker}-again` }));
   await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));
@@ -84,7 +84,7 @@ const useEach = async (service: Call): Promise<void> => {
     await service(path, withKey(world.acme.keys.live));
 };
 
-/** Everything a caller can do here, well and badly. */
+/** Every request a caller can make here, valid and invalid. */
 const useAll = async (service: Call): Promise<void> => {
   const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
@@ -140,7 +140,9 @@ const useAll = async (service: Call): Promise<void> => {
   }
 };
 
-/** What people do who sign in, well and badly; every secret they are given on the way is added to those the log may not hold. */
+/**
+ * Every request of people who sign in, valid and invalid. The secrets they receive are added to those that the log must not contain.
+ */
 const useByPeople = async (service: Call): Promise<void> => {
   const { cookie: _cookie, ...rest } = markedHeaders;
   const send = (path: string, body: unknown, headers: Record<string, string> = {}, method = "POST") =>
@@ -206,7 +208,7 @@ const useByPeople = async (service: Call): Promise<void> => {
 };
 
 const secrets = [world.acme.keys.live, world.other.keys.live, world.acme.keys.live.slice(-20), "198.51.100.199"];
-const leaked = (): string[] =>
+const findLeaks = (): string[] =>
   lines.filter((line) => line.toLowerCase().includes(marker) || secrets.some((secret) => line.includes(secret)));
 
 const allowedMembers = [
@@ -225,14 +227,14 @@ const allowedMembers = [
 ];
 
 describe("the log", () => {
-  test("holds one line a request and nothing that a caller sent", async () => {
+  test("holds one line per request and nothing that a caller sent", async () => {
     let requests = 0;
     await useAll((path, init) => {
       requests += 1;
       return call(path, init);
     });
     expect(requests).toBeGreaterThan(80);
-    expect(leaked()).toEqual([]);
+    expect(findLeaks()).toEqual([]);
     const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(parsed.filter(({ route }) => route !== undefined)).toHaveLength(requests);
     expect(new Set(parsed.flatMap((line) => Object.keys(line)).filter((name) => !allowedMembers.includes(name)))).toEqual(new Set());
@@ -240,11 +242,11 @@ describe("the log", () => {
       if (Number(status) >= 400) expect(code === undefined).toBe(false);
   });
 
-  test("holds nothing of people who sign in, nor of the endpoints they manage, nor a secret they are shown", async () => {
+  test("contains no data of people who sign in, no endpoints they manage and no secrets they are shown", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.reject(new Error(`${marker} is not there`)));
     await useByPeople(call);
     expect(lines.length).toBeGreaterThan(25);
-    expect(leaked()).toEqual([]);
+    expect(findLeaks()).toEqual([]);
     const members = lines.flatMap((line) => Object.keys(JSON.parse(line) as object));
     expect(members.filter((name) => !allowedMembers.includes(name))).toEqual([]);
     const route = lines
@@ -253,7 +255,7 @@ describe("the log", () => {
     expect(route).toMatchObject({ business_id: world.acme.id });
   });
 
-  test("tells who called by id, and where by the template of the route", async () => {
+  test("identifies the caller by ids and the path by the template of the route", async () => {
     await call(`/v1/certs/cc_00000000000000000000000000?x=1`, withKey(world.acme.keys.live));
     const line = JSON.parse(lines.at(-1) as string) as Record<string, unknown>;
     expect(line).toMatchObject({
@@ -268,7 +270,7 @@ describe("the log", () => {
     expect(line.request_id).toMatch(/^req_/);
   });
 
-  test("says nothing of a caller when storage, keys or settings fail with words of theirs", async () => {
+  test("contains no caller data when storage, keys or settings fail with messages that include it", async () => {
     const words = new Error(`D1_ERROR: UNIQUE constraint failed: ${marker} 198.51.100.199: SQLITE_CONSTRAINT`);
     const fails = (): Promise<never> => Promise.reject(words);
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
@@ -294,14 +296,14 @@ describe("the log", () => {
     }
     await useEach(createEntryCall({ MASTER_KEYS: marker, BASE_URL: marker }));
     expect(lines.some((line) => line.includes('"level":"error"'))).toBe(true);
-    expect(leaked()).toEqual([]);
+    expect(findLeaks()).toEqual([]);
   });
 
-  test("says nothing of anybody when the work behind the answers fails", async () => {
+  test("contains no personal data when work after the response fails", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails };
     const platform = await createPlatform({ ...env, DB: { prepare: () => statement, batch: fails } } as unknown as Env);
-    for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // a cron may fail; it may not tell
-    expect(leaked()).toEqual([]);
+    for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // A cron run may fail, but it must not log the cause.
+    expect(findLeaks()).toEqual([]);
   });
 });

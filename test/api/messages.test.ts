@@ -1,5 +1,5 @@
-// What a 400 says, on every route there is: which input, and the rule it broke, in a constant sentence that repeats nothing of
-// what was sent. The inputs are taken from the description of the API, so a route added later is tested by being described.
+// Tests of the messages of 400 responses on every route: they name the input and the rule in a constant sentence, and repeat nothing that
+// was sent. The inputs come from the OpenAPI document, so a new route is tested as soon as it is described.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -63,7 +63,7 @@ beforeAll(async () => {
   certId = (await issueCertificate()).cert_id;
 });
 
-/** How often somebody may ask is not what is asked here. */
+/** These tests send far more requests than the limits allow. */
 const unlimited = createServiceCall(Object.fromEntries(Object.keys(defaultLimits).map((name) => [`LIMIT_${name}`, "1000000/60"])));
 
 const newKey = async (businessId: string, environment: "live" | "sandbox"): Promise<string> => {
@@ -89,31 +89,31 @@ const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const callers = {
   person: async (): Promise<Headers> => (await signInPerson({})).headers,
   owner: async (): Promise<Headers> => ({ cookie: (await newOwner()).cookie }),
-  // What is done to a sandbox is done to that of a business of its own.
+  // The sandbox of a business of its own, because the requests change it.
   sandbox: async () => bearer(await newKey((await newOwner()).id, "sandbox")),
   business: async () => bearer(await newKey(world.acme.id, "live")),
-  anybody: async (): Promise<Headers> => ({}),
+  public: async (): Promise<Headers> => ({}),
 } as const;
 type Caller = keyof typeof callers;
 
 const callerOf = ({ path, security }: Operation): Caller => {
-  const isOfPerson = /^\/v1\/(?:me|share|shares\/\{share_id\}\/revoke)(?:\/|$)/.test(path);
-  if (security.some((scheme) => "session" in scheme)) return isOfPerson ? "person" : "owner";
-  if (!security.some((scheme) => "apiKey" in scheme)) return "anybody";
+  const isConsumerRoute = /^\/v1\/(?:me|share|shares\/\{share_id\}\/revoke)(?:\/|$)/.test(path);
+  if (security.some((scheme) => "session" in scheme)) return isConsumerRoute ? "person" : "owner";
+  if (!security.some((scheme) => "apiKey" in scheme)) return "public";
   return path.startsWith("/v1/sandbox/") ? "sandbox" : "business";
 };
 
-/** One of each kind asks all there is to ask; somebody new once that one's session is over, as after signing out. */
-const known = new Map<Caller, Headers>();
+/** One caller of each kind sends all requests. It signs in again if a request has ended its session. */
+const savedCredentials = new Map<Caller, Headers>();
 const credentialsOf = async (caller: Caller): Promise<Headers> => {
-  const found = known.get(caller) ?? (await callers[caller]());
-  known.set(caller, found);
+  const found = savedCredentials.get(caller) ?? (await callers[caller]());
+  savedCredentials.set(caller, found);
   return found;
 };
 const asCaller = async (caller: Caller, send: (credentials: Headers) => Promise<TestResponse>): Promise<TestResponse> => {
   const answer = await send(await credentialsOf(caller));
-  if (answer.status !== 401 || caller === "anybody") return answer;
-  known.delete(caller);
+  if (answer.status !== 401 || caller === "public") return answer;
+  savedCredentials.delete(caller);
   return send(await credentialsOf(caller));
 };
 
@@ -126,13 +126,13 @@ const ids: Readonly<Record<string, () => string>> = {
   key_id: () => "key_00000000000000000000000000",
   member_id: () => "mem_00000000000000000000000000",
 };
-/** Guesses at one certificate are counted, so they are made at one that nobody has. */
-const nobodysCert = "cc_00000000000000000000000000";
+/** Misses of match are counted per certificate, so the guesses use a certificate that does not exist. */
+const unknownCertId = "cc_00000000000000000000000000";
 const addressOf = ({ path }: Operation): string =>
-  path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? nobodysCert : (ids[name]?.() ?? name)));
+  path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? unknownCertId : (ids[name]?.() ?? name)));
 
 const mark = "qZsentqZ";
-/** One of each kind; JSON leaves the undefined one out. */
+/** One value of each kind. JSON leaves out an undefined member. */
 const wrongValues: readonly unknown[] = [
   undefined,
   mark,
@@ -167,7 +167,7 @@ interface Tried {
   readonly answer: TestResponse;
 }
 
-/** Every member of the body with every value, members of objects and of lists of objects too. */
+/** Every member of the body with every value, including members of objects and of lists of objects. */
 const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
   const shape = resolved(body.schema);
   return membersOf(shape).flatMap((name) => {
@@ -185,8 +185,8 @@ const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly in
   });
 };
 
-const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
-  const tries: Tried[] = [];
+const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]> => {
+  const attempts: Tried[] = [];
   const path = addressOf(operation);
   const caller = callerOf(operation);
   const send = async (input: string, query: string, headers: Record<string, string>, body: unknown): Promise<void> => {
@@ -202,14 +202,14 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
         ...(operation.method !== "GET" && { body: JSON.stringify(body) }),
       }),
     );
-    tries.push({ input, answer });
+    attempts.push({ input, answer });
   };
   const example = operation.body?.example ?? {};
-  const needed = operation.parameters.filter((one) => one.in === "query" && one.required);
-  const asked = needed.map(({ name, schema }): [string, string] => [name, String(schema.example ?? schema.enum?.[0])]);
+  const needed = operation.parameters.filter((parameter) => parameter.in === "query" && parameter.required);
+  const requiredQuery = needed.map(({ name, schema }): [string, string] => [name, String(schema.example ?? schema.enum?.[0])]);
   for (const { in: place, name } of operation.parameters) {
     if (place === "query") {
-      const others = asked.filter(([other]) => other !== name);
+      const others = requiredQuery.filter(([other]) => other !== name);
       const withOthers = (...given: string[]): string => `?${new URLSearchParams([...others, ...given.map((text) => [name, text])])}`;
       for (const text of wrongTexts) await send(name, withOthers(text), {}, example);
       await send(name, withOthers("1", mark), {}, example);
@@ -218,41 +218,42 @@ const triesOf = async (operation: Operation): Promise<readonly Tried[]> => {
       for (const text of wrongTexts) await send(name, "", { [name]: text }, example);
   }
   for (const { input, sent } of operation.body === null ? [] : badBodies(operation.body)) await send(input, "", {}, sent);
-  return tries;
+  return attempts;
 };
 
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // one sentence for every reason, on purpose
+  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // These codes have one message for every reason by design.
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;
   return answer.text.includes(mark) || answer.text.includes("77777") ? `repeats what was sent: ${message}` : null;
 };
 
-describe("the message of a 400", () => {
+describe("the message of a 400 response", () => {
   test("names the input and the rule, and never repeats what was sent, on every route", { timeout: 300_000 }, async () => {
     const faults = new Set<string>();
     const refused = new Map<string, number>();
     for (const operation of operations) {
-      for (const tried of await triesOf(operation)) {
-        expect(tried.answer.status, `${operation.method} ${operation.path} ${tried.input}`).not.toBe(429);
-        if (tried.answer.status !== 400) continue;
+      for (const attempt of await sendInvalidInputs(operation)) {
+        expect(attempt.answer.status, `${operation.method} ${operation.path} ${attempt.input}`).not.toBe(429);
+        if (attempt.answer.status !== 400) continue;
         const name = `${operation.method} ${operation.path}`;
         refused.set(name, (refused.get(name) ?? 0) + 1);
-        const fault = faultOf(tried);
+        const fault = faultOf(attempt);
         if (fault !== null) faults.add(`${name}: ${fault}`);
       }
     }
     expect([...faults]).toEqual([]);
-    const asking = operations.filter(
-      ({ body, parameters }) => (body !== null && membersOf(body.schema).length > 0) || parameters.some((one) => one.in === "query"),
+    const operationsWithInput = operations.filter(
+      ({ body, parameters }) =>
+        (body !== null && membersOf(body.schema).length > 0) || parameters.some((parameter) => parameter.in === "query"),
     );
-    expect(asking.map(({ method, path }) => `${method} ${path}`).filter((name) => !refused.has(name))).toEqual([]);
+    expect(operationsWithInput.map(({ method, path }) => `${method} ${path}`).filter((name) => !refused.has(name))).toEqual([]);
   });
 
-  test("of a body that is none says so", async () => {
+  test("says that the body is not a JSON object", async () => {
     const messages = await Promise.all(
       ["[]", "7", '"text"', "null", "{", "", '{"a":1,"a":2}'].map(async (body) => (await submitConsent(body)).body.error.message),
     );
@@ -260,20 +261,20 @@ describe("the message of a 400", () => {
   });
 });
 
-describe("the message of a 415", () => {
+describe("the message of a 415 response", () => {
   test.each([
     [null, "Content-Type: is missing; it must be application/json or text/plain."],
     ["text/html", "Content-Type: must be application/json or text/plain."],
     ["application/json; charset=iso-8859-1", "Content-Type: the charset must be UTF-8."],
     ["text/plain;charset=utf-16", "Content-Type: the charset must be UTF-8."],
     ['text/plain; charset="windows-1252"', "Content-Type: the charset must be UTF-8."],
-  ])("for %s says what is asked", async (type, message) => {
+  ])("for Content-Type %s names the required type or charset", async (type, message) => {
     const answer = await submitConsent(buildSubmission(), { "content-type": type });
     expect(answer.status).toBe(415);
     expect(answer.body.error).toEqual({ code: "unsupported_media_type", message });
   });
 
-  test("is not given for UTF-8, however it is spelt", async () => {
+  test("is not sent for UTF-8 in any spelling", async () => {
     for (const type of ["application/json; charset=UTF-8", 'text/plain;charset="utf-8"', "application/json;charset=utf8", "text/plain"])
       expect((await submitConsent(buildSubmission(), { "content-type": type })).status, type).toBe(201);
   });

@@ -1,21 +1,21 @@
-// A database that does not answer: what the caller is told, and what becomes of what it was sent.
+// Tests of a database that does not respond: the error the caller gets, and the repeat of the request.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
 import { buildDecision, createVerifier, signInPerson } from "../support/sharing.ts";
 import { buildConsentRequest, createServiceCall, buildSubmission } from "../support/world.ts";
 
-/** A database that does what it is asked and never says so. */
+/** A database that executes statements but never responds. */
 const silent = {
   prepare: (text: string) => {
-    const held = (statement: D1PreparedStatement): object =>
+    const withoutResponse = (statement: D1PreparedStatement): object =>
       new Proxy(statement, {
         get: (target, name) => {
-          if (name === "bind") return (...values: string[]) => held(target.bind(...values));
+          if (name === "bind") return (...values: string[]) => withoutResponse(target.bind(...values));
           return ["first", "all", "run", "raw"].includes(String(name)) ? () => new Promise(() => {}) : Reflect.get(target, name);
         },
       });
-    return held(env.DB.prepare(text));
+    return withoutResponse(env.DB.prepare(text));
   },
   batch: async (statements: D1PreparedStatement[]) => {
     await env.DB.batch(statements);
@@ -23,7 +23,7 @@ const silent = {
   },
 };
 
-test("B2: a database that has not answered in two seconds answers 503 with Retry-After, and says nothing of what was written", async () => {
+test("B2: returns 503 with Retry-After when the database has not responded for two seconds, without claiming that nothing was written", async () => {
   const service = createServiceCall({ DB: silent });
   const started = Date.now();
   const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
@@ -32,7 +32,7 @@ test("B2: a database that has not answered in two seconds answers 503 with Retry
   expect(Date.now() - started).toBeLessThan(5_000);
 });
 
-test("B2: the same key sent again finds what a database without an answer wrote", async () => {
+test("B2: the same key sent again returns the certificate that a database wrote without responding", async () => {
   let isAway = false;
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
@@ -41,7 +41,7 @@ test("B2: the same key sent again finds what a database without an answer wrote"
   const service = createServiceCall({ DB: sometimes });
   const headers = { "idempotency-key": "no-answer-1" };
   const purpose = "a purpose of this test alone";
-  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // the account is remembered: one batch is all that is asked
+  expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // Fills the account cache, so that the next submission needs a single batch.
   isAway = true;
   const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
@@ -56,22 +56,22 @@ test("B2: the same key sent again finds what a database without an answer wrote"
   expect(n).toBe(1);
 });
 
-test("B2: a share that a database without an answer wrote is the one that the same key gets when it is sent again", async () => {
+test("B2: a repeat with the same key returns the share that a database wrote without responding", async () => {
   const pat = await signInPerson();
   let isAway = false;
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
     withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
-    // The claim of the key is answered; the grant, which is longer, is not.
+    // The batch that claims the key gets a response; the longer batch of the grant does not.
     batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
   };
   const service = createServiceCall({ DB: sometimes });
-  const asked = buildJsonRequest(buildDecision(createVerifier()), { ...pat.headers, "idempotency-key": "no-answer-2" });
+  const request = buildJsonRequest(buildDecision(createVerifier()), { ...pat.headers, "idempotency-key": "no-answer-2" });
   isAway = true;
-  const first = await service("/v1/share/consent", asked);
+  const first = await service("/v1/share/consent", request);
   expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
   isAway = false;
-  const again = await service("/v1/share/consent", asked);
+  const again = await service("/v1/share/consent", request);
   expect(again.status).toBe(201);
   const { shares } = (await pat.get("/v1/me/shares")).body.data;
   expect(shares.map(({ id }: { id: string }) => id)).toEqual([again.body.data.share.id]);

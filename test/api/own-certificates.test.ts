@@ -1,4 +1,4 @@
-// Certificates that name a person, found and withdrawn from by session.
+// Tests of a signed-in person listing the certificates that name them and withdrawing from them.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -17,8 +17,8 @@ const list = async (by: SignedPerson, path = "") => (await by.get(`/v1/me/certif
 const withdraw = (by: SignedPerson, body: object) => by.post("/v1/me/certificates/withdraw", body);
 const status = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
-describe("certificates that name a person", () => {
-  test("are told by business and then one by one, from every home, and nobody else's", async () => {
+describe("GET /v1/me/certificates", () => {
+  test("lists the person's own certificates by business and then one by one, from every shard", async () => {
     const [by, stranger] = [await signInPerson({}), await signInPerson({})];
     const first = await issueToNewPerson(of(by));
     const second = await issueToNewPerson(of(by, { purpose: "roof survey" }));
@@ -48,7 +48,7 @@ describe("certificates that name a person", () => {
     expect((await list(stranger)).businesses).toHaveLength(1);
   });
 
-  test("test certificates are none, and an address among the fields that was not proven finds nothing", async () => {
+  test("leaves out sandbox certificates, and finds nothing by an unverified address among the fields", async () => {
     const by = await signInPerson({});
     const victim = await signInPerson({});
     await issueToNewPerson(of(victim));
@@ -58,23 +58,23 @@ describe("certificates that name a person", () => {
     expect((await list(by)).businesses).toEqual([]);
   });
 
-  test("a home that does not answer is said, and the others are shown", async () => {
+  test("marks the list as incomplete while a shard is unavailable, and returns the others", async () => {
     const by = await signInPerson({});
     await issueToNewPerson(of(by));
     const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
-    const all = () => platform.shards.all().map(([home, db]) => [home, home === "01" ? away : db] as const);
+    const all = () => platform.shards.all().map(([shardId, db]) => [shardId, shardId === "01" ? away : db] as const);
     const answer = await callWith({ shards: { ...platform.shards, all } }, "/v1/me/certificates", { headers: by.headers });
     expect(answer.body.data).toMatchObject({ incomplete: true, businesses: [{ business_id: world.acme.id }] });
   });
 });
 
-describe("withdrawing from an account", () => {
-  test("from one certificate: its receipt says by code, the chain by account, and the business is told", async () => {
+describe("POST /v1/me/certificates/withdraw", () => {
+  test("withdraws one certificate, with email_code in the receipt and the account in the audit chain, and sends an event", async () => {
     const by = await signInPerson({});
-    const [mine, kept] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
+    const [mine, untouched] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
     const answer = await withdraw(by, { scope: "certificate", cert_id: mine.certId });
     expect(answer.body.data).toMatchObject({ withdrawn: 1, pending: false, cert_id: mine.certId });
-    expect([await status(mine.certId), await status(kept.certId)]).toEqual(["revoked", "active"]);
+    expect([await status(mine.certId), await status(untouched.certId)]).toEqual(["revoked", "active"]);
     const detail = (await getWithApiKey(`/v1/certs/${mine.certId}`)).body.data;
     expect(detail.withdrawal).toMatchObject({ method: "email_code", scope: "certificate", cease_by: answer.body.data.cease_by });
     await waitUntilSettled();
@@ -91,11 +91,11 @@ describe("withdrawing from an account", () => {
     expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id: mine.certId }))).toBe("409 already_revoked");
   });
 
-  test("somebody else's certificate, a test one and an unknown one are not there", async () => {
+  test("returns 404 cert_not_found for another person's, a sandbox and an unknown certificate", async () => {
     const [by, other] = [await signInPerson({}), await signInPerson({})];
-    const theirs = await issueToNewPerson(of(other));
-    const test_ = await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
-    for (const cert_id of [theirs.certId, test_.certId, "cc_00000000000000000000000000", "nothing"]) {
+    const othersCertificate = await issueToNewPerson(of(other));
+    const sandboxCertificate = await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
+    for (const cert_id of [othersCertificate.certId, sandboxCertificate.certId, "cc_00000000000000000000000000", "nothing"]) {
       expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id }))).toBe("404 cert_not_found");
     }
     expect(describeOutcome(await withdraw(by, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
@@ -105,10 +105,10 @@ describe("withdrawing from an account", () => {
       [400, "scope: must be one of certificate, business, everything."],
       [400, "scope: is required."],
     ]);
-    expect([await status(theirs.certId), await status(test_.certId)]).toEqual(["active", "active"]);
+    expect([await status(othersCertificate.certId), await status(sandboxCertificate.certId)]).toEqual(["active", "active"]);
   });
 
-  test("from one business leaves the others alone, whatever that business has paid", async () => {
+  test("withdraws all certificates of one business and no others, whatever the business's billing status", async () => {
     const by = await signInPerson({});
     const mine = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
     const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
@@ -123,7 +123,7 @@ describe("withdrawing from an account", () => {
     expect(await status(far.certId)).toBe("active");
   });
 
-  test("from everything, in every home, however many there are; a later certificate is a new consent", async () => {
+  test("withdraws all certificates on every shard, and a later certificate is a new consent", async () => {
     const by = await signInPerson({});
     const mine = await Promise.all(Array.from({ length: 45 }, () => issueToNewPerson(of(by))));
     const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
@@ -134,7 +134,7 @@ describe("withdrawing from an account", () => {
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_withdrawals").first<{ n: number }>())?.n).toBe(0);
   });
 
-  test("what a request left undone is done by the minute, dated as the person's act", async () => {
+  test("completes an interrupted withdrawal with the minute job, dated at the person's request", async () => {
     const by = await signInPerson({});
     const mine = await issueToNewPerson(of(by));
     let signed = 0;

@@ -1,4 +1,4 @@
-// Passkeys: who may add one, what an authenticator has to say for it to be believed, and what nobody learns on the way.
+// Tests of passkeys: who can add one, which authenticator data is accepted, and what refusals reveal.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toBase64Url, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
@@ -38,7 +38,7 @@ const at = (instant: number): void => {
 };
 let start = noon;
 beforeEach(async () => {
-  start += 24 * 60 * minuteMs; // each test has a day to itself: a person may ask for some things only so often
+  start += 24 * 60 * minuteMs; // Each test has a day of its own because of the limits per person.
   at(start);
   await clearCodes();
   for (const table of ["sessions", "passkeys", "webauthn_challenges"])
@@ -59,15 +59,15 @@ const withPasskey = async (authenticator = new Authenticator()): Promise<Authent
   if (answer.status !== 201) throw new Error(answer.text);
   return authenticator;
 };
-/** Without what is each answer's own. */
-const told = (answer: TestResponse): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
+/** The status and body without the request id. */
+const comparable = (answer: TestResponse): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
 
-describe("adding a passkey", () => {
-  test("asks the authenticator for one that says who it is, after the person was verified, by a handle that means nothing", async () => {
+describe("POST /v1/me/passkeys", () => {
+  test("requires a discoverable passkey with user verification, under a user handle without meaning", async () => {
     const me = await person();
-    const asked = await requestCreationOptions(me);
-    expect(asked.status).toBe(200);
-    expect(asked.body.data.options).toMatchObject({
+    const response = await requestCreationOptions(me);
+    expect(response.status).toBe(200);
+    expect(response.body.data.options).toMatchObject({
       rp: { id: "svc.test" },
       user: { name: consumerEmail },
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
@@ -75,10 +75,10 @@ describe("adding a passkey", () => {
       excludeCredentials: [],
       timeout: 5 * minuteMs,
     });
-    const handle = fromBase64Url(asked.body.data.options.user.id) as Uint8Array;
+    const handle = fromBase64Url(response.body.data.options.user.id) as Uint8Array;
     expect([handle.length, String.fromCharCode(...handle.subarray(0, 2))]).toEqual([32, "00"]);
-    expect(fromBase64Url(asked.body.data.options.challenge)).toHaveLength(32);
-    expect(JSON.stringify(await readDatabaseContents())).not.toContain(asked.body.data.options.challenge);
+    expect(fromBase64Url(response.body.data.options.challenge)).toHaveLength(32);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(response.body.data.options.challenge);
 
     const { answer, authenticator } = await registerPasskey(me);
     const again = (await requestCreationOptions(me)).body.data.options;
@@ -87,7 +87,7 @@ describe("adding a passkey", () => {
     expect(answer.status).toBe(201);
   });
 
-  test("is listed, entered in the audit trail and told by mail, in the person's language", async () => {
+  test("lists the passkey, records it in the audit trail and sends an email in the person's language", async () => {
     const me = await person();
     const headers = {
       ...me,
@@ -112,7 +112,7 @@ describe("adding a passkey", () => {
     expect(mail?.text).toContain("(Firefox, Windows)");
   });
 
-  test("takes a name, which nobody reads at rest", async () => {
+  test("accepts a name, which is encrypted at rest", async () => {
     const me = await person();
     expect((await registerPasskey(me, { name: "  Zqmarker phone " })).answer.body.data.name).toBe("Zqmarker phone");
     expect(JSON.stringify(await readDatabaseContents())).not.toContain("Zqmarker");
@@ -121,7 +121,7 @@ describe("adding a passkey", () => {
       expect((await registerPasskey(me, { name })).answer.body.error.message).toMatch(/^name: must /);
   });
 
-  test("needs a proof of the last ten minutes, for asking and for adding", async () => {
+  test("requires a sign-in of the last ten minutes for the options and for the passkey", async () => {
     const me = await person();
     at(start + 10 * minuteMs - 1);
     const { options } = (await requestCreationOptions(me)).body.data;
@@ -137,13 +137,13 @@ describe("adding a passkey", () => {
     expect((await registerPasskey(await person())).answer.status).toBe(201);
   });
 
-  test("takes an attestation that the new key signed itself, as some browsers send one", async () => {
+  test("accepts an attestation that the new key signed itself, as some browsers send it", async () => {
     const { answer, authenticator } = await registerPasskey(await person(), { lies: { selfAttested: true } });
     expect(answer.status, answer.text).toBe(201);
     expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
 
-  test("is possible with a passkey as the proof", async () => {
+  test("accepts a recent sign-in by passkey", async () => {
     const authenticator = await withPasskey();
     at(start + 60 * minuteMs);
     const signed = await signInWithPasskey(authenticator);
@@ -154,12 +154,12 @@ describe("adding a passkey", () => {
     ["made on another origin", { origin: "https://evil.example" }],
     ["made on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["made for another host", { rpId: "evil.example" }],
-    ["made without asking who is there", { unverified: true }],
-    ["that is a signature and no new passkey", { type: "webauthn.get" }],
+    ["made without user verification", { unverified: true }],
+    ["that is a signature instead of a new passkey", { type: "webauthn.get" }],
     ["made for a challenge that is not ours", { challenge: toBase64Url(new Uint8Array(32)) }],
-    ["of a format that does not exist", { format: "nonsense" }],
-    ["with the certificate of a maker, right in every way", { attested: true }],
-  ])("U8: refuses one %s, and spends its challenge", async (_name, lies) => {
+    ["with an unknown attestation format", { format: "nonsense" }],
+    ["with a valid attestation certificate of a manufacturer", { attested: true }],
+  ])("U8: refuses a passkey %s, and uses up its challenge", async (_name, lies) => {
     const me = await person();
     const before = await countRows(tables);
     const { options } = (await requestCreationOptions(me)).body.data;
@@ -175,7 +175,7 @@ describe("adding a passkey", () => {
     if (lies.challenge === undefined) expect(await countRows(tables)).toEqual(before);
   });
 
-  test("U8: takes a challenge once, for five minutes, in the session that asked, and for nothing but adding", async () => {
+  test("U8: accepts a challenge once, for five minutes, in the session that requested it, and only for adding", async () => {
     const me = await person();
     const stranger = await person(strangerEmail);
     const give = (credential: object, headers = me): Promise<TestResponse> =>
@@ -187,8 +187,8 @@ describe("adding a passkey", () => {
     expect(answers.map(outcome).sort()).toEqual(["201 ok", ...Array.from({ length: 7 }, () => "400 passkey_refused")]);
 
     expect(outcome(await give(await made(), stranger))).toBe("400 passkey_refused");
-    const asked = (await requestCreationOptions(me)).body.data.options;
-    const toSign = { ...asked, challenge: (await requestSignInOptions()).challenge };
+    const creationOptions = (await requestCreationOptions(me)).body.data.options;
+    const toSign = { ...creationOptions, challenge: (await requestSignInOptions()).challenge };
     expect(outcome(await give(await new Authenticator().make(toSign)))).toBe("400 passkey_refused");
 
     const late = await made();
@@ -197,17 +197,17 @@ describe("adding a passkey", () => {
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 1 });
   });
 
-  test("refuses one that is called like somebody else's, or otherwise than it says", async () => {
-    const theirs = (await registerPasskey(await person(strangerEmail))).authenticator;
+  test("refuses a passkey with another person's credential id, or with an id other than it was made with", async () => {
+    const othersAuthenticator = (await registerPasskey(await person(strangerEmail))).authenticator;
     const me = await person();
-    expect(outcome((await registerPasskey(me, { lies: { id: theirs.id } })).answer)).toBe("400 passkey_refused");
+    expect(outcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).answer)).toBe("400 passkey_refused");
     const { options } = (await requestCreationOptions(me)).body.data;
-    const credential = { ...(await new Authenticator().make(options)), id: theirs.id, rawId: theirs.id };
+    const credential = { ...(await new Authenticator().make(options)), id: othersAuthenticator.id, rawId: othersAuthenticator.id };
     expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("400 passkey_refused");
-    expect((await signInWithPasskey(theirs)).body.data.user.email).toBe(strangerEmail);
+    expect((await signInWithPasskey(othersAuthenticator)).body.data.user.email).toBe(strangerEmail);
   });
 
-  test("stops at ten, however many come at once", async () => {
+  test("returns 409 passkey_limit past ten passkeys, for any number of concurrent requests", async () => {
     const me = await person();
     for (let made = 0; made < 8; made += 1) await registerPasskey(me);
     const answers = await Promise.all(Array.from({ length: 5 }, () => registerPasskey(me)));
@@ -223,7 +223,7 @@ describe("adding a passkey", () => {
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 10 });
   });
 
-  test("is for consumers: members of a business have none here", async () => {
+  test("is for consumers only, and returns 403 forbidden to members of a business", async () => {
     const member = await signIn(ownerEmail);
     for (const [method, path] of [
       ["GET", "/v1/me/passkeys"],
@@ -234,8 +234,8 @@ describe("adding a passkey", () => {
   });
 });
 
-describe("signing in with a passkey", () => {
-  test("begins a session of thirty days under a new token, and ends the one the browser had", async () => {
+describe("POST /v1/auth/passkey/verify", () => {
+  test("starts a session of thirty days with a new token, and ends the browser's earlier session", async () => {
     const authenticator = await withPasskey();
     at(start + 60 * minuteMs);
     const { cookie: before } = await person();
@@ -254,7 +254,7 @@ describe("signing in with a passkey", () => {
     expect((await list({ cookie }))[0].last_used).toBe(new Date(start).toISOString().slice(0, 10));
   });
 
-  test("asks the same of everybody", async () => {
+  test("uses the same options for everyone", async () => {
     const options = await requestSignInOptions();
     expect(options).toEqual({
       rpId: "svc.test",
@@ -263,12 +263,12 @@ describe("signing in with a passkey", () => {
       userVerification: "required",
     });
     const { cookie } = await person();
-    const asked = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
-    expect(Object.keys(asked.body.data.options)).toEqual(Object.keys(options));
+    const response = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
+    expect(Object.keys(response.body.data.options)).toEqual(Object.keys(options));
     expect((await requestSignInOptions()).challenge).not.toBe(options.challenge);
   });
 
-  test("finds the home by what the authenticator calls the account", async () => {
+  test("finds the shard by the user handle", async () => {
     const second = env.DB_01 as D1Database;
     const vault = await openVaultFromVars(env);
     const email = "second.home@example.com";
@@ -286,37 +286,37 @@ describe("signing in with a passkey", () => {
   });
 
   const zeros = toBase64Url(new Uint8Array(32));
-  const nobodysHandle = toBase64Url(encodeUtf8(`00${"x".repeat(30)}`));
+  const unknownHandle = toBase64Url(encodeUtf8(`00${"x".repeat(30)}`));
   test.each<readonly [string, AuthenticatorOverrides]>([
     ["signed on another origin", { origin: "https://evil.example" }],
     ["signed on a sibling of the app", { origin: "http://evil.svc.test" }],
     ["signed on the app's host over https", { origin: "https://svc.test" }],
     ["signed for another host", { rpId: "evil.example" }],
-    ["signed without asking who is there", { unverified: true }],
-    ["that was made and not signed", { type: "webauthn.create" }],
+    ["signed without user verification", { unverified: true }],
+    ["that was created instead of signed", { type: "webauthn.create" }],
     ["signed over a challenge that is not ours", { challenge: zeros }],
-    ["of a passkey that nobody has", { id: "AAAAAAAAAAAAAAAAAAAAAA" }],
-    ["of an account that nobody has", { userHandle: nobodysHandle }],
-    ["of a home that is not there", { userHandle: toBase64Url(encodeUtf8(`zz${"x".repeat(30)}`)) }],
-    ["with a handle that is none of ours", { userHandle: "AAAA" }],
-    ["without a handle", { userHandle: null }],
-    ["whose counter went back", { counter: 3 }],
-    ["whose counter stood still", { counter: 5 }],
-  ])("U8: is refused with one answer when the credential is one %s", async (_name, lies) => {
+    ["of an unknown passkey", { id: "AAAAAAAAAAAAAAAAAAAAAA" }],
+    ["of an unknown account", { userHandle: unknownHandle }],
+    ["of an unknown shard", { userHandle: toBase64Url(encodeUtf8(`zz${"x".repeat(30)}`)) }],
+    ["with a malformed user handle", { userHandle: "AAAA" }],
+    ["without a user handle", { userHandle: null }],
+    ["whose counter decreased", { counter: 3 }],
+    ["whose counter did not change", { counter: 5 }],
+  ])("U8: returns the same 400 login_failed for a credential %s", async (_name, lies) => {
     const authenticator = await withPasskey();
     expect((await signInWithPasskey(authenticator, { counter: 5 })).status).toBe(200);
     const before = await countRows(tables);
     const options = await requestSignInOptions();
     const answer = await submitSignedCredential(await authenticator.sign(options, lies));
     expect(answer.headers.has("set-cookie")).toBe(false);
-    expect(told(answer)).toBe(told(await submitSignedCredential(await authenticator.sign({ ...options, challenge: zeros }))));
+    expect(comparable(answer)).toBe(comparable(await submitSignedCredential(await authenticator.sign({ ...options, challenge: zeros }))));
     expect(outcome(answer)).toBe("400 login_failed");
     expect(await countRows(tables)).toEqual(before);
     const honest = await submitSignedCredential(await authenticator.sign(options, { counter: 9 }));
-    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // the challenge is spent
+    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // The challenge was used up by the first attempt.
   });
 
-  test("U8: is refused to another key under the same name, and to one that was removed", async () => {
+  test("U8: refuses another key under the same credential id, and a removed passkey", async () => {
     const authenticator = await withPasskey();
     const me = await person();
     const { options } = (await requestCreationOptions(me)).body.data;
@@ -330,7 +330,7 @@ describe("signing in with a passkey", () => {
     expect(outcome(await signInWithPasskey(authenticator))).toBe("400 login_failed");
   });
 
-  test("U8: works once for a challenge and once for a count, however often it is given at once", async () => {
+  test("U8: accepts each challenge and each counter value once, for any number of concurrent requests", async () => {
     const authenticator = await withPasskey();
     const signed = await authenticator.sign(await requestSignInOptions());
     const sessions = await countRows(["sessions"]);
@@ -342,7 +342,7 @@ describe("signing in with a passkey", () => {
     expect(given.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test("U8: takes a challenge for five minutes, and none that was given for adding", async () => {
+  test("U8: accepts a challenge for five minutes, and none that was issued for adding", async () => {
     const authenticator = await withPasskey();
     const me = await person();
     const { challenge } = (await requestCreationOptions(me)).body.data.options;
@@ -354,19 +354,19 @@ describe("signing in with a passkey", () => {
     expect(outcome(await submitSignedCredential(await authenticator.sign(late)))).toBe("400 login_failed");
   });
 
-  test("goes on with an authenticator that never counts", async () => {
+  test("accepts an authenticator that never counts", async () => {
     const authenticator = await withPasskey(new Authenticator("http://svc.test", false));
     for (let times = 0; times < 3; times += 1) expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
 
   test.each([
-    ["nothing", {}],
-    ["an id that is no base64url", { id: "a+b" }],
+    ["an empty credential", {}],
+    ["an id that is not base64url", { id: "a+b" }],
     ["an id that is too long", { id: "A".repeat(1_365) }],
     ["another type", { type: "password" }],
     ["no response", { response: undefined }],
-    ["client data that is no base64url", { response: { clientDataJSON: "{}", authenticatorData: "AA", signature: "AA" } }],
-  ])("is refused by its shape with %s", async (_name, change) => {
+    ["client data that is not base64url", { response: { clientDataJSON: "{}", authenticatorData: "AA", signature: "AA" } }],
+  ])("returns 400 invalid_request for %s", async (_name, change) => {
     const signed = {
       id: "AA",
       rawId: "AA",
@@ -380,7 +380,7 @@ describe("signing in with a passkey", () => {
     expect(outcome(await submitSignedCredential(signed))).toBe("400 login_failed");
   });
 
-  test("speaks to the app's own origin; in development also to localhost as it was asked", async () => {
+  test("uses the app's own origin, and in development also localhost as requested", async () => {
     const production = createServiceCall({ ...productionSettings }, "https://app.svc.test");
     expect((await requestSignInOptions(production)).rpId).toBe("app.svc.test");
     expect((await requestSignInOptions(createServiceCall({ ...productionSettings }, "https://api.svc.test"))).rpId).toBe("app.svc.test");
@@ -391,15 +391,15 @@ describe("signing in with a passkey", () => {
 
     const authenticator = new Authenticator("http://localhost:8787");
     const me = await person();
-    const asked = (await requestCreationOptions(me, local)).body.data.options;
-    const credential = await authenticator.make(asked);
+    const creationOptions = (await requestCreationOptions(me, local)).body.data.options;
+    const credential = await authenticator.make(creationOptions);
     expect((await local("/v1/me/passkeys", buildJsonRequest({ credential }, me))).status).toBe(201);
     expect((await submitSignedCredential(await authenticator.sign(options), {}, local)).status).toBe(200);
     const elsewhere = await authenticator.sign(await requestSignInOptions(local), { origin: "http://localhost:9999" });
     expect(outcome(await submitSignedCredential(elsewhere, {}, local))).toBe("400 login_failed");
   });
 
-  test("leaves no challenge behind once it is of no use", async () => {
+  test("sweeps challenges once they expire", async () => {
     await requestSignInOptions();
     const platform = await createPlatform(env as unknown as Env);
     await deleteExpired({ ...platform, clock: () => start + 5 * minuteMs - 1 });
@@ -409,8 +409,8 @@ describe("signing in with a passkey", () => {
   });
 });
 
-describe("removing a passkey", () => {
-  test("is entered in the audit trail, once; who is signed in stays so", async () => {
+describe("DELETE /v1/me/passkeys/{id}", () => {
+  test("removes the passkey with one audit entry, and keeps current sessions", async () => {
     const authenticator = await withPasskey();
     const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };
     const [{ id }] = await list(me);
@@ -425,7 +425,7 @@ describe("removing a passkey", () => {
     expect(removals).toHaveLength(1);
   });
 
-  test("of somebody else, of nobody and misspelt is the same 404 and changes nothing", async () => {
+  test("returns the same 404 not_found for another person's, an unknown and a malformed id, and changes nothing", async () => {
     await withPasskey();
     const [{ id }] = await list(await person());
     const stranger = await person(strangerEmail);

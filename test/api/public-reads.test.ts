@@ -1,5 +1,5 @@
-// What anyone may ask without a credential, or with a wrong one: counted by address before it costs a database or an object
-// anything, and answered from the edge where it never changes.
+// Tests of requests without a credential or with an invalid one: they are counted by address before they reach a database or a Durable
+// Object.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";
@@ -8,20 +8,20 @@ import { createServiceCall, world, type TestResponse, type Call } from "../suppo
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string, more: Record<string, string> = {}): RequestInit => ({ headers: { "cf-connecting-ip": ip, ...more } });
 const wrongKey = (): string => generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
-const ask = (service: Call, ip: string, key: string): Promise<TestResponse> =>
+const listWithKey = (service: Call, ip: string, key: string): Promise<TestResponse> =>
   service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
 
-/** The database, counting what is asked of it. */
+/** The database, with a count of the calls to it. */
 const counted = () => {
-  const asked = { count: 0 };
+  const queries = { count: 0 };
   const binding = new Proxy(env.DB, {
     get: (target, name) => {
-      if (name === "prepare" || name === "batch") asked.count += 1;
+      if (name === "prepare" || name === "batch") queries.count += 1;
       const value = Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return { asked, binding };
+  return { queries, binding };
 };
 
 describe("Q1: public reads", () => {
@@ -36,7 +36,7 @@ describe("Q1: public reads", () => {
     "/.well-known/svc-trust.json",
     "/ledger/test/checkpoint",
     "/audit/0/checkpoint",
-  ])("of %s are 429 past three hundred a minute from one address, and nobody else's are", async (path) => {
+  ])("of %s return 429 past the limit per minute for that address alone", async (path) => {
     const service = createServiceCall({ ...strict, LIMIT_PUBLIC_READ_PER_IP: "3/60" });
     const statuses: number[] = [];
     for (let n = 0; n < 4; n += 1) statuses.push((await service(path, from("203.0.113.77"))).status);
@@ -45,25 +45,25 @@ describe("Q1: public reads", () => {
     expect((await service(path, from("203.0.113.78"))).status).not.toBe(429);
   });
 
-  test("the limit is three hundred unless it is set otherwise", async () => {
+  test("are limited to 300 per minute by default", async () => {
     const answer = await createServiceCall(strict)("/v1/health", from("203.0.113.79"));
     expect(answer.headers.get("ratelimit-limit")).toBe("300");
   });
 });
 
-describe("Q2: API keys that nobody has", () => {
-  test("cost a database at most sixty readings a minute an address, and lock out no key that works there", async () => {
-    const { asked, binding } = counted();
+describe("Q2: unknown API keys", () => {
+  test("cost a database at most sixty reads a minute per address, and do not block a working key from there", async () => {
+    const { queries, binding } = counted();
     const service = createServiceCall({ ...strict, DB: binding });
     const ip = "203.0.113.90";
-    expect((await ask(service, ip, world.acme.keys.live)).status).toBe(200); // the office behind this address
-    const before = asked.count;
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // A working key is used from the same address first.
+    const before = queries.count;
     const statuses: number[] = [];
-    for (let n = 0; n < 100; n += 1) statuses.push((await ask(service, ip, wrongKey())).status);
+    for (let n = 0; n < 100; n += 1) statuses.push((await listWithKey(service, ip, wrongKey())).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(59);
     expect(statuses.at(-1)).toBe(429);
-    expect(asked.count - before).toBeLessThanOrEqual(60);
-    expect((await ask(service, ip, world.acme.keys.live)).status).toBe(200);
-    expect((await ask(service, "203.0.113.91", world.other.keys.live)).status).toBe(200);
+    expect(queries.count - before).toBeLessThanOrEqual(60);
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200);
+    expect((await listWithKey(service, "203.0.113.91", world.other.keys.live)).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
-// What the business records and acknowledges beyond one certificate: everything a person gave it, and single recipients. And the mail
-// that confirms a withdrawal to the person, however it came about.
+// Tests of withdrawals that a business records and acknowledges beyond one certificate (everything of a person, or single recipients), and
+// of the email that confirms a withdrawal to the person.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -26,26 +26,29 @@ const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`
 const statuses = (all: readonly IssuedCertificate[]) => Promise.all(all.map(async ({ certId }) => (await verify(certId)).status));
 const keyed = (body: unknown, by = key, headers: Readonly<Record<string, string>> = {}): RequestInit =>
   buildJsonPost(body, { authorization: `Bearer ${by}`, ...headers });
-const record = (certId: string, told: object = {}, by = key, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> =>
-  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by, headers));
+const record = (certId: string, recording: object = {}, by = key, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> =>
+  unlimited(
+    `/v1/certs/${certId}/withdrawals`,
+    keyed({ method: "phone", received_at: new Date().toISOString(), ...recording }, by, headers),
+  );
 const acknowledge = (certId: string, body: object, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
 const manage = (mine: IssuedCertificate, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> =>
   unlimited(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, ...body }, headers));
 const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
-const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
+const threeRecipients = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
 const numberOf = (count: number) => `+1 202 555 ${String(1_000 + count)}`;
 let numbers = 0;
 const freshNumber = (): string => {
   numbers += 1;
   return numberOf(numbers);
 };
-const business = (set: string) => env.DB.prepare(`UPDATE businesses SET ${set} WHERE id = ?`).bind(world.acme.id).run();
+const updateBusiness = (set: string) => env.DB.prepare(`UPDATE businesses SET ${set} WHERE id = ?`).bind(world.acme.id).run();
 
-describe("a recorded withdrawal from everything", () => {
-  afterEach(() => business("revocation_scope_default = 'business'"));
+describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
+  afterEach(() => updateBusiness("revocation_scope_default = 'business'"));
 
-  test("is what recording means unless told otherwise: every active certificate of the business with the address", async () => {
+  test("is the default, and withdraws every active certificate of the business with the same email address", async () => {
     const email = createEmailAddress();
     const same = [
       await issueToNewPerson({ fields: { email } }),
@@ -60,13 +63,13 @@ describe("a recorded withdrawal from everything", () => {
       await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email } }),
     ];
     const received = Date.now() - 3 * day;
-    const told = { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" };
-    const { withdrawal, cease_by } = (await record(same[0].certId, told)).body.data;
+    const recording = { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" };
+    const { withdrawal, cease_by } = (await record(same[0].certId, recording)).body.data;
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
     for (const { certId } of same) {
       const { status, withdrawal: each } = await verify(certId);
       expect([status, each.withdrawn_at, each.cease_by]).toEqual(["revoked", withdrawal.withdrawn_at, cease_by]);
-      expect(each).toMatchObject({ method: "business_recorded", scope: "business", received_at: told.received_at });
+      expect(each).toMatchObject({ method: "business_recorded", scope: "business", received_at: recording.received_at });
       expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
       expect((await get(`/v1/certs/${certId}`)).body.data.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     }
@@ -75,18 +78,18 @@ describe("a recorded withdrawal from everything", () => {
   });
 
   test.each([
-    ["asked for with the request", { scope: "certificate" }, "business"],
-    ["set for the business", {}, "certificate"],
-  ])("is of one certificate where that is %s", async (_name, told, set) => {
-    await business(`revocation_scope_default = '${set}'`);
+    ["sent with the request", { scope: "certificate" }, "business"],
+    ["the default of the business", {}, "certificate"],
+  ])("is not used if certificate scope is %s", async (_name, recording, set) => {
+    await updateBusiness(`revocation_scope_default = '${set}'`);
     const email = createEmailAddress();
     const same = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })] as const;
-    expect((await record(same[0].certId, told)).body.data.withdrawal.scope).toBe("certificate");
+    expect((await record(same[0].certId, recording)).body.data.withdrawal.scope).toBe("certificate");
     expect(await statuses(same)).toEqual(["revoked", "active"]);
     expect((await record(same[1].certId, { scope: "business" })).body.data.withdrawal.scope).toBe("business");
   });
 
-  test("goes by the telephone number where the certificate holds no e-mail address, and by nothing where it holds neither", async () => {
+  test("matches by phone number if the certificate has no email address, and withdraws only the certificate if it has neither", async () => {
     const phone = freshNumber();
     const email = createEmailAddress();
     const called = await issueToNewPerson({ fields: { phone } });
@@ -95,7 +98,7 @@ describe("a recorded withdrawal from everything", () => {
     expect((await record(called.certId)).body.data.withdrawal.scope).toBe("business");
     expect(await statuses([called, both, other])).toEqual(["revoked", "revoked", "active"]);
 
-    const mailed = await issueToNewPerson({ fields: { email, phone } }); // the address counts, and the number then does not
+    const mailed = await issueToNewPerson({ fields: { email, phone } }); // A certificate with both is matched by the email address, not by the number.
     const onlyCalled = await issueToNewPerson({ fields: { phone } });
     await record(mailed.certId);
     expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "active"]);
@@ -108,17 +111,17 @@ describe("a recorded withdrawal from everything", () => {
     expect(await statuses(nameless)).toEqual(["revoked", "active"]);
   });
 
-  test("goes on from the outbox when there are more than fit into one batch, once under one key, and misses none", async () => {
+  test("continues from the outbox past one batch, once per idempotency key, and misses no certificate", async () => {
     const phone = freshNumber();
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { phone } }));
     const first = many[7] as IssuedCertificate;
-    const told = { received_at: new Date(Date.now() - day).toISOString(), note: "on the phone" };
-    const send = () => record(first.certId, told, key, { "idempotency-key": "everything-1" });
+    const recording = { received_at: new Date(Date.now() - day).toISOString(), note: "on the phone" };
+    const send = () => record(first.certId, recording, key, { "idempotency-key": "everything-1" });
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const later = await issueToNewPerson({ fields: { phone } }); // a new consent after the withdrawal
+    const later = await issueToNewPerson({ fields: { phone } }); // A new consent after the withdrawal.
     await waitUntilSettled();
     const left = async () => {
       await runOutboxRelay();
@@ -138,7 +141,7 @@ describe("a recorded withdrawal from everything", () => {
         method: "business_recorded",
         scope: "business",
         channel: "phone",
-        received_at: Date.parse(told.received_at),
+        received_at: Date.parse(recording.received_at),
         quiet: 0,
       },
     ]);
@@ -150,7 +153,7 @@ describe("a recorded withdrawal from everything", () => {
     expect(entry.payload).toMatchObject({ method: "business_recorded", scope: "business", actor: expect.stringMatching(/^api_key:key_/) });
   });
 
-  test("with a person at the same moment withdraws each certificate once", async () => {
+  test("withdraws each certificate once when the person withdraws at the same time", async () => {
     const email = createEmailAddress();
     const same = [
       await issueToNewPerson({ fields: { email } }),
@@ -164,17 +167,23 @@ describe("a recorded withdrawal from everything", () => {
   });
 });
 
-describe("a recorded withdrawal from single recipients", () => {
-  test("leaves the certificate active for the others, and counts the deadline from when the business was told", async () => {
-    const mine = await issueToNewPerson({ entities: three });
+describe("POST /v1/certs/{id}/withdrawals with entities", () => {
+  test("keeps the certificate active for the others, and counts the deadline from received_at", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
     const received = Date.now() - 2 * day;
-    const told = { method: "mail", received_at: new Date(received).toISOString(), note: "letter 7", entities: [" Bright Homes Inc "] };
-    const answer = await record(mine.certId, told);
+    const recording = { method: "mail", received_at: new Date(received).toISOString(), note: "letter 7", entities: [" Bright Homes Inc "] };
+    const answer = await record(mine.certId, recording);
     expect(code(answer)).toBe("201 ok");
     const { withdrawal, cease_by, entities_withdrawn } = answer.body.data;
     expect([withdrawal, Date.parse(cease_by)]).toEqual([null, getCeaseDeadline(received)]);
     expect(entities_withdrawn).toMatchObject([
-      { entity: "Bright Homes Inc", cease_by, method: "business_recorded", received_at: told.received_at, cease_acknowledged_at: null },
+      {
+        entity: "Bright Homes Inc",
+        cease_by,
+        method: "business_recorded",
+        received_at: recording.received_at,
+        cease_acknowledged_at: null,
+      },
     ]);
     expect(await verify(mine.certId)).toMatchObject({ status: "active", withdrawal: null, entities_withdrawn });
     const detail = (await get(`/v1/certs/${mine.certId}`)).body.data;
@@ -183,84 +192,84 @@ describe("a recorded withdrawal from single recipients", () => {
     const { pathname, search } = new URL(entities_withdrawn[0].receipt_url);
     expect((await unlimited(pathname + search)).body.data.receipt).toMatchObject({
       method: "business_recorded",
-      received_at: told.received_at,
+      received_at: recording.received_at,
       scope: "recipient",
     });
   });
 
-  test("sent again under its key is answered as it was, also after the acknowledgement; another wish under it is refused", async () => {
-    const mine = await issueToNewPerson({ entities: three });
-    const told = { received_at: new Date().toISOString(), entities: ["Zenith Roofing", "Acme Solar LLC"] };
+  test("returns the first response to a repeat, also after the acknowledgment, and 409 idempotency_conflict for other entities", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
+    const recording = { received_at: new Date().toISOString(), entities: ["Zenith Roofing", "Acme Solar LLC"] };
     const send = (body: object) => record(mine.certId, body, key, { "idempotency-key": "single-1" });
-    const first = await send(told);
+    const first = await send(recording);
     expect(first.status).toBe(201);
     await acknowledge(mine.certId, { entities: ["Zenith Roofing"] });
-    const again = await send({ ...told, entities: told.entities.toReversed() });
+    const again = await send({ ...recording, entities: recording.entities.toReversed() });
     expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
     expect(again.body.data).toEqual(first.body.data);
-    expect(code(await send({ ...told, entities: ["Bright Homes Inc"] }))).toBe("409 idempotency_conflict");
+    expect(code(await send({ ...recording, entities: ["Bright Homes Inc"] }))).toBe("409 idempotency_conflict");
   });
 
-  test("names recipients that were consented to, of its own certificates, and never with scope business", async () => {
-    const mine = await issueToNewPerson({ entities: three });
-    const told = { entities: ["Zenith Roofing"] };
+  test("accepts only recipients consented to, on the business's own certificates, and not together with scope business", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
+    const recording = { entities: ["Zenith Roofing"] };
     expect(code(await record(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await record(mine.certId, { entities: [] }))).toBe("400 invalid_request");
-    const both = await record(mine.certId, { ...told, scope: "business" });
+    const both = await record(mine.certId, { ...recording, scope: "business" });
     expect([code(both), both.body.error.message]).toEqual([
       "400 invalid_request",
       "entities: must not be sent together with scope business.",
     ]);
-    expect(code(await record(mine.certId, told, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(code(await record(mine.certId, recording, world.other.keys.live))).toBe("404 cert_not_found");
     expect((await verify(mine.certId)).entities_withdrawn).toBeUndefined();
-    expect(code(await record(mine.certId, told))).toBe("201 ok");
-    expect(code(await record(mine.certId, told))).toBe("409 already_revoked");
+    expect(code(await record(mine.certId, recording))).toBe("201 ok");
+    expect(code(await record(mine.certId, recording))).toBe("409 already_revoked");
   });
 
-  test("of the last recipient withdraws the certificate, and no other of the person", async () => {
-    const mine = await issueToNewPerson({ entities: three });
+  test("withdraws the certificate with the last recipient, and no other certificate of the person", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
     const second = await issueToNewPerson({ fields: { email: mine.email } });
-    await record(mine.certId, { entities: three.slice(0, 2) });
-    const last = (await record(mine.certId, { entities: three })).body.data;
+    await record(mine.certId, { entities: threeRecipients.slice(0, 2) });
+    const last = (await record(mine.certId, { entities: threeRecipients })).body.data;
     expect(last.withdrawal).toMatchObject({ method: "business_recorded", scope: "certificate" });
     expect(last.entities_withdrawn).toBeUndefined();
     expect(await statuses([mine, second])).toEqual(["revoked", "active"]);
   });
 });
 
-describe("the acknowledgement of single recipients", () => {
+describe("POST /v1/certs/{id}/cease-ack with entities", () => {
   const entries = (certId: string) =>
     env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'business.entities_ceased'")
       .bind(certId)
       .first<number>("n");
 
-  test("ends what was overdue, in verify, detail, list and on the page", async () => {
-    const mine = await issueToNewPerson({ entities: three });
-    await manage(mine, { entities: three.slice(0, 2) });
+  test("ends the overdue state in verify, detail, list and on the page", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
+    await manage(mine, { entities: threeRecipients.slice(0, 2) });
     const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
     const authorized = { headers: { authorization: `Bearer ${key}` } };
-    const seen = async () => {
+    const readStates = async () => {
       const [verified, detail, listed] = await Promise.all([
         later(`/v1/certs/${mine.certId}/verify`),
         later(`/v1/certs/${mine.certId}`, authorized),
         later(`/v1/certs?subject_email=${mine.email}`, authorized),
       ]);
       return [verified.body.data, detail.body.data, listed.body.data.certs[0]].map(({ entities_withdrawn }) =>
-        entities_withdrawn.map((one: { overdue: boolean; cease_acknowledged_at: string | null }) => [
-          one.overdue,
-          one.cease_acknowledged_at !== null,
+        entities_withdrawn.map((item: { overdue: boolean; cease_acknowledged_at: string | null }) => [
+          item.overdue,
+          item.cease_acknowledged_at !== null,
         ]),
       );
     };
     const page = async () => (await later(`/c/${mine.certId}`)).text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
     const open = [true, false];
-    expect(await seen()).toEqual(Array(3).fill([open, open]));
+    expect(await readStates()).toEqual(Array(3).fill([open, open]));
     expect(await page()).toMatch(/has not said that contact by these recipients has ended Acme Solar LLC , Bright Homes Inc/);
     const first = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"], note: "done" }));
     expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "active", on_time: false, withdrawal: null });
     expect(first.body.data.entities_withdrawn).toMatchObject([{ entity: "Bright Homes Inc", overdue: false }]);
     const closed = [false, true];
-    expect(await seen()).toEqual(Array(3).fill([open, closed]));
+    expect(await readStates()).toEqual(Array(3).fill([open, closed]));
     expect(await page()).toMatch(/said that contact by these recipients has ended .* Bright Homes Inc.* has not said .* Acme Solar LLC/);
     const again = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"] }));
     expect(again.body.data).toMatchObject({ already_acknowledged: true, acknowledged_at: first.body.data.acknowledged_at });
@@ -269,8 +278,8 @@ describe("the acknowledgement of single recipients", () => {
     expect((await later(`/v1/certs/${mine.certId}/verify`)).text).not.toContain('"done"');
   });
 
-  test("of the whole certificate covers those who were withdrawn from before", async () => {
-    const mine = await issueToNewPerson({ entities: three });
+  test("is covered by the acknowledgment of the whole certificate", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
     await manage(mine, { entities: ["Zenith Roofing"] });
     await manage(mine);
     await acknowledge(mine.certId, {});
@@ -279,8 +288,8 @@ describe("the acknowledgement of single recipients", () => {
     expect(entities_withdrawn).toMatchObject([{ overdue: false, cease_acknowledged_at: null }]);
   });
 
-  test("is of recipients that were withdrawn from alone, of its own certificates, and a write", async () => {
-    const mine = await issueToNewPerson({ entities: three });
+  test("accepts only withdrawn recipients of the business's own certificates, and requires write access", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
     const body = { entities: ["Zenith Roofing"] };
     expect(code(await acknowledge(mine.certId, body))).toBe("409 cease_not_open");
     await manage(mine, body);
@@ -288,22 +297,22 @@ describe("the acknowledgement of single recipients", () => {
     expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // the certificate itself is active
-    await business("status = 'past_due'");
+    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // The certificate itself is active.
+    await updateBusiness("status = 'past_due'");
     try {
       expect(code(await acknowledge(mine.certId, body))).toBe("402 subscription_past_due");
     } finally {
-      await business("status = 'active'");
+      await updateBusiness("status = 'active'");
     }
     expect(await entries(mine.certId)).toBe(0);
   });
 
-  test("of many at once is one a recipient, and can be changed and deleted by nobody", async () => {
-    const mine = await issueToNewPerson({ entities: [...three, "Fourth Ltd"] });
-    await manage(mine, { entities: three });
+  test("records one acknowledgment per recipient for concurrent requests, which cannot be changed or deleted", async () => {
+    const mine = await issueToNewPerson({ entities: [...threeRecipients, "Fourth Ltd"] });
+    await manage(mine, { entities: threeRecipients });
     const answers = await Promise.all([
-      ...three.map((name) => acknowledge(mine.certId, { entities: [name] })),
-      ...Array.from({ length: 5 }, () => acknowledge(mine.certId, { entities: three.slice(0, 1) })),
+      ...threeRecipients.map((name) => acknowledge(mine.certId, { entities: [name] })),
+      ...Array.from({ length: 5 }, () => acknowledge(mine.certId, { entities: threeRecipients.slice(0, 1) })),
     ]);
     expect(new Set(answers.map(code))).toEqual(new Set(["200 ok"]));
     expect(answers.filter(({ body }) => body.data.already_acknowledged === undefined)).toHaveLength(3);
@@ -318,8 +327,8 @@ describe("the acknowledgement of single recipients", () => {
     }
   });
 
-  test("and what was recorded end with the person: notes and details are destroyed, times stay", async () => {
-    const mine = await issueToNewPerson({ entities: three });
+  test("is erased with the person: notes and details are deleted, times stay", async () => {
+    const mine = await issueToNewPerson({ entities: threeRecipients });
     await record(mine.certId, { entities: ["Zenith Roofing"], note: "Pat rang" });
     await acknowledge(mine.certId, { entities: ["Zenith Roofing"], note: "Pat is off the list" });
     const sealedNow = () =>
@@ -334,17 +343,17 @@ describe("the acknowledgement of single recipients", () => {
     expect((await sealedNow())?.note).not.toBeNull();
     await eraseCertificate(mine.certId);
     expect(await sealedNow()).toEqual({ note: null, details: "" });
-    const [one] = (await get(`/v1/certs/${mine.certId}`)).body.data.entities_withdrawn;
-    expect(one).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
-    expect(one.cease_acknowledged_at).not.toBeNull();
+    const [item] = (await get(`/v1/certs/${mine.certId}`)).body.data.entities_withdrawn;
+    expect(item).toMatchObject({ recorded: { method: "phone", note: null }, acknowledgement: null });
+    expect(item.cease_acknowledged_at).not.toBeNull();
   });
 });
 
-describe("the mail that confirms a withdrawal", () => {
+describe("the email that confirms a withdrawal", () => {
   const confirmations = async (email: string) =>
     (await listMailTo(email)).filter(({ subject }) => /withdrawn|retirado|retiré/.test(subject));
-  const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville, CA 94000"] as const;
-  const withReach = async (work: () => Promise<unknown>): Promise<void> => {
+  const contactDetails = ["privacy@acme-solar.example", "1 Sun Street, Testville, CA 94000"] as const;
+  const withContactDetails = async (work: () => Promise<unknown>): Promise<void> => {
     const before = await env.DB.prepare("SELECT contact_email, mailing_address FROM businesses WHERE id = ?")
       .bind(world.acme.id)
       .first<{ contact_email: string | null; mailing_address: string | null }>();
@@ -352,7 +361,7 @@ describe("the mail that confirms a withdrawal", () => {
       env.DB.prepare("UPDATE businesses SET contact_email = ?, mailing_address = ? WHERE id = ?")
         .bind(contact, address, world.acme.id)
         .run();
-    await set(...reach);
+    await set(...contactDetails);
     try {
       await work();
     } finally {
@@ -364,10 +373,10 @@ describe("the mail that confirms a withdrawal", () => {
     ["en", "withdrawn", "must end by"],
     ["es", "retirado", "a más tardar"],
     ["fr-CA", "retiré", "au plus tard"],
-  ])("holds the link of the receipt, the deadline and whom to turn to (%s)", async (language, subject, deadline) => {
+  ])("contains the receipt link, the deadline and the business's contact details (%s)", async (language, subject, deadline) => {
     const mine = await issueToNewPerson();
     const { code: digits } = await startWithdrawal(mine.certId, mine.email);
-    await withReach(async () => {
+    await withContactDetails(async () => {
       const headers = { "accept-language": language };
       const { cease_by, receipt_url } = (await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, headers)).body.data;
       const mails = await confirmations(mine.email);
@@ -388,26 +397,26 @@ describe("the mail that confirms a withdrawal", () => {
     });
   });
 
-  test("says whose act it was, from what, and for whom", async () => {
+  test("says who withdrew, from what, and from which recipients", async () => {
     const email = createEmailAddress();
     const [linked, recorded, single] = [
       await issueToNewPerson(),
       await issueToNewPerson({ fields: { email } }),
-      await issueToNewPerson({ entities: three }),
+      await issueToNewPerson({ entities: threeRecipients }),
     ];
     const { receipt_url } = (await manage(linked)).body.data;
     expect((await confirmations(linked.email))[0]?.text).toMatch(/You have withdrawn .*This goes for one certificate\./s);
     expect((await confirmations(linked.email))[0]?.text).toContain(receipt_url);
     await record(recorded.certId);
     expect((await confirmations(email))[0]?.text).toMatch(/This business has recorded that you withdrew .*everything you had given/s);
-    const act = (await manage(single, { entities: ["Zenith Roofing"] })).body.data;
+    const partial = (await manage(single, { entities: ["Zenith Roofing"] })).body.data;
     const [mail] = await confirmations(single.email);
     expect(mail?.text).toContain("Zenith Roofing");
     expect(mail?.text).not.toContain("Bright Homes Inc");
-    expect(mail?.text).toContain(act.receipt_url);
+    expect(mail?.text).toContain(partial.receipt_url);
   });
 
-  test("is one for an act, whichever certificates it covers, and none where the certificate holds no address", async () => {
+  test("is sent once per withdrawal whatever it covers, and not if the certificate has no email address", async () => {
     const email = createEmailAddress();
     const same = [
       await issueToNewPerson({ fields: { email } }),
@@ -425,16 +434,16 @@ describe("the mail that confirms a withdrawal", () => {
     expect(await waiting()).toBe(before);
   });
 
-  test("O20: of withdrawals that prove nothing about the address leaves three times a day for a business and address", async () => {
+  test("O20: is sent at most three times a day for a business and address if the withdrawal proves nothing about the address", async () => {
     const email = createEmailAddress();
     const forged: IssuedCertificate[] = [];
-    for (let count = 0; count < 6; count += 1) forged.push(await issueToNewPerson({ fields: { email }, entities: three }));
-    for (const one of forged.slice(0, 2)) await manage(one);
+    for (let count = 0; count < 6; count += 1) forged.push(await issueToNewPerson({ fields: { email }, entities: threeRecipients }));
+    for (const item of forged.slice(0, 2)) await manage(item);
     const last = forged[2] as IssuedCertificate;
-    for (const name of three) await manage(last, { entities: [name] });
-    for (const one of forged.slice(3, 5)) await record(one.certId, { scope: "certificate" });
+    for (const name of threeRecipients) await manage(last, { entities: [name] });
+    for (const item of forged.slice(3, 5)) await record(item.certId, { scope: "certificate" });
     expect(await confirmations(email)).toHaveLength(3);
-    // What a code proves is confirmed all the same.
+    // A withdrawal by code is confirmed even past the limit.
     await withdrawCertificate(forged[5] as IssuedCertificate);
     expect(await confirmations(email)).toHaveLength(4);
     const other = await issueToNewPerson();
@@ -442,7 +451,7 @@ describe("the mail that confirms a withdrawal", () => {
     expect(await confirmations(other.email)).toHaveLength(1);
   });
 
-  test("O6: holds a business's words as plain words, and its address only where it is one", async () => {
+  test("O6: contains the business's text as plain text, and its contact only if it is an email address", async () => {
     const mine = await issueToNewPerson();
     await env.DB.prepare("UPDATE businesses SET contact_email = 'https://evil.example/pay' WHERE id = ?").bind(world.acme.id).run();
     try {
@@ -456,7 +465,7 @@ describe("the mail that confirms a withdrawal", () => {
   });
 });
 
-test("recording needs nothing but the key, and a key of nobody's records nothing", async () => {
+test("POST /v1/certs/{id}/withdrawals returns 401 unauthorized for an unknown key and records nothing", async () => {
   const mine = await issueToNewPerson();
   expect(code(await record(mine.certId, { entities: ["Acme Solar LLC"] }, "sk_live_00nobody"))).toBe("401 unauthorized");
   expect((await call(`/v1/certs/${mine.certId}/verify`)).body.data.status).toBe("active");

@@ -1,5 +1,5 @@
-// A submission in which every recipient was declined is a certificate of a refusal: nothing that is made of it may say that
-// somebody agreed. And what was not checked for a certificate is not said to have been.
+// Tests of submissions in which every recipient was declined: nothing made from such a certificate may say that the person agreed. Also
+// tests that a check is reported only if it was made.
 import { beforeAll, describe, expect, test } from "vitest";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 import { createEmailAddress, buildJsonPost } from "../support/withdrawal.ts";
@@ -26,7 +26,7 @@ describe("a certificate of a refusal", () => {
     expect(text).not.toContain('class="status good"');
   });
 
-  test("says so in its pack", async () => {
+  test("says so in its evidence pack", async () => {
     const { text } = await getWithKey(`/v1/certs/${certId}/evidence-pack?format=html`, world.acme.keys.live);
     expect(text).toContain("<strong>Nobody was agreed to.</strong>");
     expect(text).toContain("Consent refused to");
@@ -56,11 +56,11 @@ describe("the checks of a certificate", () => {
       ]),
     );
 
-  test("say that a domain was verified where it was", async () => {
+  test("report the domain as verified if it was", async () => {
     expect(await resultsOf(certId)).toEqual({ origin: "reported", domain: "verified", subject: "as_submitted" });
   });
 
-  test("do not say so of a sandbox certificate from the machine of a developer", async () => {
+  test("report the domain as not verified for a sandbox certificate from localhost", async () => {
     const sandbox = { ...buildSubmission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/form" };
     const issued = await submitConsent(sandbox, { origin: "http://localhost:3000" });
     expect(issued.status).toBe(201);

@@ -1,5 +1,5 @@
-// Removals: asked for by a person whose plan includes them, done by an operator, ended with an affidavit.
-import "@cantoo/pdf-lib"; // hundreds of modules: loaded here, so that no test's time runs meanwhile
+// Tests of removals: requested by a person whose plan includes them, handled by an operator, completed with an affidavit.
+import "@cantoo/pdf-lib"; // Loads hundreds of modules, which must not count against the time of a test.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { fromBase64Url } from "../../core/bytes.ts";
@@ -15,9 +15,9 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { call, readDatabaseContents, createServiceCall, type Call } from "../support/world.ts";
 
 const services = createServicesWith(platform, {});
-/** The limit of a day is tried on its own. */
-const patient = createServiceCall({ LIMIT_REMOVALS: "1000/60" });
-const onPlan = async (service: Call = patient): Promise<SignedPerson> => {
+/** A test of its own covers the daily limit. */
+const withoutLimit = createServiceCall({ LIMIT_REMOVALS: "1000/60" });
+const onPlan = async (service: Call = withoutLimit): Promise<SignedPerson> => {
   const by = await signInPerson({}, service);
   const { id } = (await by.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
@@ -25,7 +25,7 @@ const onPlan = async (service: Call = patient): Promise<SignedPerson> => {
 };
 const request = (by: SignedPerson, change: object = {}) =>
   by.post("/v1/me/removals", { authorize: true, targets: ["spokeo", "radaris"], ...change });
-const requested = async (by: SignedPerson): Promise<string> => (await request(by)).body.data.id;
+const requestId = async (by: SignedPerson): Promise<string> => (await request(by)).body.data.id;
 const progress = (id: string, found: Record<string, RemovalStatus>) =>
   recordRemovalProgress(services, parseRemovalId(id), new Map(Object.entries(found)));
 const affidavit = (id: string, by: Pick<SignedPerson, "headers">) => call(`/v1/me/removals/${id}/affidavit`, { headers: by.headers });
@@ -34,8 +34,8 @@ const file = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> 
   return new Uint8Array(await response.arrayBuffer());
 };
 
-describe("asking for a removal", () => {
-  test("is for the plan that includes it, and for targets of the list", async () => {
+describe("POST /v1/me/removals", () => {
+  test("requires a plan that includes it, and targets from the fixed list", async () => {
     const free = await signInPerson({});
     expect(describeOutcome(await request(free))).toBe("402 plan_required");
     const by = await onPlan();
@@ -73,7 +73,7 @@ describe("asking for a removal", () => {
     expect(targets).toContainEqual({ name: "spokeo", title: "Spokeo" });
   });
 
-  test("thirty a day", async () => {
+  test("returns 429 after thirty requests a day", async () => {
     const by = await onPlan(call);
     const answers = [];
     for (let count = 0; count < 31; count += 1) answers.push(await request(by));
@@ -82,32 +82,34 @@ describe("asking for a removal", () => {
   });
 });
 
-describe("the operator's route", () => {
+describe("POST /v1/admin/removals/{id}", () => {
   const token = "t".repeat(43);
-  const operated = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
-  const note = (id: string, targets: object, secret = token) =>
-    operated(`/v1/admin/removals/${id}`, buildJsonRequest({ targets }, { authorization: `Bearer ${secret}` }));
+  const operatorService = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
+  const reportProgress = (id: string, targets: object, secret = token) =>
+    operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets }, { authorization: `Bearer ${secret}` }));
 
-  test("notes what came of asking; nobody else does", async () => {
+  test("records the outcome for each target, and only with the admin token", async () => {
     const by = await onPlan();
-    const id = await requested(by);
-    expect(describeOutcome(await note(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
+    const id = await requestId(by);
+    expect(describeOutcome(await reportProgress(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
     expect(
-      describeOutcome(await operated(`/v1/admin/removals/${id}`, buildJsonRequest({ targets: { spokeo: "completed" } }, by.headers))),
+      describeOutcome(
+        await operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets: { spokeo: "completed" } }, by.headers)),
+      ),
     ).toBe("401 unauthorized");
-    expect(describeOutcome(await note(id, { spokeo: "gone" }))).toBe("400 invalid_request");
-    expect(describeOutcome(await note("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
-    const answer = await note(id, { spokeo: "completed", radaris: "completed" });
+    expect(describeOutcome(await reportProgress(id, { spokeo: "gone" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await reportProgress("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
+    const answer = await reportProgress(id, { spokeo: "completed", radaris: "completed" });
     expect(answer.body.data).toMatchObject({ id, status: "completed" });
     expect(answer.text).not.toContain(by.email);
     expect((await affidavit(id, by)).status).toBe(200);
   });
 });
 
-describe("a removal that is done", () => {
-  test("has an affidavit with the same bytes every time, its hash signed and in the person's chain", async () => {
+describe("GET /v1/me/removals/{id}/affidavit", () => {
+  test("returns the same bytes every time, with their hash signed and in the person's audit chain", async () => {
     const by = await onPlan();
-    const id = await requested(by);
+    const id = await requestId(by);
     expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
     expect((await progress(id, { spokeo: "completed" })).ok).toBe(true);
     expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "in_progress", affidavit_url: null });
@@ -151,23 +153,23 @@ describe("a removal that is done", () => {
     expect((await listMailTo(by.email))[0]?.text).toContain("1 of 2 places removed you");
   });
 
-  test("is nobody else's to read, and neither is it the operator's to change once it is over", async () => {
+  test("returns 404 for another person's removal, and a completed removal can no longer change", async () => {
     const [by, other] = [await onPlan(), await onPlan()];
-    const id = await requested(by);
+    const id = await requestId(by);
     await progress(id, { spokeo: "completed", radaris: "completed" });
     expect(describeOutcome(await affidavit(id, other))).toBe("404 not_found");
     expect(describeOutcome(await affidavit("rmv_00000000000000000000000000", by))).toBe("404 not_found");
     expect(describeOutcome(await affidavit("nothing", by))).toBe("404 not_found");
     expect(await progress(id, { spokeo: "rejected" })).toMatchObject({ ok: false, code: "invalid_request" });
-    expect(await progress(await requested(by), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
+    expect(await progress(await requestId(by), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
     expect(await progress("nothing", {})).toMatchObject({ ok: false, code: "not_found" });
   });
 
-  test("two acts of operators at once: both count, and the affidavit is made once", async () => {
+  test("creates the affidavit once when two updates complete the removal at the same time", async () => {
     const by = await onPlan();
-    const id = await requested(by);
-    const acts = await Promise.all([progress(id, { spokeo: "completed" }), progress(id, { radaris: "completed" })]);
-    expect(acts.map(({ ok }) => ok)).toEqual([true, true]);
+    const id = await requestId(by);
+    const outcomes = await Promise.all([progress(id, { spokeo: "completed" }), progress(id, { radaris: "completed" })]);
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
     expect((await by.get("/v1/me/removals")).body.data.removals[0].status).toBe("completed");
     const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'removal.completed'")
       .bind(id)
@@ -175,17 +177,17 @@ describe("a removal that is done", () => {
     expect(entries?.n).toBe(1);
   });
 
-  test("one that everybody refused has no affidavit", async () => {
+  test("returns 409 affidavit_not_ready for a removal that every target rejected", async () => {
     const by = await onPlan();
-    const id = await requested(by);
+    const id = await requestId(by);
     await progress(id, { spokeo: "rejected", radaris: "rejected" });
     expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "rejected", affidavit_url: null });
     expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
   });
 
-  test("an account that is deleted takes notes and file along, and its operator finds nobody", async () => {
+  test("is erased with the account, with the notes, and the operator can no longer update the removal", async () => {
     const by = await onPlan();
-    const [done, open] = [await requested(by), (await request(by, { notes: "Also Patricia" })).body.data.id];
+    const [done, open] = [await requestId(by), (await request(by, { notes: "Also Patricia" })).body.data.id];
     await progress(done, { spokeo: "completed", radaris: "completed" });
     await call("/v1/me", { method: "DELETE", headers: by.headers });
     const { results } = await env.DB.prepare("SELECT notes_sealed, affidavit_sealed FROM removals WHERE id IN (?, ?)")

@@ -1,5 +1,5 @@
-// Test mode through the doors that a page, a test key and a person of the business use: the flow of a share against the sandbox, its
-// clock, and the events one can make happen. Whatever is done here, the live feed and live endpoints stay silent.
+// Tests of the sandbox as a page, a test key and a member use it: the share protocol with a test client, the sandbox clock and triggered
+// events. None of it reaches the live feed or a live endpoint.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
@@ -28,7 +28,7 @@ const testKey = world.acme.keys.sandbox;
 const clientId = world.acme.clients.sandbox;
 const dayMs = 86_400_000;
 
-const tryOut = async (change: object = {}): Promise<Grant> => {
+const grantTestShare = async (change: object = {}): Promise<Grant> => {
   const verifier = createVerifier();
   const answer = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(verifier, { client_id: clientId, ...change })));
   if (answer.status !== 201) throw new Error(`not granted: ${answer.text}`);
@@ -45,7 +45,7 @@ const eventsOf = async (id: string) => {
 
 beforeEach(async () => {
   await waitUntilSettled();
-  vi.setSystemTime(Date.now() + 61_000); // calls of a business are counted by the minute, and each test has its own
+  vi.setSystemTime(Date.now() + 61_000); // The limit of a business is per minute, and each test gets a minute of its own.
   expect((await reset()).status).toBe(200);
 });
 afterAll(async () => {
@@ -54,8 +54,8 @@ afterAll(async () => {
 });
 
 describe("a test share", () => {
-  test("goes from its grant to its end as a live one does, and the sandbox hears of it in its own sequence", async () => {
-    const granted = await tryOut({ state: "xyz" });
+  test("goes from grant to end like a live one, with its events in the sandbox's own sequence", async () => {
+    const granted = await grantTestShare({ state: "xyz" });
     expect(granted.share).toMatchObject({ status: "active", environment: "sandbox", client_id: clientId, business: { id: world.acme.id } });
     const redeemed = await redeemCode(granted, { client_id: clientId });
     expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", phone: "+12025550123" });
@@ -84,13 +84,13 @@ describe("a test share", () => {
 
     expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
-      ["consumer.updated.email", null], // the share is over
+      ["consumer.updated.email", null], // The payload is withheld because the share is over.
     ]);
     expect((await eventsOf(renewed.share.id)).map(({ type }) => type)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
   });
 
-  test("has a sequence from 1 without a gap, with its head, and a test certificate is in it", async () => {
-    const { share: made } = await tryOut();
+  test("is in an event sequence from 1 without gaps, together with sandbox certificates", async () => {
+    const { share: made } = await grantTestShare();
     const certificate = await issueCertificate({ client_id: clientId });
     await postWithApiKey(
       `/v1/certs/${certificate.cert_id}/withdrawals`,
@@ -107,8 +107,8 @@ describe("a test share", () => {
   });
 });
 
-describe("what is live", () => {
-  test("hears of nothing that happens in the sandbox, and the sandbox of nothing live", async () => {
+describe("separation of sandbox and live", () => {
+  test("keeps sandbox events out of the live feed, and live events out of the sandbox feed", async () => {
     const before = (await getWithApiKey("/v1/events", world.acme.keys.live)).body.data.head;
     const certificate = await issueCertificate({ client_id: clientId });
     await postWithApiKey(
@@ -131,7 +131,7 @@ describe("what is live", () => {
     expect((await getWithApiKey("/v1/events", world.acme.keys.live)).body.data.head).toBe(before + 3);
   });
 
-  test("is not what a test key's clock moves", async () => {
+  test("keeps live shares independent of the sandbox clock", async () => {
     const pat = await signInPerson();
     const { share: live } = await grantShare(pat, { duration_days: 5 });
     expect((await move({ advance_seconds: 30 * 86_400 })).status).toBe(200);
@@ -141,10 +141,10 @@ describe("what is live", () => {
     expect((await getWithApiKey(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(contactValues.email);
   });
 
-  test("says in a contact check how a test share stands by the sandbox's clock, before the clock's sweep as well", async () => {
-    const { share: made } = await tryOut({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
-    const asked = { subjects: [{ email: "sandbox@example.com" }], purpose: made.purpose };
-    const reason = async () => (await postWithApiKey("/v1/contact-check", asked, testKey)).body.data.results[0].reason;
+  test("applies the sandbox clock to contact checks of test shares, even before a sweep", async () => {
+    const { share: made } = await grantTestShare({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
+    const check = { subjects: [{ email: "sandbox@example.com" }], purpose: made.purpose };
+    const reason = async () => (await postWithApiKey("/v1/contact-check", check, testKey)).body.data.results[0].reason;
     expect(await reason()).toBe("active_consent");
     await env.DB.prepare("INSERT INTO sandbox_clocks (business_id, offset_ms, moved_at) VALUES (?, ?, ?)")
       .bind(world.acme.id, 6 * dayMs, Date.now())
@@ -152,7 +152,7 @@ describe("what is live", () => {
     expect(await reason()).toBe("expired");
   });
 
-  test("is nothing a live key may do here", async () => {
+  test("refuses live keys on sandbox routes with 403 sandbox_only, and live shares in triggers with 404", async () => {
     const live = world.acme.keys.live;
     for (const answer of [
       await getWithApiKey("/v1/sandbox/clock", live),
@@ -162,15 +162,15 @@ describe("what is live", () => {
     ])
       expect(describeOutcome(answer)).toBe("403 sandbox_only");
     const pat = await signInPerson();
-    const { share: own } = await grantShare(pat);
-    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: own.id }))).toBe("404 not_found");
-    expect(describeOutcome(await trigger({ type: "consumer.updated.email", share_id: own.id }))).toBe("404 not_found");
-    expect((await getWithApiKey(`/v1/shares/${own.id}`)).body.data.status).toBe("active");
+    const { share: liveShare } = await grantShare(pat);
+    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: liveShare.id }))).toBe("404 not_found");
+    expect(describeOutcome(await trigger({ type: "consumer.updated.email", share_id: liveShare.id }))).toBe("404 not_found");
+    expect((await getWithApiKey(`/v1/shares/${liveShare.id}`)).body.data.status).toBe("active");
   });
 });
 
-describe("an endpoint of the sandbox", () => {
-  test("hears of the sandbox only, a live one of what is live only", async () => {
+describe("a webhook endpoint of the sandbox", () => {
+  test("receives sandbox events only, and a live endpoint live events only", async () => {
     const owner = await signIn(world.ownerEmail);
     const register = async (environment?: string) =>
       (
@@ -218,17 +218,17 @@ describe("an endpoint of the sandbox", () => {
   });
 });
 
-describe("the clock of a sandbox", () => {
-  test("warns of a share and ends it; what follows goes by it", async () => {
-    const { share: made } = await tryOut({ duration_days: 30 });
+describe("POST /v1/sandbox/clock", () => {
+  test("warns about shares and expires them, and later changes follow the new time", async () => {
+    const { share: made } = await grantTestShare({ duration_days: 30 });
     const moved = await move({ advance_seconds: 24 * 86_400 });
     expect(moved.body.data).toMatchObject({ environment: "sandbox", offset_seconds: 24 * 86_400, swept: 1 });
     expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring"]);
     const [, warned] = await eventsOf(made.id);
     expect(Date.parse(warned.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    const later = await tryOut({ duration_days: 1 });
+    const later = await grantTestShare({ duration_days: 1 });
     expect(Date.parse(later.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // a code lives by the real time
+    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // A code is valid by real time.
     await move({ to: made.expires_at });
     expect(await share(made.id)).toMatchObject({ status: "expired", expired_at: made.expires_at });
     expect(await share(later.share.id)).toMatchObject({ status: "expired" });
@@ -236,8 +236,8 @@ describe("the clock of a sandbox", () => {
     expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring", "share.expired"]);
   });
 
-  test("ends access at the very moment, swept or not", async () => {
-    const granted = await tryOut({ duration_days: 1 });
+  test("ends access at the exact time, even before a sweep", async () => {
+    const granted = await grantTestShare({ duration_days: 1 });
     await env.DB.prepare("INSERT INTO sandbox_clocks VALUES (?, ?, 0)").bind(world.acme.id, dayMs).run();
     expect(describeOutcome(await redeemCode(granted, { client_id: clientId }))).toBe("409 share_inactive");
     expect(describeOutcome(await getWithApiKey(`/v1/consumers/${granted.share.id}/current`, testKey))).toBe("409 share_inactive");
@@ -249,7 +249,7 @@ describe("the clock of a sandbox", () => {
     expect((await eventsOf(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
   });
 
-  test("makes a stopped share overdue, and an acknowledgement late", async () => {
+  test("makes a revoked share overdue, and its acknowledgment late", async () => {
     const { body } = await trigger({ type: "share.revoked" });
     const { id } = body.data.share;
     await move({ advance_seconds: 30 * 86_400 });
@@ -257,7 +257,7 @@ describe("the clock of a sandbox", () => {
     expect((await postWithApiKey(`/v1/shares/${id}/cease-ack`, {}, testKey)).body.data.on_time).toBe(false);
   });
 
-  test("goes forward only, not too far, by one of two ways, and back by a reset", async () => {
+  test("moves forward only, up to a limit, by seconds or to a time, and POST /v1/sandbox/reset sets it back", async () => {
     const start = (await getWithApiKey("/v1/sandbox/clock", testKey)).body.data;
     expect(start).toMatchObject({ environment: "sandbox", offset_seconds: 0, moved_at: null });
     for (const wrong of [
@@ -275,14 +275,14 @@ describe("the clock of a sandbox", () => {
     expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(0);
     await move({ advance_seconds: 1_096 * 86_400 });
     expect(describeOutcome(await move({ advance_seconds: 60 }))).toBe("400 invalid_request");
-    const { share: made } = await tryOut();
+    const { share: made } = await grantTestShare();
     expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 1 });
     expect(await share(made.id)).toMatchObject({ status: "revoked" });
     expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data).toMatchObject({ offset_seconds: 0, moved_at: null });
   });
 });
 
-describe("a trigger", () => {
+describe("POST /v1/sandbox/trigger", () => {
   test.each([
     ["share.created", "active"],
     ["share.renewed", "active"],
@@ -294,22 +294,22 @@ describe("a trigger", () => {
     ["consumer.updated.phone", "active"],
     ["consumer.updated.address", "active"],
     ["consumer.updated.name", "active"],
-  ])("makes %s of a fresh share", async (type, status) => {
+  ])("triggers %s for a new share", async (type, status) => {
     const { body } = await trigger({ type });
     expect(body.data).toMatchObject({ environment: "sandbox", share: { status, environment: "sandbox" }, event: { type } });
     expect(body.data.event.share_id).toBe(body.data.share.id);
     expect((await eventsOf(body.data.share.id)).at(-1)).toEqual(body.data.event);
   });
 
-  test("changes back and forth when nothing is said", async () => {
-    const { id } = (await tryOut()).share;
+  test("alternates between two values if none is given", async () => {
+    const { id } = (await grantTestShare()).share;
     const update = async () => (await trigger({ type: "consumer.updated.phone", share_id: id })).body.data.event.data;
     expect(await update()).toEqual({ phone: "+12025550199" });
     expect(await update()).toEqual({ phone: "+12025550123" });
   });
 
-  test("refuses what cannot happen, and changes nothing", async () => {
-    const { share: made } = await tryOut({ scope: ["email"] });
+  test("refuses impossible events and changes nothing", async () => {
+    const { share: made } = await grantTestShare({ scope: ["email"] });
     await waitUntilSettled();
     const before = (await listAllEvents(testKey)).length;
     for (const [body, wanted] of [
@@ -335,8 +335,8 @@ describe("a trigger", () => {
   });
 });
 
-test("a sandbox has no more active shares than it may, until a reset", async () => {
-  const { share: made } = await tryOut();
+test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares, until a reset", async () => {
+  const { share: made } = await grantTestShare();
   const same = `business_id, business_name, client_id, environment, state, scope, origin, purpose, disclosure_hash, duration_days, created_at,
     expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
   const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || value, 'fill', ${same}

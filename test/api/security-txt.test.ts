@@ -1,10 +1,10 @@
-// GET /.well-known/security.txt: whom to tell of a weakness (RFC 9116).
+// Tests of GET /.well-known/security.txt (RFC 9116).
 import { expect, test } from "vitest";
 import { productionSettings, createServiceCall } from "../support/world.ts";
 
 const contact = { SECURITY_CONTACT: "mailto:security@svc.test" };
 
-test("security.txt names the contact that is set, on each host that people reach, and ends within a year", async () => {
+test("security.txt contains the configured contact on every public host, and expires within a year", async () => {
   for (const host of ["https://api.svc.test", "https://verify.svc.test"]) {
     const answer = await createServiceCall({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
@@ -22,7 +22,7 @@ test("security.txt names the contact that is set, on each host that people reach
   }
 });
 
-test("there is no security.txt where nobody is named, and no deployment with what is no address", async () => {
+test("security.txt is 404 without a contact, and an invalid contact stops the deployment", async () => {
   expect(
     (await createServiceCall({ ...productionSettings, SECURITY_CONTACT: "" }, "https://api.svc.test")("/.well-known/security.txt")).status,
   ).toBe(404);

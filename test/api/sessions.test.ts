@@ -1,4 +1,4 @@
-// Where a person is signed in: what the list tells of each session, and ending one from another.
+// Tests of a person's list of sessions, and of ending one session from another.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-/** Signed in with a browser; a minute later than whoever signed in before. */
+/** Signs in with the given browser, one minute after the previous sign-in. */
 const signInWith = async (userAgent: string, email = consumerEmail): Promise<string> => {
   await clearCodes();
   await requestEmailCode(email, "consumer");
@@ -48,14 +48,15 @@ const list = async (cookie: string) =>
     current: boolean;
   }[];
 const currentId = async (cookie: string): Promise<string> => (await list(cookie)).find(({ current }) => current)?.id as string;
-const end = (cookie: string, id: string): Promise<TestResponse> => call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
-const endOthers = (cookie: string): Promise<TestResponse> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
+const endSession = (cookie: string, id: string): Promise<TestResponse> =>
+  call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
+const endOtherSessions = (cookie: string): Promise<TestResponse> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
 const isSignedIn = async (cookie: string): Promise<boolean> => (await call("/v1/auth/session", { headers: { cookie } })).status === 200;
-const trail = async (cookie: string): Promise<{ type: string; entity_type: string; entity_id: string; payload: object }[]> =>
+const listAuditEntries = async (cookie: string): Promise<{ type: string; entity_type: string; entity_id: string; payload: object }[]> =>
   (await call("/v1/me/audit", { headers: { cookie } })).body.data.entries;
 
-describe("the list of sessions", () => {
-  test("tells of each the families of its device, its times, and which one asks; newest first", async () => {
+describe("GET /v1/me/sessions", () => {
+  test("lists sessions newest first, with device families, times and the current one", async () => {
     const phone = await signInWith(iphone);
     const desk = await signInWith(firefox);
     expect(await list(phone)).toEqual([
@@ -79,7 +80,7 @@ describe("the list of sessions", () => {
     expect(await currentId(desk)).not.toBe(await currentId(phone));
   });
 
-  test("keeps of the device nothing that can be read at rest, and nothing of it but families", async () => {
+  test("stores only the families of the device, encrypted", async () => {
     const cookie = await signInWith("Zqmarker/1.0 (Windows NT 10.0) Firefox/150.0");
     expect((await list(cookie))[0]?.device).toEqual({ os: "Windows", browser: "Firefox" });
     const stored = JSON.stringify(await readDatabaseContents());
@@ -87,14 +88,14 @@ describe("the list of sessions", () => {
     expect(stored).not.toContain("Firefox");
   });
 
-  test("leaves out what has ended, by its time or by signing out", async () => {
+  test("leaves out sessions that have expired", async () => {
     await signInWith(iphone);
     at(noon + 30 * dayMs);
     const later = await signInWith(firefox);
     expect(await list(later)).toHaveLength(1);
   });
 
-  test("names the last day a session was used on, written once a day and after the answer", async () => {
+  test("contains the last day of use, written once a day after the response", async () => {
     const cookie = await signInWith(iphone);
     at(noon + 3 * dayMs);
     expect(await isSignedIn(cookie)).toBe(true);
@@ -116,7 +117,7 @@ describe("the list of sessions", () => {
     expect([await ask(), await ask(), notes.length]).toEqual([200, 200, 1]);
   });
 
-  test("holds sessions from before, which go on working, are named, and can be ended", async () => {
+  test("includes sessions without an id, which still work and can be ended", async () => {
     const token = `ses_00${"B".repeat(43)}`;
     const person = await env.DB.prepare("SELECT id FROM consumers LIMIT 1").first<string>("id");
     await env.DB.prepare("INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES (?, 'consumer', ?, ?, ?)")
@@ -125,66 +126,66 @@ describe("the list of sessions", () => {
     const cookie = `svc_session=${token}`;
     const [old] = await list(cookie);
     expect(old).toMatchObject({ id: expect.stringMatching(/^ssn_00[0-9a-f]{24}$/), device: null, current: true });
-    expect(outcome(await end(await signInWith(iphone), old?.id as string))).toBe("200 ok");
+    expect(outcome(await endSession(await signInWith(iphone), old?.id as string))).toBe("200 ok");
     expect(await isSignedIn(cookie)).toBe(false);
   });
 });
 
-describe("P18: a session that is ended", () => {
-  test("from another one opens nothing from then on; the audit trail tells of it", async () => {
-    const lost = await signInWith(iphone);
+describe("P18: DELETE /v1/me/sessions", () => {
+  test("ends another session at once, with an audit entry", async () => {
+    const lostPhone = await signInWith(iphone);
     const mine = await signInWith(firefox);
-    const id = await currentId(lost);
-    const answer = await end(mine, id);
+    const id = await currentId(lostPhone);
+    const answer = await endSession(mine, id);
     expect([answer.status, answer.body.data]).toEqual([200, { ended: true, id }]);
     expect(answer.headers.has("set-cookie")).toBe(false);
-    expect([await isSignedIn(lost), await isSignedIn(mine)]).toEqual([false, true]);
-    const [entry] = await trail(mine);
+    expect([await isSignedIn(lostPhone), await isSignedIn(mine)]).toEqual([false, true]);
+    const [entry] = await listAuditEntries(mine);
     expect(entry).toMatchObject({ type: "session.ended", entity_type: "session", entity_id: id });
     expect(entry?.payload).toEqual({ actor: expect.stringMatching(/^consumer:con_00/) });
-    expect(outcome(await end(mine, id))).toBe("404 not_found");
-    expect((await trail(mine)).filter(({ entity_id }) => entity_id === id)).toHaveLength(1);
+    expect(outcome(await endSession(mine, id))).toBe("404 not_found");
+    expect((await listAuditEntries(mine)).filter(({ entity_id }) => entity_id === id)).toHaveLength(1);
   });
 
-  test("by itself is signed out: the browser forgets it", async () => {
+  test("signs the browser out when it ends its own session", async () => {
     const cookie = await signInWith(iphone);
-    const answer = await end(cookie, await currentId(cookie));
+    const answer = await endSession(cookie, await currentId(cookie));
     expect(answer.status).toBe(200);
     expect(answer.headers.get("set-cookie")).toMatch(/^svc_session=;/);
     expect(answer.headers.get("clear-site-data")).toBe('"storage"');
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
-  test("with all others leaves the one that asks, and nobody else's", async () => {
+  test("ends all other sessions of the person and keeps the current one", async () => {
     const [first, second] = [await signInWith(iphone), await signInWith(firefox)];
     const stranger = await signInWith(iphone, "stranger@example.com");
     const mine = await signInWith(firefox);
-    const answer = await endOthers(mine);
+    const answer = await endOtherSessions(mine);
     expect([answer.status, answer.body.data]).toEqual([200, { sessions_ended: 2 }]);
     expect(await Promise.all([first, second, stranger, mine].map(isSignedIn))).toEqual([false, false, true, true]);
-    expect((await trail(mine))[0]).toMatchObject({
+    expect((await listAuditEntries(mine))[0]).toMatchObject({
       type: "session.ended",
       entity_type: "consumer",
       payload: { kept: await currentId(mine) },
     });
     const entries = await countRows(["audit_outbox"]);
-    expect((await endOthers(mine)).body.data).toEqual({ sessions_ended: 0 });
+    expect((await endOtherSessions(mine)).body.data).toEqual({ sessions_ended: 0 });
     expect(await countRows(["audit_outbox"])).toEqual(entries);
   });
 
-  test("is one's own: another person's, an unknown and a misspelt one are all the same 404, and end nothing", async () => {
+  test("returns the same 404 for another person's, an unknown and a malformed id, and ends nothing", async () => {
     const stranger = await signInWith(iphone, "stranger@example.com");
     const mine = await signInWith(firefox);
     const before = await countRows(["sessions", "audit_outbox"]);
     const answers = await Promise.all(
-      [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => end(mine, id)),
+      [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => endSession(mine, id)),
     );
     expect(new Set(answers.map(outcome))).toEqual(new Set(["404 not_found"]));
     expect(await countRows(["sessions", "audit_outbox"])).toEqual(before);
     expect(await isSignedIn(stranger)).toBe(true);
   });
 
-  test("is not one of a business: its members have no sessions here", async () => {
+  test("returns 403 forbidden to members of a business", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     for (const method of ["GET", "DELETE"])
       expect(outcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");

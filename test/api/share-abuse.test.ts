@@ -1,4 +1,4 @@
-// What strangers could try against the share protocol: the threats P1 to P27, U1 and U2 of docs/internals/security.md.
+// Tests of attacks on the share protocol: the threats P1 to P27, U1 and U2 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -33,8 +33,8 @@ import {
 } from "../support/world.ts";
 
 const { acme, examples } = world;
-const storm = Number(env.AT_ONCE);
-const codesInStorm = Number(env.REDEEMED_CODES ?? 1);
+const concurrency = Number(env.AT_ONCE);
+const codeCount = Number(env.REDEEMED_CODES ?? 1);
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string) => ({ origin, "cf-connecting-ip": ip });
 const outcomes = (answers: readonly TestResponse[]): Record<string, number> => {
@@ -42,7 +42,7 @@ const outcomes = (answers: readonly TestResponse[]): Record<string, number> => {
   for (const answer of answers) counts[describeOutcome(answer)] = (counts[describeOutcome(answer)] ?? 0) + 1;
   return counts;
 };
-const times = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
+const concurrently = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 const entriesOf = async (shareId: string, type: string): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = ?")
@@ -59,8 +59,8 @@ const testGrant = async (change: object = {}): Promise<Grant> => {
   return { verifier, code: answer.body.data.code, share: answer.body.data.share };
 };
 
-/** A database in which something else happens right before the first change that is asked of it. */
-const beforeTheChange = (happens: () => Promise<unknown>) => {
+/** A database that runs the given work once, right before the first change. */
+const withWorkBeforeChange = (doFirst: () => Promise<unknown>) => {
   let isDone = false;
   return {
     prepare: (text: string) => env.DB.prepare(text),
@@ -68,7 +68,7 @@ const beforeTheChange = (happens: () => Promise<unknown>) => {
     batch: async (statements: D1PreparedStatement[]) => {
       if (!isDone && statements.length > 4) {
         isDone = true;
-        await happens();
+        await doFirst();
       }
       return env.DB.batch(statements);
     },
@@ -77,8 +77,8 @@ const beforeTheChange = (happens: () => Promise<unknown>) => {
 
 const query = (change: Record<string, string> = {}): string => {
   const { client_id, purpose, code_challenge } = buildDecision(createVerifier());
-  const asked = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
-  return `/authorize?${new URLSearchParams(asked)}`;
+  const parameters = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
+  return `/authorize?${new URLSearchParams(parameters)}`;
 };
 const cookiesOf = (answer: TestResponse): Record<string, string> =>
   Object.fromEntries(answer.headers.getSetCookie().map((line) => (line.split(";")[0] as string).split("=") as [string, string]));
@@ -86,7 +86,7 @@ const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
-/** The sheet in one browser: it keeps what it is given. */
+/** The consent sheet in one browser, which keeps its cookies. */
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -113,27 +113,27 @@ const codeIn = ({ text }: TestResponse): string | undefined => /data-code="(ac_[
 const backIn = ({ text }: TestResponse): string => /data-back="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
 const decidePath = (path: string): string => path.replace("/authorize?", "/authorize/decide?");
 
-describe("a code", () => {
+describe("an authorization code", () => {
   test(
-    "P1: redeemed by many at once is redeemed once, and told once in each chain",
+    "P1: is redeemed once by many concurrent redemptions, with one entry in each audit chain",
     async () => {
       let pat = await signInPerson();
-      for (let round = 0; round < codesInStorm; round += 1) {
-        if (round % 25 === 24) pat = await signInPerson(); // thirty grants a minute
+      for (let round = 0; round < codeCount; round += 1) {
+        if (round % 25 === 24) pat = await signInPerson(); // A person may grant thirty shares a minute.
         const made = await grantShare(pat);
-        const answers = await times(storm, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
-        expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": storm - 1 });
-        expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // the business's chain and the person's
-        if (codesInStorm > 1 && round % 25 === 24) console.log(`${round + 1} codes, ${storm} redemptions each`);
+        const answers = await concurrently(concurrency, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
+        expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
+        expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // One entry in the business's chain and one in the person's.
+        if (codeCount > 1 && round % 25 === 24) console.log(`${round + 1} codes, ${concurrency} redemptions each`);
       }
     },
-    30_000 + codesInStorm * 30_000,
+    30_000 + codeCount * 30_000,
   );
 
-  test("P2: is given and redeemed by S256 alone", async () => {
+  test("P2: is issued and redeemed only with an S256 challenge", async () => {
     const pat = await signInPerson();
     const verifier = createVerifier();
-    const asking = (change: Record<string, string | undefined>) =>
+    const decide = (change: Record<string, string | undefined>) =>
       pat.post("/v1/share/consent", { ...buildDecision(verifier), code_challenge: computeCodeChallenge(verifier), ...change });
     const weak: Record<string, string | undefined>[] = [
       { code_challenge_method: "plain" },
@@ -144,7 +144,7 @@ describe("a code", () => {
       { code_challenge: `${computeCodeChallenge(verifier)}=` },
       { code_challenge: computeCodeChallenge(verifier).slice(1) },
     ];
-    for (const change of weak) expect(describeOutcome(await asking(change))).toBe("400 invalid_request");
+    for (const change of weak) expect(describeOutcome(await decide(change))).toBe("400 invalid_request");
     for (const change of weak) {
       const sent = Object.entries({ ...change }).map(([name, value]) => [name, value ?? ""]);
       expect(describeOutcome(await call(query(Object.fromEntries(sent)).replace("/authorize", "/v1/authorize")))).toBe(
@@ -152,7 +152,7 @@ describe("a code", () => {
       );
     }
     const made = await grantShare(pat);
-    // the challenge is public: it went through the browser
+    // The challenge is public, because it passes through the browser.
     expect(describeOutcome(await redeemCode({ code: made.code, verifier: computeCodeChallenge(made.verifier) }))).toBe("400 pkce_mismatch");
     const asChallenge = await pat.post("/v1/share/consent", buildDecision(verifier, { code_challenge: verifier.slice(0, 42).concat("A") }));
     expect(asChallenge.status).toBe(201);
@@ -161,7 +161,7 @@ describe("a code", () => {
     expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
   });
 
-  test("P3: opens nothing for another client, for another challenge, or in another home", async () => {
+  test("P3: is refused for another client, another verifier or another shard", async () => {
     const pat = await signInPerson();
     const [mine, other] = [await grantShare(pat), await grantShare(pat)];
     expect(describeOutcome(await redeemCode(mine, { client_id: world.other.clients.live }))).toBe("400 code_invalid");
@@ -172,7 +172,7 @@ describe("a code", () => {
     expect(describeOutcome(await redeemCode(mine))).toBe("200 ok");
   });
 
-  test("P4: opens for the origin that asked, and answers can be read there alone", async () => {
+  test("P4: is redeemed only from the origin that requested it, which alone can read the response", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const foreign = ["https://other.example", `${origin}:8443`, "http://www.example.com", "https://example.com", "null"];
@@ -184,7 +184,7 @@ describe("a code", () => {
     expect(right.headers.get("vary")?.toLowerCase()).toContain("origin");
   });
 
-  test("P4: of a client that demands an Origin opens for no server", async () => {
+  test("P4: is refused without an Origin if the client requires one", async () => {
     const pat = await signInPerson();
     const demand = (on: 0 | 1) => env.DB.prepare("UPDATE clients SET require_origin = ? WHERE id = ?").bind(on, acme.clients.live).run();
     await demand(1);
@@ -194,7 +194,7 @@ describe("a code", () => {
     expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
   });
 
-  test("P4: opens for no server once its domain is not verified any more", async () => {
+  test("P4: is refused without an Origin if its domain is no longer verified", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const become = (status: string) =>
@@ -207,7 +207,7 @@ describe("a code", () => {
     expect(describeOutcome(refused)).toBe("403 origin_mismatch");
   });
 
-  test("P5: is not used up by wrong tries, whose flood is refused to its sender alone", async () => {
+  test("P5: is not used up by wrong redemptions, which are limited for their sender alone", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const service = createServiceCall({ ...strict, LIMIT_REDEEM_PER_IP: "1000/60" });
@@ -220,7 +220,7 @@ describe("a code", () => {
     expect(describeOutcome(await redeemCode(made, {}, from("203.0.113.31"), service))).toBe("200 ok");
   });
 
-  test("P6: opens nothing once a revocation was answered, however both race", async () => {
+  test("P6: is refused after a revocation was confirmed, however the two race", async () => {
     const pat = await signInPerson();
     for (let round = 0; round < 12; round += 1) {
       const made = await grantShare(pat);
@@ -230,7 +230,7 @@ describe("a code", () => {
         return answer;
       });
       const late: TestResponse[] = [];
-      const race = await times(4, async () => redeemCode(made));
+      const race = await concurrently(4, async () => redeemCode(made));
       while (late.length < 2) {
         const wasAcknowledged = isAcknowledged;
         const answer = await redeemCode(made, {}, {});
@@ -244,7 +244,7 @@ describe("a code", () => {
     }
   });
 
-  test("P7: stands in no store and no log, and goes with no address", async () => {
+  test("P7: is in no store, log or referrer", async () => {
     const lines: string[] = [];
     const logs = (["log", "info", "warn", "error"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation((...said) => void lines.push(said.map(String).join(" "))),
@@ -267,7 +267,7 @@ describe("a code", () => {
     expect(sheet.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("P12, P7: is handed to no address but the one that is bound, and unknown clients end on our own page", async () => {
+  test("P12, P7: is sent only to the verified origin, and unknown clients end on our own page", async () => {
     const sheet = sheetOf(null);
     for (const [change, status] of [
       [{ client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }, 404],
@@ -281,7 +281,7 @@ describe("a code", () => {
     }
   });
 
-  test("P20: opens for a business that is late in paying, and for none that is suspended or closed", async () => {
+  test("P20: is redeemed for a business that is past due, but not for one that is suspended or closed", async () => {
     const pat = await signInPerson();
     const become = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
     const made = await grantShare(pat);
@@ -297,11 +297,11 @@ describe("a code", () => {
     );
   });
 
-  test("P26: is not redeemed a second time by the key of a lost answer, and not by anybody else with it", async () => {
+  test("P26: is not redeemed a second time by the key of a lost response, nor by another caller with that key", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const key = { "idempotency-key": crypto.randomUUID() };
-    const answers = await times(20, () => redeemCode(made, {}, { origin, ...key }));
+    const answers = await concurrently(20, () => redeemCode(made, {}, { origin, ...key }));
     expect(outcomes(answers)).toEqual({ "200 ok": 20 });
     expect(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null)).toHaveLength(1);
     expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2);
@@ -327,7 +327,7 @@ describe("the consent sheet", () => {
     expect(answer.headers.get("content-security-policy")).toContain(`form-action 'self' ${origin}`);
   });
 
-  test("P10: takes no decision from another site, another session or another browser", async () => {
+  test("P10: accepts no decision from another site, another session or another browser", async () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
@@ -352,7 +352,7 @@ describe("the consent sheet", () => {
     expect(codeIn(await sheet.get(path))).toMatch(/^ac_00/);
   });
 
-  test("P11: takes nothing but the request that it showed, and never more than was asked", async () => {
+  test("P11: accepts only the request that it showed, and never more than was requested", async () => {
     const pat = await signInPerson();
     const path = query({ scope: "email phone?" });
     const sheet = sheetOf(pat);
@@ -378,7 +378,7 @@ describe("the consent sheet", () => {
     expect([share.scope, share.duration_days]).toEqual([["email", "phone"], 365]);
   });
 
-  test("P21: gives its answer by redirect only with evidence that the request came from the page it names", async () => {
+  test("P21: redirects with the result only with evidence that the request came from the named page", async () => {
     const pat = await signInPerson();
     const back = `${origin}/quote?step=2`;
     const paths = (change: Record<string, string>) => query({ return_url: back, ...change });
@@ -403,14 +403,14 @@ describe("the consent sheet", () => {
     const path = paths({});
     const seen = sheetOf(pat);
     expect(backIn(await seen.get(path, { referer: `${origin}/` }))).toBe(back);
-    expect(backIn(await seen.get(path))).toBe(back); // the steps of signing in bring no Referer of the page
-    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // a copied address in another browser
+    expect(backIn(await seen.get(path))).toBe(back); // The steps of signing in send no Referer of the page.
+    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // A copied address in another browser.
     const moved = `${new URL(path, "http://svc.test").pathname}${new URL(path, "http://svc.test").search.replace("step%3D2", "step%3D3")}`;
     expect(backIn(await seen.get(moved))).toBe("");
-    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // somebody else's request for the same page
+    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // Another request for the same page.
   });
 
-  test("P21: a cookie that we did not make is no evidence", async () => {
+  test("P21: accepts no cookie of others as evidence", async () => {
     const pat = await signInPerson();
     const path = query({ return_url: `${origin}/quote` });
     const first = await sheetOf(pat).get(path, { referer: `${origin}/` });
@@ -423,7 +423,7 @@ describe("the consent sheet", () => {
     }
   });
 
-  test("P22: severs no window that opened it, whatever it answers", async () => {
+  test("P22: keeps the connection to its opener in every response", async () => {
     const pat = await signInPerson();
     const path = query();
     const sheet = sheetOf(pat);
@@ -449,7 +449,7 @@ describe("the consent sheet", () => {
         headers: { "sec-fetch-mode": "navigate" },
         redirect: "manual",
       }),
-      "too often": (await times(2, () => full(path)))[1] as TestResponse,
+      "too often": (await concurrently(2, () => full(path)))[1] as TestResponse,
       "too many forms": await (async () => {
         const busy = sheetOf(null, full);
         await busy.post(path.replace("?", "/email?"), { email: "nobody" });
@@ -459,18 +459,18 @@ describe("the consent sheet", () => {
       "another method": await call(path, { method: "PUT" }),
       "an unknown step": await sheet.get(path.replace("?", "/nothing?")),
     };
-    const severing = Object.entries(answers).filter(([, { headers }]) => headers.get("cross-origin-opener-policy") !== "unsafe-none");
-    expect(severing.map(([name, { status }]) => `${name} ${status}`)).toEqual([]);
+    const severed = Object.entries(answers).filter(([, { headers }]) => headers.get("cross-origin-opener-policy") !== "unsafe-none");
+    expect(severed.map(([name, { status }]) => `${name} ${status}`)).toEqual([]);
     expect([answers["too often"]?.status, answers["too many forms"]?.status, answers["an outage"]?.status]).toEqual([429, 429, 503]);
     expect(answers.decided && codeIn(answers.decided)).toMatch(/^ac_/);
   });
 
-  test("P25: decides a request once, however often and from however many windows it is answered", async () => {
+  test("P25: decides a request once, however many windows answer it", async () => {
     const pat = await signInPerson();
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
     const token = tokenIn(await sheet.get(path));
-    const answers = await times(30, () => sheet.post(decidePath(path), { token }));
+    const answers = await concurrently(30, () => sheet.post(decidePath(path), { token }));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares).toHaveLength(1);
@@ -484,7 +484,7 @@ describe("the consent sheet", () => {
 });
 
 describe("a share", () => {
-  test("P13: of a test person is made for no live client, and in production for test clients alone", async () => {
+  test("P13: of a test person is created for no live client, and in production for test clients only", async () => {
     const live = await call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier()), { origin }));
     expect(describeOutcome(live)).toBe("403 sandbox_only");
     const inProduction = createServiceCall({ ...productionSettings }, "https://api.svc.test");
@@ -495,7 +495,7 @@ describe("a share", () => {
     expect(describeOutcome(await pat.post("/v1/share/consent", body))).toBe("403 forbidden");
   });
 
-  test("P24: of the sandbox is in no live list, feed or reading, and a live one in none of the sandbox", async () => {
+  test("P24: of the sandbox is in no live list, feed or read, and a live one in none of the sandbox", async () => {
     const pat = await signInPerson();
     const [real, trial] = [await grantShare(pat), await testGrant()];
     const idsOf = async (key: string): Promise<string[]> =>
@@ -520,7 +520,7 @@ describe("a share", () => {
     expect(await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(trial.share.id).first("consumer_id")).toBeNull();
   });
 
-  test("P14: is stopped by nobody but its person", async () => {
+  test("P14: is revoked by its person only", async () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
     const made = await grantShare(pat);
     const path = `/v1/shares/${made.share.id}/revoke`;
@@ -535,10 +535,12 @@ describe("a share", () => {
     expect((await getWithApiKey(`/v1/shares/${made.share.id}`)).body.data.status).toBe("active");
   });
 
-  test("P15: stopped a hundred times at once is stopped once, with one event, one entry a chain and one mail", async () => {
+  test("P15: is revoked once by a hundred concurrent requests, with one event, one entry per chain and one email", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const answers = await times(100, (at) => pat.post(at % 2 === 0 ? `/v1/shares/${share.id}/revoke` : `/v1/me/sever/${share.id}`, {}));
+    const answers = await concurrently(100, (at) =>
+      pat.post(at % 2 === 0 ? `/v1/shares/${share.id}/revoke` : `/v1/me/sever/${share.id}`, {}),
+    );
     expect(outcomes(answers.filter(({ status }) => status !== 429))).toEqual({
       "200 ok": answers.filter(({ status }) => status === 200).length,
     });
@@ -548,7 +550,7 @@ describe("a share", () => {
     expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped a share")).toHaveLength(1);
   });
 
-  test("P16: is acknowledged by its business alone, once its person has stopped it", async () => {
+  test("P16: is acknowledged only by its business, and only after it was revoked", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const path = `/v1/shares/${share.id}/cease-ack`;
@@ -556,15 +558,15 @@ describe("a share", () => {
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     expect(describeOutcome(await postWithApiKey(path, {}, world.other.keys.live))).toBe("404 not_found");
     expect(describeOutcome(await postWithApiKey(path, {}, acme.keys.sandbox))).toBe("404 not_found");
-    const answers = await times(20, () => postWithApiKey(path, {}));
+    const answers = await concurrently(20, () => postWithApiKey(path, {}));
     expect(outcomes(answers)).toEqual({ "200 ok": 20 });
     expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked", "business.ceased"]);
   });
 
-  test("P17: renewed by many at once is renewed once", async () => {
+  test("P17: is renewed once by many concurrent requests", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const answers = await times(50, () => pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }));
+    const answers = await concurrently(50, () => pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }));
     expect(outcomes(answers)).toEqual({ "201 ok": 1, "409 share_inactive": 49 });
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares.map(({ status }: { status: string }) => status)).toEqual(["active", "superseded"]);
@@ -572,7 +574,7 @@ describe("a share", () => {
     expect(await eventsOf(share.id)).toEqual(["share.created"]);
   });
 
-  test("P15, P17: that ends while another end of it is written is what came first, and the second is told so", async () => {
+  test("P15, P17: keeps the first of two concurrent ends, and the second is refused", async () => {
     const pat = await signInPerson();
     const path = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
     const expired = (id: string) =>
@@ -581,23 +583,23 @@ describe("a share", () => {
       renewed: { send: (id: string, by: Call) => by(path(id).renew, buildJsonPost({ consent: true }, pat.headers)) },
       stopped: { send: (id: string, by: Call) => by(path(id).revoke, buildJsonPost({}, pat.headers)) },
     };
-    for (const [late, first, told] of [
+    for (const [late, first, refusal] of [
       [ends.renewed, (id: string) => ends.stopped.send(id, call), "409 share_inactive"],
       [ends.stopped, (id: string) => ends.renewed.send(id, call), "409 share_inactive"],
       [ends.renewed, expired, "409 share_inactive"],
       [ends.stopped, expired, "409 share_inactive"],
     ] as const) {
       const { share } = await grantShare(pat);
-      const answer = await late.send(share.id, createServiceCall({ DB: beforeTheChange(() => first(share.id)) }));
-      expect(describeOutcome(answer)).toBe(told);
+      const answer = await late.send(share.id, createServiceCall({ DB: withWorkBeforeChange(() => first(share.id)) }));
+      expect(describeOutcome(answer)).toBe(refusal);
     }
   });
 
-  test("P19: is changed by no reading of it", async () => {
+  test("P19: does not change when it is read", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await waitUntilSettled();
-    const readings = [
+    const reads = [
       () => call(query().replace("/authorize", "/v1/authorize")),
       () => sheetOf(pat).get(query(), { referer: `${origin}/` }),
       () => sheetOf(null).get(query()),
@@ -609,14 +611,14 @@ describe("a share", () => {
       () => getWithApiKey(`/v1/shares/${share.id}`),
     ];
     const before = await readDatabaseContents();
-    for (const ask of [...readings, ...readings]) expect((await ask()).status).toBe(200);
+    for (const ask of [...reads, ...reads]) expect((await ask()).status).toBe(200);
     expect(await readDatabaseContents()).toEqual(before);
     await getWithApiKey(`/v1/consumers/${share.id}/current`);
     const after = await readDatabaseContents();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_outbox"]);
   });
 
-  test("P27: that has come to its end reads nothing, whatever has run", async () => {
+  test("P27: is no longer readable past its end, whether or not a sweep has run", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat, { duration_days: 1 });
     const at = Date.parse(made.share.expires_at) - Date.now();
@@ -634,8 +636,8 @@ describe("a share", () => {
   });
 });
 
-describe("contact fields", () => {
-  test("U1: take the ten keys and no other, and a refused change changes nothing", async () => {
+describe("PUT /v1/me/fields", () => {
+  test("U1: accepts the ten documented keys only, and a refused change changes nothing", async () => {
     const pat = await signInPerson();
     const before = await readDatabaseContents();
     const bodies: unknown[] = [
@@ -661,22 +663,22 @@ describe("contact fields", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("U2: change thirty times a minute, each change one event a group, none lost of many at once", async () => {
+  test("U2: accepts thirty changes a minute, with one event per change and group, and loses none of many concurrent changes", async () => {
     const pat = await signInPerson({});
     await pat.put("/v1/me/fields", contactValues);
     const { share } = await grantShare(pat, { scope: ["email", "phone"] });
-    const answers = await times(60, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 01${String(30 + at)}` }));
+    const answers = await concurrently(60, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 01${String(30 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
-    const crowded = answers.filter(({ status }) => status === 429);
-    const beaten = answers.filter(({ status }) => status === 503); // five others in between: it says so, and wrote nothing
-    expect(changed.length + crowded.length + beaten.length).toBe(60);
-    expect(changed.length + beaten.length).toBeLessThanOrEqual(29); // one was the first
-    expect(crowded.length).toBeGreaterThanOrEqual(31);
-    const told = await eventsOf(share.id);
-    expect(told.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
-    expect(told).toHaveLength(changed.length + 1);
-    const kept = (await pat.get("/v1/me/fields")).body.data;
+    const limited = answers.filter(({ status }) => status === 429);
+    const conflicting = answers.filter(({ status }) => status === 503); // Other changes came in between five times in a row. The response says so, and nothing was written.
+    expect(changed.length + limited.length + conflicting.length).toBe(60);
+    expect(changed.length + conflicting.length).toBeLessThanOrEqual(29); // The first change was made before.
+    expect(limited.length).toBeGreaterThanOrEqual(31);
+    const eventTypes = await eventsOf(share.id);
+    expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
+    expect(eventTypes).toHaveLength(changed.length + 1);
+    const storedFields = (await pat.get("/v1/me/fields")).body.data;
     const current = (await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone;
-    expect(JSON.stringify(kept)).toContain(current);
+    expect(JSON.stringify(storedFields)).toContain(current);
   });
 });

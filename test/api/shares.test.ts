@@ -1,4 +1,4 @@
-// A share from its grant to its end, through the doors that a person, a page and a business use.
+// Tests of a share from grant to end, as a person, a page and a business use it.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -20,7 +20,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { call, origin, createServiceCall, world } from "../support/world.ts";
 
 describe("a share", () => {
-  test("is granted, redeemed once, read, stopped and acknowledged; the business hears of each", async () => {
+  test("is granted, redeemed once, read, revoked and acknowledged, with an event for each change", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat, { state: "xyz" });
     expect(granted.share).toMatchObject({
@@ -93,7 +93,7 @@ describe("a share", () => {
     ]);
   });
 
-  test("tells its business of a changed field in its scope, and no other", async () => {
+  test("sends its business an event for a changed field in its scope, and for no other", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { scope: ["email", "name"] });
     const changed = await pat.put("/v1/me/fields", { phone: "+1 202 555 0199", first_name: "Patricia", email: ` ${contactValues.email} ` });
@@ -114,49 +114,49 @@ describe("a share", () => {
     expect(after.map(({ data }) => data)).toEqual([null]);
   });
 
-  test("tells its person, and nobody else, when something of it last reached the business", async () => {
+  test("shows only its person when data was last delivered to the business", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
     const { id } = granted.share;
     const later = (ms: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(ms) });
-    const delivered = async (): Promise<string | null> => (await pat.get("/v1/me/shares")).body.data.shares[0].last_delivered_at;
+    const readLastDelivery = async (): Promise<string | null> => (await pat.get("/v1/me/shares")).body.data.shares[0].last_delivered_at;
     const change = (fields: object, ms: number) => later(ms)("/v1/me/fields", { ...buildJsonRequest(fields, pat.headers), method: "PUT" });
     const steps = [
       () => redeemCode(granted, {}, { origin }, later(20_000)),
       () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's chain has one a day
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // The person's audit chain records one read a day.
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
-    expect(await delivered()).toBeNull();
+    expect(await readLastDelivery()).toBeNull();
     let before = Date.parse(granted.share.created_at);
     for (const step of steps) {
       expect((await step()).status).toBe(200);
-      const now = Date.parse((await delivered()) as string);
+      const now = Date.parse((await readLastDelivery()) as string);
       expect(now - before).toBeGreaterThanOrEqual(10_000);
       before = now;
     }
-    await change({ city: "Newtown" }, 14_400_000); // which it does not hold
+    await change({ city: "Newtown" }, 14_400_000); // The share does not include the city.
     await pat.post(`/v1/shares/${id}/revoke`, {});
     await change({ phone: null }, 18_000_000);
-    expect(Date.parse((await delivered()) as string)).toBe(before);
+    expect(Date.parse((await readLastDelivery()) as string)).toBe(before);
     expect((await getWithApiKey(`/v1/shares/${id}`)).body.data).not.toHaveProperty("last_delivered_at");
-    const [listed] = (await getWithApiKey("/v1/shares?limit=1")).body.data.shares;
-    expect([listed.id, "last_delivered_at" in listed]).toEqual([id, false]);
-    expect((await pat.get("/v1/me/export")).body.shares[0].last_delivered_at).toBe(await delivered());
+    const [listIds] = (await getWithApiKey("/v1/shares?limit=1")).body.data.shares;
+    expect([listIds.id, "last_delivered_at" in listIds]).toEqual([id, false]);
+    expect((await pat.get("/v1/me/export")).body.shares[0].last_delivered_at).toBe(await readLastDelivery());
   });
 
-  test("is listed by what it is now, and by nothing it is not", async () => {
+  test("is listed only by its current status", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 1 });
-    const listed = async (status: string) =>
+    const listIds = async (status: string) =>
       (await getWithApiKey(`/v1/shares?status=${status}`)).body.data.shares.map(({ id }: { id: string }) => id) as string[];
-    expect(await listed("active")).toContain(share.id);
-    expect(await listed("expired")).not.toContain(share.id);
+    expect(await listIds("active")).toContain(share.id);
+    expect(await listIds("expired")).not.toContain(share.id);
     await env.DB.prepare("UPDATE shares SET next_due_at = 1 WHERE id = ?").bind(share.id).run();
-    expect(await listed("expired")).not.toContain(share.id);
+    expect(await listIds("expired")).not.toContain(share.id);
   });
 
-  test("gives a code of sixty seconds, however long the change took", async () => {
+  test("returns a code that is valid for sixty seconds, however long the grant took", async () => {
     const pat = await signInPerson();
     const slow = {
       prepare: (text: string) => env.DB.prepare(text),
@@ -166,13 +166,13 @@ describe("a share", () => {
         return env.DB.batch(statements);
       },
     };
-    const asked = buildJsonRequest(buildDecision(createVerifier()), pat.headers);
-    const { data } = (await createServiceCall({ DB: slow })("/v1/share/consent", asked)).body;
+    const decision = buildJsonRequest(buildDecision(createVerifier()), pat.headers);
+    const { data } = (await createServiceCall({ DB: slow })("/v1/share/consent", decision)).body;
     expect(data.expires_in).toBe(60);
     expect(Date.parse(data.expires_at) - Date.parse(data.share.created_at)).toBe(60_000);
   });
 
-  test("that was renewed tells in its history what took its place", async () => {
+  test("contains the renewed share in its history after a renewal", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
@@ -184,7 +184,7 @@ describe("a share", () => {
     expect(await history(fresh.id)).toEqual([ended]);
   });
 
-  test("is renewed by a fresh one, which takes its place", async () => {
+  test("is superseded by the renewed share", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const renewed = await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: 30, scope: ["email", "name"] });
@@ -209,9 +209,9 @@ describe("a share", () => {
     ]);
   });
 
-  test("is in its business's list of each status, of `expired` before the sweep and after it", async () => {
+  test("is in the list for its status, and in `expired` before and after the sweep", async () => {
     const pat = await signInPerson();
-    const [ended, swept, kept] = [
+    const [ended, swept, active] = [
       await grantShare(pat, { duration_days: 1 }),
       await grantShare(pat, { duration_days: 1 }),
       await grantShare(pat),
@@ -220,16 +220,16 @@ describe("a share", () => {
     await env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?")
       .bind(swept.share.id)
       .run();
-    const idsOf = async (asked: string): Promise<string[]> =>
-      (await getWithApiKey(`/v1/shares?${asked}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
-    const mine = [kept, swept, ended].map(({ share }) => share.id);
+    const idsOf = async (decision: string): Promise<string[]> =>
+      (await getWithApiKey(`/v1/shares?${decision}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
+    const mine = [active, swept, ended].map(({ share }) => share.id);
     expect((await idsOf("status=expired")).filter((id) => mine.includes(id))).toEqual([swept.share.id, ended.share.id]);
-    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([kept.share.id]);
+    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([active.share.id]);
     expect(await idsOf(`status=expired&limit=1&starting_after=${swept.share.id}`)).toEqual([ended.share.id]);
     expect((await idsOf("limit=200")).filter((id) => mine.includes(id))).toEqual(mine);
   });
 
-  test("is stopped by whoever holds the link of the mail, and by nobody with another", async () => {
+  test("is revoked by the link of its email, and by no other token", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const other = await grantShare(pat);
@@ -238,22 +238,22 @@ describe("a share", () => {
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     expect(describeOutcome(await stop(share.id, {}))).toBe("401 unauthorized");
-    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // who asks is judged first
+    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // The credential is checked before the id.
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
     expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
   });
 
-  test("is decided once for a request, however often it arrives", async () => {
+  test("is decided once per request, however often the decision arrives", async () => {
     const pat = await signInPerson();
     const verifier = createVerifier();
-    const asked = buildDecision(verifier, { state: "s" });
+    const decision = buildDecision(verifier, { state: "s" });
     const query = new URLSearchParams({
-      client_id: asked.client_id,
+      client_id: decision.client_id,
       origin,
       scope: "email phone?",
-      purpose: asked.purpose,
-      code_challenge: asked.code_challenge,
+      purpose: decision.purpose,
+      code_challenge: decision.code_challenge,
       code_challenge_method: "S256",
       state: "s",
     });
@@ -264,7 +264,7 @@ describe("a share", () => {
     expect((await call(`/v1/authorize?${query}`, { headers: { origin } })).body.data.client.logo_url).toBe("https://example.com/logo.png");
     await env.DB.prepare("UPDATE businesses SET logo_url = NULL WHERE id = ?").bind(world.acme.id).run();
     const token = authorized.body.data.authorize_token;
-    const decide = (change: object) => pat.post("/v1/share/consent", { ...asked, authorize_token: token, ...change });
+    const decide = (change: object) => pat.post("/v1/share/consent", { ...decision, authorize_token: token, ...change });
     expect(describeOutcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");
     expect(describeOutcome(await decide({ scope: ["phone"] }))).toBe("400 invalid_request");
     expect(describeOutcome(await decide({ purpose: "Something else" }))).toBe("400 invalid_request");

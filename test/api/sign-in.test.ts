@@ -1,4 +1,4 @@
-// Signing in with an e-mailed code: who gets in, how often anyone may try, and what nobody learns on the way.
+// Tests of signing in with an email code: who can sign in, the limits on attempts, and what the responses reveal.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -39,17 +39,16 @@ const { ownerEmail, memberEmail, consumerEmail } = world;
 const minute = 60_000;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
-/** How many were mailed, or would have been to somebody who is known: past a limit a row is dead from the start. */
+/** The number of codes that were mailed, or would have been to a known address. Past a limit, a row is expired from the start. */
 const codesOfUse = (): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM email_codes WHERE expires_at > created_at").first<number>("n");
-/** The cookie of an answer as a request sends it. */
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
 const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", session(cookie));
 
-/** What a code by mail leaves besides. */
+/** Other rows that an email code leaves. */
 const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
-/** Rows with what is random in each left out, but for its length. */
+/** The rows with random values replaced by their lengths. */
 const shapeOf = (rows: string): unknown =>
   JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
 
@@ -64,12 +63,12 @@ const at = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
 
-describe("what tests of something else sign in with", () => {
+describe("signIn of the test support", () => {
   test.each<[string, string, Realm]>([
     ["a member", ownerEmail, "business"],
     ["a consumer", consumerEmail, "consumer"],
     ["a new consumer", "newcomer@example.com", "consumer"],
-  ])("leaves of %s the rows that signing in by the mail leaves", async (_name, email, realm) => {
+  ])("leaves the same rows of %s as signing in by email", async (_name, email, realm) => {
     const before = await readDatabaseContents();
     const rows = async (): Promise<Record<string, unknown>> => {
       const contents = await readDatabaseContents();
@@ -98,7 +97,7 @@ describe("a member of a business", () => {
   test.each([
     ["owner", ownerEmail],
     ["member", memberEmail],
-  ])("who is %s signs in with the code from the mail", async (role, email) => {
+  ])("with the role %s signs in with the code from the email", async (role, email) => {
     const asked = await requestEmailCode(email, "business");
     expect([asked.status, asked.body.data]).toEqual([200, { accepted: true }]);
     const [mail] = await listMailTo(email);
@@ -112,7 +111,7 @@ describe("a member of a business", () => {
     expect([read.status, read.body.data]).toEqual([200, { ...user, user }]);
   });
 
-  test("is mailed at the address as it was given, however it is spelt now", async () => {
+  test("gets the email at the address as first given, however it is spelled now", async () => {
     const spelt = `  ${ownerEmail.toUpperCase()} `;
     await requestEmailCode(spelt, "business");
     const [mail] = await listMailTo(ownerEmail);
@@ -120,7 +119,7 @@ describe("a member of a business", () => {
     expect((await submitEmailCode(spelt, parseCode(mail!), "business")).body.data.user.email).toBe(ownerEmail);
   });
 
-  test("who lives in another home signs in there, and the cookie finds the way back", async () => {
+  test("of a business on another shard signs in there, and the cookie names that shard", async () => {
     const email = "owner@second-home.example";
     const id = `mem_01${"z".repeat(24)}`;
     const vault = await openVaultFromVars(env);
@@ -142,7 +141,7 @@ describe("a member of a business", () => {
     expect(await countRows(["sessions", "email_codes"])).toEqual({ sessions: 0, email_codes: 0 });
   });
 
-  test("of a business that may not be used still signs in and out", async () => {
+  test("of a business that is past due, suspended or closed can still sign in and out", async () => {
     for (const name of ["past_due", "suspended", "closed"]) {
       const { cookie } = await signInByEmail(getExampleOwnerEmail(name));
       expect((await whoIs(cookie)).status, name).toBe(200);
@@ -150,7 +149,7 @@ describe("a member of a business", () => {
     }
   });
 
-  test("who was removed, or whose session has ended, is nobody at once", async () => {
+  test("is signed out at once when removed", async () => {
     const { cookie } = await signInByEmail(memberEmail);
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
@@ -165,7 +164,7 @@ describe("a member of a business", () => {
 });
 
 describe("a consumer", () => {
-  test("is made at the first sign-in, once, and found at the next", async () => {
+  test("is created at the first sign-in and found at the next", async () => {
     const email = "Newcomer@Example.com";
     await requestEmailCode(email, "consumer");
     const answer = await call(
@@ -187,7 +186,7 @@ describe("a consumer", () => {
     expect([again.body.data.created, again.body.data.user]).toEqual([false, user]);
   });
 
-  test("becomes the very mailbox that was mailed, and not another that is spelt alike", async () => {
+  test("gets the exact mailbox that received the code, not a similar spelling", async () => {
     await requestEmailCode("Somebody@example.com", "consumer");
     const code = await findEmailCode("Somebody@example.com");
     expect(outcome(await submitEmailCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
@@ -195,16 +194,16 @@ describe("a consumer", () => {
     expect(answer.body.data.user.email).toMatch(/^Somebody@/);
   });
 
-  test("of the demo is known", async () => {
+  test("is recognized if they exist already", async () => {
     await requestEmailCode(consumerEmail, "consumer");
     const answer = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
     expect([answer.body.data.created, answer.body.data.user.email]).toEqual([false, consumerEmail]);
   });
 
-  test("is nowhere readable at rest", async () => {
+  test("is encrypted at rest", async () => {
     await requestEmailCode("marker-zq@example.com", "consumer");
     const code = await findEmailCode("marker-zq@example.com");
-    // Nor can its million values be tried out: the hash is keyed, and of more than the code.
+    // The hash is keyed and covers more than the code, so it cannot be tested against a million values.
     const kept = await env.DB.prepare("SELECT code_hash FROM email_codes").first<string>("code_hash");
     expect(kept).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(kept);
@@ -212,7 +211,7 @@ describe("a consumer", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toMatch(/marker-zq|Marker Zq/i);
   });
 
-  test("named with what nobody is called is refused before a try is spent", async () => {
+  test("with an invalid name is refused before an attempt is spent", async () => {
     await requestEmailCode(consumerEmail, "consumer");
     for (const name of ["x".repeat(201), "a\u0000b", "a\u202Eb", "\u200B"]) {
       const answer = await call(
@@ -225,7 +224,7 @@ describe("a consumer", () => {
   });
 });
 
-describe("a code", () => {
+describe("an email code", () => {
   test("works once, however often it is given at once", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
@@ -237,7 +236,7 @@ describe("a code", () => {
     expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
-  test("of a newcomer given many times at once makes one consumer and one session", async () => {
+  test("of a new consumer sent many times at once creates one consumer and one session", async () => {
     const email = "race@example.com";
     const before = await countRows(["consumers"]);
     await requestEmailCode(email, "consumer");
@@ -247,7 +246,7 @@ describe("a code", () => {
     expect((await countRows(["consumers"])).consumers).toBe((before.consumers as number) + 1);
   });
 
-  test("bears five tries, counted before anything is compared", async () => {
+  test("allows five attempts, counted before comparing", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     for (let attempt = 0; attempt < 4; attempt += 1)
@@ -260,7 +259,7 @@ describe("a code", () => {
     expect(outcome(await submitEmailCode(ownerEmail, next, "business"))).toBe("400 login_failed");
   });
 
-  test("is compared with no more than five guesses, however many come at once", async () => {
+  test("is compared with at most five guesses, however many arrive at once", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     await Promise.all(Array.from({ length: 60 }, () => submitEmailCode(ownerEmail, differentCode(code), "business")));
@@ -280,7 +279,7 @@ describe("a code", () => {
     expect(outcome(await submitEmailCode(memberEmail, members, "business"))).toBe("400 login_failed");
   });
 
-  test("opens nothing for another address, in another realm, or after its twin was used", async () => {
+  test("is refused for another address, in another realm, and after a newer code was used", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     expect(outcome(await submitEmailCode(memberEmail, code, "business"))).toBe("400 login_failed");
@@ -293,7 +292,7 @@ describe("a code", () => {
     expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
-  test("that came late still works when another was asked for", async () => {
+  test("still works after a newer one was requested", async () => {
     const start = Date.now();
     at(start);
     await requestEmailCode(ownerEmail, "business");
@@ -304,7 +303,7 @@ describe("a code", () => {
     expect((await submitEmailCode(ownerEmail, early, "business")).status).toBe(200);
   });
 
-  test("that is not six digits is refused without spending a try", async () => {
+  test("that is not six digits is refused without spending an attempt", async () => {
     await requestEmailCode(ownerEmail, "business");
     for (const code of ["12345", "1234567", "12345a", " 123456", "１２３４５６", "", 123456, null])
       expect(
@@ -314,7 +313,7 @@ describe("a code", () => {
     expect(await env.DB.prepare("SELECT same_context_attempts FROM email_codes").first("same_context_attempts")).toBe(0);
   });
 
-  test("is any of a million, each as likely", () => {
+  test("is drawn uniformly from a million values", () => {
     const codeFrom = (...bytes: readonly number[]): string => {
       let given = 0;
       return generateEmailCode((count) => {
@@ -325,14 +324,14 @@ describe("a code", () => {
     };
     expect(codeFrom(0, 0, 0, 0)).toBe("000000");
     expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999: the last number that counts
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // 4,294,000,000 and above are generated once more
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the last number that is used.
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // Numbers from 4,294,000,000 are drawn again.
     expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
 
-describe("asking for codes", () => {
-  test("again within a minute sends nothing while a code is open; after it, another", async () => {
+describe("POST /v1/auth/request-code", () => {
+  test("sends no second code within a minute while one is open, and another after that", async () => {
     const start = Date.now();
     at(start);
     await requestEmailCode(ownerEmail, "business");
@@ -346,21 +345,21 @@ describe("asking for codes", () => {
     expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
 
-  test("at once, many times, sends one", async () => {
+  test("sends one code for many concurrent requests", async () => {
     await Promise.all(Array.from({ length: 40 }, () => requestEmailCode(ownerEmail, "business")));
     expect((await listMailTo(ownerEmail)).length).toBe(1);
     expect(await codesOfUse()).toBe(1);
     expect(await countRows(["mail_outbox"])).toEqual({ mail_outbox: 0 });
   });
 
-  test("right after signing in sends another: the code before is spent", async () => {
+  test("sends another code right after a sign-in, because the earlier one is used", async () => {
     await requestEmailCode(ownerEmail, "business");
     await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
     await requestEmailCode(ownerEmail, "business");
     expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
 
-  test("sends an address at most five in a quarter of an hour, in both realms together, and says nothing of it", async () => {
+  test("sends at most five codes in a quarter of an hour to an address in both realms together, and does not reveal it", async () => {
     const email = "many@example.com";
     const start = Date.now();
     for (let asked = 0; asked < 8; asked += 1) {
@@ -368,13 +367,13 @@ describe("asking for codes", () => {
       expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
     expect(await codesOfUse()).toBe(5);
-    expect((await listMailTo(email)).length).toBe(3); // those for the realm in which the address may sign in
+    expect((await listMailTo(email)).length).toBe(3); // Only those for the realm in which the address may sign in.
     at(start + 15 * minute);
     await requestEmailCode(email, "consumer");
     expect(await codesOfUse()).toBe(6);
   });
 
-  test("A16: guessing day and night: twenty codes a day, and after twenty wrong answers in a row one an hour", async () => {
+  test("A16: guessing day and night: sends twenty codes a day, and one an hour after twenty wrong answers in a row", async () => {
     const email = "guessed@example.com";
     const start = Date.now();
     const ask = async (after: number): Promise<number> => {
@@ -390,14 +389,14 @@ describe("asking for codes", () => {
 
     for (let codes = 0; codes < 4; codes += 1) {
       expect(await ask(codes * 6 * minute)).toBe(codes + 1);
-      const wrong = differentCode(await findEmailCode(email)); // of the newest; the older ones are tried with it
+      const wrong = differentCode(await findEmailCode(email)); // The code of the newest email; the older codes are guessed with it too.
       for (let tries = 0; tries < 5; tries += 1) expect(outcome(await submitEmailCode(email, wrong, "consumer"))).toBe("400 login_failed");
     }
     expect(await ask(24 * minute)).toBe(4);
     expect(await ask(77 * minute)).toBe(4);
     expect(await ask(79 * minute)).toBe(5);
     expect((await submitEmailCode(email, await findEmailCode(email), "consumer")).status).toBe(200);
-    expect(await ask(85 * minute)).toBe(6); // one was right: as before
+    expect(await ask(85 * minute)).toBe(6); // A right answer resets the limit.
   });
 
   test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
@@ -415,7 +414,7 @@ describe("asking for codes", () => {
     expect(results).toEqual([{ topic: "business", failures: 20 }]);
   });
 
-  test("is limited to 30 an hour from one address of the network, known or not", async () => {
+  test("allows 30 requests an hour per network address, whether or not the email address is known", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", SHIELD: undefined });
     const from = (ip: string, email: string) =>
       service("/v1/auth/request-code", buildJsonRequest({ email, realm: "business" }, { "cf-connecting-ip": ip }));
@@ -426,7 +425,7 @@ describe("asking for codes", () => {
     expect((await from("203.0.113.10", ownerEmail)).status).toBe(200);
   });
 
-  test("comes in the language that the browser asks for", async () => {
+  test("sends the email in the browser's language", async () => {
     await call(
       "/v1/auth/request-code",
       buildJsonRequest({ email: ownerEmail, realm: "business" }, { "accept-language": "fr-FR,fr;q=0.9,en;q=0.1" }),
@@ -435,7 +434,7 @@ describe("asking for codes", () => {
   });
 
   test.each(["", "pat", "pat@", "a@b", "a@example.com,b@example.com", "a@example.com\r\nBcc: b@example.com", "Pat <pat@example.com>"])(
-    "for %j is refused, and nothing is written",
+    "returns 400 invalid_request for %j and writes nothing",
     async (email) => {
       const before = await countRows(peopleTables);
       expect(outcome(await requestEmailCode(email, "consumer"))).toBe("400 invalid_request");
@@ -448,14 +447,14 @@ describe("asking for codes", () => {
 describe("whether an address is known", () => {
   const stranger = "stranger@acme-solar.example";
   const realms: readonly Realm[] = ["business", "consumer"];
-  /** What an answer says and carries, without what differs between any two requests. */
+  /** The status, text and headers without what differs between any two requests. */
   const told = ({ status, headers, body, text }: TestResponse): unknown => [
     status,
     text.replace(body.request_id, ""),
     [...headers].filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name)),
   ];
 
-  test.each(realms)("is not told by asking for a code (%s)", async (realm) => {
+  test.each(realms)("is not revealed by requesting a code (%s)", async (realm) => {
     const known = realm === "business" ? ownerEmail : consumerEmail;
     const before = await countRows(["email_codes", "sessions", "members", "consumers"]);
     const first = await requestEmailCode(known, realm);
@@ -467,13 +466,13 @@ describe("whether an address is known", () => {
       expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
   });
 
-  test("is not told by a mail: nobody's mail is a row like any other, and is dropped", async () => {
+  test("is not revealed by an email: the email of an unknown address is queued like any other and dropped", async () => {
     await requestEmailCode(stranger, "business");
     expect(await listMailTo(stranger)).toEqual([]);
     expect(await countRows(["mail_outbox", "captured_mail"])).toEqual({ mail_outbox: 0, captured_mail: 0 });
   });
 
-  test("costs the same statements either way", async () => {
+  test("does not change the database statements", async () => {
     const asked = async (email: string): Promise<readonly string[]> => {
       const statements: string[] = [];
       const db = new Proxy(env.DB, {
@@ -491,42 +490,42 @@ describe("whether an address is known", () => {
         "/v1/auth/request-code",
         buildJsonRequest({ email, realm: "business" }),
       );
-      await waitUntilSettled(); // its relay would take the mails of the next test
-      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"/.test(sql)); // what follows the answer
+      await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
+      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"/.test(sql)); // Leaves out what follows the response.
     };
     const statements = await asked(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);
     expect(await asked(stranger)).toEqual(statements);
   });
 
-  test("is not told by trying a code: every reason to refuse is one answer", async () => {
+  test("is not revealed by submitting a code: every refusal has the same response", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     await requestEmailCode(stranger, "business");
     const start = Date.now();
     const refused: TestResponse[] = [
-      await submitEmailCode(ownerEmail, differentCode(code), "business"), // a wrong code
-      await submitEmailCode(stranger, code, "business"), // an address that is nobody's
-      await submitEmailCode("never-asked@example.com", code, "business"), // no code outstanding
-      await submitEmailCode(ownerEmail, code, "consumer"), // another realm
+      await submitEmailCode(ownerEmail, differentCode(code), "business"), // A wrong code.
+      await submitEmailCode(stranger, code, "business"), // An unknown address.
+      await submitEmailCode("never-asked@example.com", code, "business"), // No code outstanding.
+      await submitEmailCode(ownerEmail, code, "consumer"), // Another realm.
     ];
     for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await submitEmailCode(ownerEmail, differentCode(code), "business"));
-    refused.push(await submitEmailCode(ownerEmail, code, "business")); // tries used up
+    refused.push(await submitEmailCode(ownerEmail, code, "business")); // No attempts left.
     await requestEmailCode(memberEmail, "business");
     const members = await findEmailCode(memberEmail);
     await submitEmailCode(memberEmail, members, "business");
-    refused.push(await submitEmailCode(memberEmail, members, "business")); // used
+    refused.push(await submitEmailCode(memberEmail, members, "business")); // Already used.
     at(start + 11 * minute);
     await requestEmailCode(ownerEmail, "business");
     const late = await findEmailCode(ownerEmail);
     at(start + 22 * minute);
-    refused.push(await submitEmailCode(ownerEmail, late, "business")); // expired
+    refused.push(await submitEmailCode(ownerEmail, late, "business")); // Expired.
     expect(new Set(refused.map((answer) => JSON.stringify(told(answer)))).size).toBe(1);
     expect(outcome(refused[0]!)).toBe("400 login_failed");
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
-  test("guessing the code of nobody opens nothing", async () => {
+  test("does not matter for a guess: the code of an unknown address starts no session", async () => {
     await requestEmailCode(stranger, "business");
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", stranger);
@@ -538,11 +537,11 @@ describe("whether an address is known", () => {
   });
 });
 
-/** What a cookie says besides its value; their order means nothing. */
+/** The attributes of a cookie, sorted, because their order has no meaning. */
 const attributesOf = (cookie: string): readonly string[] => cookie.split("; ").slice(1).sort();
 
 describe("a session", () => {
-  test("is a random token in a cookie that scripts cannot read and other sites do not send, and a hash at rest", async () => {
+  test("is a random token in a cookie that scripts cannot read and other sites do not send, stored as a hash", async () => {
     await requestEmailCode(ownerEmail, "business");
     const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
     const cookie = answer.headers.get("set-cookie") as string;
@@ -554,7 +553,7 @@ describe("a session", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(token);
   });
 
-  test("of a consumer lasts 30 days, of a member 12 hours", async () => {
+  test("lasts 30 days for a consumer and 12 hours for a member", async () => {
     const start = Date.now();
     for (const [realm, email, lifeMs] of [
       ["business", ownerEmail, 12 * 60 * minute],
@@ -571,12 +570,12 @@ describe("a session", () => {
     }
   });
 
-  test("outside development travels under the __Host- name and over https only", async () => {
+  test("uses a __Host- cookie over https only outside development", async () => {
     const production = createServiceCall({ ...productionSettings, DEV_RATE_SCALE: "" }, "https://app.svc.test");
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await waitUntilSettled(); // its relay would take the mails of the next test
+    await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456"))
       .run();
@@ -590,7 +589,7 @@ describe("a session", () => {
     expect((await call("/v1/auth/session", session(getCookie(answer)))).status).toBe(401);
   });
 
-  test("that the browser had before signing in ends with it", async () => {
+  test("replaces and ends the browser's earlier session", async () => {
     const { cookie: before } = await signInByEmail(memberEmail);
     await clearCodes();
     await requestEmailCode(ownerEmail, "business");
@@ -600,7 +599,7 @@ describe("a session", () => {
     expect((await whoIs(getCookie(answer))).status).toBe(200);
   });
 
-  test("is not the one a stranger planted: a failed sign-in ends none and makes none", async () => {
+  test("is never taken from the request: a failed sign-in ends none and starts none", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     expect((await submitEmailCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
     expect((await whoIs(cookie)).status).toBe(200);
@@ -612,7 +611,7 @@ describe("a session", () => {
     expect((await whoIs(planted)).status).toBe(401);
   });
 
-  test("ends at once when signing out, for every copy of the cookie, and again changes nothing", async () => {
+  test("ends at once for every copy of its cookie when signing out, and signing out again changes nothing", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const answer = await call("/v1/auth/logout", { method: "POST", ...session(cookie) });
     expect([answer.status, answer.body.data]).toEqual([200, { logged_out: true }]);
@@ -627,19 +626,19 @@ describe("a session", () => {
 
   const { keys } = world.acme;
   test.each([
-    ["none", ""],
-    ["an empty one", "svc_session="],
-    ["an unknown one", `svc_session=ses_00${"A".repeat(43)}`],
-    ["one of a home that is not there", `svc_session=ses_zz${"A".repeat(43)}`],
+    ["no cookie", ""],
+    ["an empty cookie", "svc_session="],
+    ["an unknown token", `svc_session=ses_00${"A".repeat(43)}`],
+    ["a token of an unknown shard", `svc_session=ses_zz${"A".repeat(43)}`],
     ["an API key", `svc_session=${keys.live}`],
-    ["the name in another case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
-  ])("is not %s", async (_name, cookie) => {
+    ["a cookie name in upper case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
+  ])("is not found for %s", async (_name, cookie) => {
     const answer = await whoIs(cookie);
     expect(outcome(answer)).toBe("401 unauthorized");
     expect(answer.headers.has("www-authenticate")).toBe(false);
   });
 
-  test("is not one of two, and not one in a header, a query or a body", async () => {
+  test("is refused if sent twice, and is not read from a header, a query or a body", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const token = cookie.split("=")[1] as string;
     expect((await whoIs(`${cookie}; ${cookie}`)).status).toBe(401);
@@ -651,7 +650,7 @@ describe("a session", () => {
     expect((await whoIs(`svc_session=${sha256Hex(token)}`)).status).toBe(401);
   });
 
-  test("answers 120 requests a minute, whatever they are, and counts each person alone", async () => {
+  test("allows 120 requests a minute, counted for each person alone", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const start = Date.now() + 2 * minute;
     at(start);
@@ -670,7 +669,7 @@ describe("a session", () => {
     expect((await whoIs(cookie)).status).toBe(200);
   });
 
-  test("that has ended, and codes that nobody can use, are swept by the minute job", async () => {
+  test("is swept by the minute job after it ends, as are unusable codes", async () => {
     const start = Date.now();
     at(start);
     await signInByEmail(ownerEmail);
@@ -697,9 +696,9 @@ describe("a request from another site", () => {
     ["an origin with a path", { origin: `${app}/` }],
     ["an origin that begins like the app's", { origin: `${app}.evil.example` }],
     ["two origins", { origin: `${app}, https://evil.example` }],
-    ["the app's origin, which the browser denies", { origin: app, "sec-fetch-site": "cross-site" }],
+    ["the app's origin, but cross-site by fetch metadata", { origin: app, "sec-fetch-site": "cross-site" }],
     ["no origin, from a cross-site form", { "sec-fetch-site": "cross-site" }],
-    ["the same in capitals", { "sec-fetch-site": "CROSS-SITE" }],
+    ["no origin, cross-site in capitals", { "sec-fetch-site": "CROSS-SITE" }],
   ];
   test.each(foreign)("is refused before anything else: %s", async (_name, headers) => {
     const { cookie } = await signInByEmail(ownerEmail);
@@ -717,14 +716,14 @@ describe("a request from another site", () => {
 
   test.each([
     ["the app itself", { origin: app, "sec-fetch-site": "same-origin" }],
-    ["the app without the browser's remark", { origin: app }],
-    ["a program, which has no origin", {}],
-    ["an address that was typed", { "sec-fetch-site": "none" }],
-  ])("is not this: %s", async (_name, headers: Record<string, string>) => {
+    ["the app without fetch metadata", { origin: app }],
+    ["a program without an origin", {}],
+    ["a typed address", { "sec-fetch-site": "none" }],
+  ])("does not include %s", async (_name, headers: Record<string, string>) => {
     expect((await call("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
   });
 
-  test("is judged by the app's address, and in development also by the one that was asked", async () => {
+  test("is recognized by the app's address, and in development also by the requested one", async () => {
     const asked = (service: Call, origin: string) =>
       service("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, { origin }));
     const local = createServiceCall({}, "http://127.0.0.1:8787");
@@ -735,10 +734,10 @@ describe("a request from another site", () => {
     expect((await asked(production, "https://app.svc.test")).status).toBe(200);
     expect((await asked(production, "https://api.svc.test")).status).toBe(403);
     expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
-    await waitUntilSettled(); // its relay would take the mails of the next test
+    await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
   });
 
-  test("a form is not JSON", async () => {
+  test("returns 415 unsupported_media_type for a form", async () => {
     for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", ""]) {
       const body = JSON.stringify({ email: ownerEmail, realm: "business", code: "123456" });
       for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
@@ -748,7 +747,7 @@ describe("a request from another site", () => {
     }
   });
 
-  test("reads nothing: only the app's pages may, with the cookie", async () => {
+  test("cannot read responses: only the app's pages can, with the cookie", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const asApp = await call("/v1/auth/session", { headers: { cookie, origin: app } });
     expect(asApp.headers.get("access-control-allow-origin")).toBe(app);

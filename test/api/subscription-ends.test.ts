@@ -1,4 +1,4 @@
-// What an account pays for ends with the account: however long the provider is away, and whatever order things come in.
+// Tests that a subscription ends with its account, however long the provider is unavailable and in whatever order events arrive.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -21,16 +21,16 @@ const setStatus = async (status: string): Promise<void> => {
   expect(answer.status).toBe(200);
 };
 
-/** The minute job, so many minutes from now. */
+/** Runs the minute job as if the given number of minutes had passed. */
 const runIn = async (minutes: number): Promise<void> => {
   const platform = await createPlatform(env as unknown as Env);
   await endSubscriptions(createServicesWith(platform, { clock: () => Date.now() + minutes * minuteMs }));
 };
-const waiting = async (): Promise<string[]> =>
+const listPendingEnds = async (): Promise<string[]> =>
   (await env.DB.prepare("SELECT entity_id AS id FROM outbox WHERE kind = 'subscription_end'").all<{ id: string }>()).results.map(
     ({ id }) => id,
   );
-const asked = (calls: readonly ProviderCall[]): string[] => calls.map(({ path }) => path);
+const pathsOf = (calls: readonly ProviderCall[]): string[] => calls.map(({ path }) => path);
 const canceled = () => Response.json({ id: "sub", object: "subscription", status: "canceled" });
 const away = () => Response.json({ error: { type: "api_error", message: "down" } }, { status: 500 });
 const gone = () =>
@@ -42,7 +42,7 @@ const remove = async ({ headers }: SignedPerson): Promise<void> => {
   expect((await call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, headers), method: "DELETE" })).status).toBe(200);
 };
 
-/** Somebody who pays, and what they pay with. */
+/** A person with a paid subscription. */
 const payingPerson = async () => {
   const signed = await signInPerson({});
   const id = await idOf(signed);
@@ -64,40 +64,40 @@ afterEach(() => {
 });
 
 describe("a person who deletes their account", () => {
-  test("pays no more: the subscription is ended once, and what the provider says of it afterwards leaves nothing of theirs", async () => {
+  test("stops paying: the subscription is canceled once, and later events of the provider restore nothing", async () => {
     const { signed, id, customer } = await payingPerson();
     await remove(signed);
-    expect(await waiting()).toEqual([customer.subscription]);
+    expect(await listPendingEnds()).toEqual([customer.subscription]);
     const calls = mockProvider(canceled);
     await runIn(0);
     await runIn(60);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
-    expect(await waiting()).toEqual([]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(await listPendingEnds()).toEqual([]);
     vi.restoreAllMocks();
     expect((await sendProviderEvent(customer.deleted(9))).status).toBe(200);
     expect(await planOf(id)).toBe("free");
     const { results } = await env.DB.prepare("SELECT account_id FROM billing_customers").all();
     expect(results).toEqual([{ account_id: null }]);
     await runIn(120);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("and who paid for nothing asks the provider for nothing", async () => {
+  test("causes no call to the provider if they never paid", async () => {
     const signed = await signInPerson({});
     const calls = mockProvider(canceled);
     await remove(signed);
     await runIn(1);
-    expect(asked(calls)).toEqual([]);
+    expect(pathsOf(calls)).toEqual([]);
   });
 
-  test("whose subscription had ended before asks for nothing either", async () => {
+  test("causes no call to the provider if their subscription had ended", async () => {
     const { signed, customer } = await payingPerson();
     await sendProviderEvent(customer.deleted(5));
     await remove(signed);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("Y9: is not forgotten while the provider is away: tried again, later each time, until it has said yes", async () => {
+  test("Y9: has the cancellation retried at growing intervals until the provider confirms it", async () => {
     const { signed, customer } = await payingPerson();
     await remove(signed);
     const failing = mockProvider(away);
@@ -107,24 +107,24 @@ describe("a person who deletes their account", () => {
     await runIn(0.5);
     expect(failing.length).toBe(first);
     for (const minutes of [2, 5, 10, 60, 600, 6_000]) await runIn(minutes);
-    expect(await waiting()).toEqual([customer.subscription]);
+    expect(await listPendingEnds()).toEqual([customer.subscription]);
     vi.restoreAllMocks();
     const calls = mockProvider(canceled);
     await runIn(20_000);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
-    expect(await waiting()).toEqual([]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("is done where the provider knows of no such subscription any more", async () => {
+  test("needs no further call if the provider does not know the subscription", async () => {
     const { signed } = await payingPerson();
     await remove(signed);
     const calls = mockProvider(gone);
     await runIn(0);
     expect(calls.length).toBe(1);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("is not charged for a page that was paid on after the account had gone", async () => {
+  test("is not charged for a checkout paid after the deletion", async () => {
     const signed = await signInPerson({});
     const id = await idOf(signed);
     const customer = createCustomer(id, "white_glove");
@@ -132,13 +132,13 @@ describe("a person who deletes their account", () => {
     for (const event of [customer.paid(1), customer.checkout(0), customer.checkout(0)])
       expect((await sendProviderEvent(event)).status).toBe(200);
     expect(await planOf(id)).toBe("free");
-    expect(await waiting()).toEqual([customer.subscription]);
+    expect(await listPendingEnds()).toEqual([customer.subscription]);
     const calls = mockProvider(canceled);
     await runIn(0);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
   });
 
-  test("of twenty workers at once one asks the provider", async () => {
+  test("causes one call to the provider for twenty concurrent workers", async () => {
     const { signed } = await payingPerson();
     await remove(signed);
     const calls = mockProvider(canceled);
@@ -148,23 +148,23 @@ describe("a person who deletes their account", () => {
 });
 
 describe("a business that is closed", () => {
-  test("pays no more, and its plan ends when the provider says so", async () => {
+  test("stops paying, and its plan ends with the provider's event", async () => {
     const customer = createCustomer(free.id, "business");
     await sendProviderEvent(customer.checkout(0));
     await setStatus("closed");
     const calls = mockProvider(canceled);
     await runIn(0);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
     vi.restoreAllMocks();
     await sendProviderEvent(customer.deleted(9));
     expect(await env.DB.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(free.id).first()).toEqual({
       status: "closed",
       plan: "free",
     });
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("and opened again before anything was ended keeps what it pays for", async () => {
+  test("keeps its subscription if reopened before it was canceled", async () => {
     const customer = createCustomer(free.id, "business");
     await sendProviderEvent(customer.checkout(0));
     await setStatus("closed");
@@ -172,20 +172,20 @@ describe("a business that is closed", () => {
     const calls = mockProvider(canceled);
     await runIn(0);
     expect(calls).toEqual([]);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
     await setStatus("closed");
-    expect(await waiting()).toEqual([customer.subscription]);
+    expect(await listPendingEnds()).toEqual([customer.subscription]);
   });
 
-  test("and one that is suspended goes on: it may pay again", async () => {
+  test("stops paying, unlike a suspended one, which may pay again", async () => {
     const customer = createCustomer(free.id, "business");
     await sendProviderEvent(customer.checkout(0));
     await setStatus("suspended");
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 });
 
-describe("an account that two checkouts were paid for", () => {
+describe("an account with two paid checkouts", () => {
   const first = () => createCustomer(free.id, "business");
   const isPaidFor = async () => {
     const { plan } = (await env.DB.prepare("SELECT plan FROM businesses WHERE id = ?").bind(free.id).first()) as { plan: string };
@@ -193,69 +193,69 @@ describe("an account that two checkouts were paid for", () => {
   };
 
   test.each([
-    ["as they were paid", 0],
-    ["the later one first", 1],
-  ] as const)("Y10: pays for the later one alone, told of them %s", async (_, turned) => {
+    ["in order", 0],
+    ["in reverse order", 1],
+  ] as const)("Y10: pays for the later one only, with events delivered %s", async (_, isReversed) => {
     const [older, newer] = [first(), first()];
-    const told = [older.checkout(0), newer.checkout(5)];
-    for (const event of turned === 1 ? told.toReversed() : told) expect((await sendProviderEvent(event)).status).toBe(200);
-    for (const event of told) expect((await sendProviderEvent(event)).status).toBe(200);
-    expect(await waiting()).toEqual([older.subscription]);
+    const checkouts = [older.checkout(0), newer.checkout(5)];
+    for (const event of isReversed === 1 ? checkouts.toReversed() : checkouts) expect((await sendProviderEvent(event)).status).toBe(200);
+    for (const event of checkouts) expect((await sendProviderEvent(event)).status).toBe(200);
+    expect(await listPendingEnds()).toEqual([older.subscription]);
     const calls = mockProvider(canceled);
     await runIn(0);
     await runIn(60);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
-    expect(await waiting()).toEqual([]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
+    expect(await listPendingEnds()).toEqual([]);
     vi.restoreAllMocks();
     await sendProviderEvent(older.deleted(9));
     expect(await isPaidFor()).toBe(true);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
   test.each([
-    ["as they were paid", 0],
-    ["the later one first", 1],
-  ] as const)("by one customer, likewise, told of them %s", async (_, turned) => {
+    ["in order", 0],
+    ["in reverse order", 1],
+  ] as const)("of one customer pays for the later one only, with events delivered %s", async (_, isReversed) => {
     const customer = first();
-    const told = [customer.checkout(0), customer.checkout(5, { subscription: "sub_of_the_later_one" })];
-    for (const event of turned === 1 ? told.toReversed() : told) expect((await sendProviderEvent(event)).status).toBe(200);
-    expect(await waiting()).toEqual([customer.subscription]);
+    const checkouts = [customer.checkout(0), customer.checkout(5, { subscription: "sub_of_the_later_one" })];
+    for (const event of isReversed === 1 ? checkouts.toReversed() : checkouts) expect((await sendProviderEvent(event)).status).toBe(200);
+    expect(await listPendingEnds()).toEqual([customer.subscription]);
     const calls = mockProvider(canceled);
     await runIn(0);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
     expect(await isPaidFor()).toBe(true);
   });
 
-  test("is asked again until the provider has ended the earlier one", async () => {
+  test("retries until the provider has canceled the earlier subscription", async () => {
     const [older, newer] = [first(), first()];
     for (const event of [older.checkout(0), newer.checkout(5)]) await sendProviderEvent(event);
     mockProvider(away);
     await runIn(0);
-    expect(await waiting()).toEqual([older.subscription]);
+    expect(await listPendingEnds()).toEqual([older.subscription]);
     vi.restoreAllMocks();
     const calls = mockProvider(canceled);
     await runIn(600);
-    expect(asked(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
-    expect(await waiting()).toEqual([]);
+    expect(pathsOf(calls)).toEqual([`/v1/subscriptions/${older.subscription}`]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("of which the later names no subscription keeps the one it has", async () => {
+  test("keeps the subscription it has if the later checkout names none", async () => {
     const customer = first();
     for (const event of [customer.checkout(0), customer.checkout(5, { subscription: null })])
       expect((await sendProviderEvent(event)).status).toBe(200);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("after the earlier one had ended asks for nothing", async () => {
+  test("cancels nothing if the earlier subscription had ended", async () => {
     const [older, newer] = [first(), first()];
     for (const event of [older.checkout(0), older.deleted(2), newer.checkout(5)]) await sendProviderEvent(event);
-    expect(await waiting()).toEqual([]);
+    expect(await listPendingEnds()).toEqual([]);
     expect(await isPaidFor()).toBe(true);
   });
 });
 
-describe("the operator", () => {
-  test("sees subscriptions that do not end", async () => {
+describe("GET /v1/admin/stuck", () => {
+  test("lists subscriptions that are not canceled in time", async () => {
     const { signed } = await payingPerson();
     await remove(signed);
     await env.DB.prepare("UPDATE outbox SET created_at = 1000 WHERE kind = 'subscription_end'").run();

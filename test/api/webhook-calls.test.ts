@@ -1,4 +1,4 @@
-// The test button and the replay of a delivery: sent at once, with the real secret, and leaving no trace but the delivery's end.
+// Tests of test deliveries and replays: sent at once with the real secret, and recorded only as the end of the delivery.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
@@ -43,24 +43,24 @@ const servicesNow = async (): Promise<Services> => {
   return { ...quiet, ...createSchedules(quiet) };
 };
 
-const started = async (status: () => number) => {
+const setUpEndpoint = async (status: () => number) => {
   const services = await servicesNow();
   const posts = mockReceivers(() => new Response(null, { status: status() }));
   const business = (await createBusiness()) as BusinessId;
   const registered = await registerEndpoint(business, hook);
   const deliveries = async (): Promise<readonly Delivery[]> =>
     (await eventSequences.getByName(business).listDeliveries(registered.id, 100, null))?.deliveries ?? [];
-  const tellOne = async (): Promise<DeliveryId> => {
+  const commitEvent = async (): Promise<DeliveryId> => {
     await commitEvents(business, 1);
     await eventSequences.getByName(business).drain();
     return ((await deliveries())[0] as Delivery).id as DeliveryId;
   };
-  return { services, posts, business, ...registered, id: registered.id as WebhookId, deliveries, tellOne };
+  return { services, posts, business, ...registered, id: registered.id as WebhookId, deliveries, tellOne: commitEvent };
 };
 
-describe("a test", () => {
-  test("W22: is signed with the real secret, and is in no feed, no list and no database", async () => {
-    const { services, posts, business, id, secret, deliveries } = await started(() => 200);
+describe("testEndpoint", () => {
+  test("W22: sends a ping signed with the real secret, which is in no feed, no list and no database", async () => {
+    const { services, posts, business, id, secret, deliveries } = await setUpEndpoint(() => 200);
     const before = await readDatabaseContents();
     expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: true, responseStatus: 200 } });
     const ping = JSON.parse(posts[0]?.body ?? "");
@@ -72,8 +72,8 @@ describe("a test", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("says 0 where nobody answered, and nothing of another business", async () => {
-    const { services, business, id } = await started(() => {
+  test("returns status 0 when the receiver does not respond, and not_found to another business", async () => {
+    const { services, business, id } = await setUpEndpoint(() => {
       throw new TypeError("Network connection lost.");
     });
     expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: false, responseStatus: 0 } });
@@ -81,11 +81,11 @@ describe("a test", () => {
   });
 });
 
-describe("a replay", () => {
-  test("W21: of an abandoned delivery ends it as a success and does not count as an attempt", async () => {
+describe("replayDelivery", () => {
+  test("W21: ends an abandoned delivery as a success, and does not count as an attempt", async () => {
     let status = 500;
-    const { services, posts, business, queue, deliveries, tellOne } = await started(() => status);
-    const id = await tellOne();
+    const { services, posts, business, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => status);
+    const id = await commitEvent();
     await runAlarmsUntil(queue);
     expect(await deliveries()).toMatchObject([{ id, status: "abandoned", attempt: 5 }]);
     vi.setSystemTime(Date.now() + 5_000);
@@ -107,22 +107,22 @@ describe("a replay", () => {
     expect(new Set(signatures).size).toBe(signatures.length);
   });
 
-  test("W21: that is delivered leaves nothing to retry, also while an attempt is under way", async () => {
+  test("W21: leaves nothing to retry once it succeeds, even if an attempt is running", async () => {
     let release = (): void => undefined;
-    const held = new Promise<Response>((resolve) => {
+    const heldResponse = new Promise<Response>((resolve) => {
       release = () => resolve(new Response(null, { status: 500 }));
     });
-    const { services, business, queue, deliveries, tellOne } = await started(() => 500);
-    const id = await tellOne();
-    await runAlarmsUntil(queue, farAhead + 61_000); // two attempts failed
+    const { services, business, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => 500);
+    const id = await commitEvent();
+    await runAlarmsUntil(queue, farAhead + 61_000); // Two attempts have failed by then.
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 2 }]);
     vi.restoreAllMocks();
-    let holds = true;
-    const posts = mockReceivers(() => (holds ? held : new Response(null, { status: 200 })));
+    let isHeld = true;
+    const posts = mockReceivers(() => (isHeld ? heldResponse : new Response(null, { status: 200 })));
     vi.setSystemTime(farAhead + 400_000);
     const third = runAlarm(queue);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
-    holds = false;
+    isHeld = false;
     expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivered: true } });
     release();
     await third;
@@ -131,9 +131,9 @@ describe("a replay", () => {
     expect(posts).toHaveLength(2);
   });
 
-  test("W21: of another business's delivery, or of none, finds nothing", async () => {
-    const { services, business, tellOne } = await started(() => 200);
-    const id = await tellOne();
+  test("W21: returns not_found for another business's delivery and an unknown one", async () => {
+    const { services, business, tellOne: commitEvent } = await setUpEndpoint(() => 200);
+    const id = await commitEvent();
     expect(await replayDelivery(services, (await createBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });
     expect(await replayDelivery(services, business, "dlv_00zzzzzzzzzzzzzzzzzzzzzzzz" as DeliveryId)).toMatchObject({
       ok: false,
@@ -141,8 +141,8 @@ describe("a replay", () => {
     });
   });
 
-  test("of an update whose share is no longer active sends nothing", async () => {
-    const { services, business, posts, queue, deliveries } = await started(() => 200);
+  test("returns share_inactive for an update whose share is no longer active, and sends nothing", async () => {
+    const { services, business, posts, queue, deliveries } = await setUpEndpoint(() => 200);
     await commitEvents(business, 1, { type: "consumer.updated.name", certId: null, shareId: "shr_gone", dataSealed: "1.x" });
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue);
@@ -151,23 +151,23 @@ describe("a replay", () => {
     expect(posts).toEqual([]);
   });
 
-  test("finds the one endpoint among many that holds the delivery", async () => {
-    const { services, business, tellOne, posts } = await started(() => 200);
+  test("finds the endpoint of the delivery among many", async () => {
+    const { services, business, tellOne: commitEvent, posts } = await setUpEndpoint(() => 200);
     for (let at = 0; at < 5; at += 1) await registerEndpoint(business, `https://hook1.merchant-tests.com/other${at}`);
-    const id = await tellOne();
+    const id = await commitEvent();
     expect(await replayDelivery(services, business, id)).toMatchObject({ ok: true, value: { delivery: { id } } });
     expect(posts.map(({ url }) => url)).toEqual([hook]);
   });
 });
 
-describe("recovering", () => {
-  test("sends what failed again in the order of its events, at most ten a second, and counts no attempt", async () => {
+describe("recoverEndpoint", () => {
+  test("sends failed deliveries again in order, at most ten a second, without counting attempts", async () => {
     let status = 500;
-    const { services, posts, business, id, queue, deliveries } = await started(() => status);
+    const { services, posts, business, id, queue, deliveries } = await setUpEndpoint(() => status);
     await commitEvents(business, 25);
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue);
-    expect(new Set((await deliveries()).map((one) => `${one.status} ${one.attempt}`))).toEqual(new Set(["abandoned 5"]));
+    expect(new Set((await deliveries()).map((entry) => `${entry.status} ${entry.attempt}`))).toEqual(new Set(["abandoned 5"]));
     vi.setSystemTime(Date.now() + 60_000);
     const since = farAhead;
     expect(await countFailedDeliveries(services, business, id, since)).toBe(25);
@@ -183,29 +183,29 @@ describe("recovering", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     const spread = posts.map(({ at }) => at);
     for (const [at, first] of spread.entries())
-      expect(spread.filter((one, other) => other >= at && one < first + 1_000).length).toBeLessThanOrEqual(10);
+      expect(spread.filter((entry, other) => other >= at && entry < first + 1_000).length).toBeLessThanOrEqual(10);
     expect(new Set(posts.map(({ headers }) => headers.get("svc-attempt")))).toEqual(new Set(["5"]));
-    expect(new Set((await deliveries()).map((one) => `${one.status} ${one.attempt}`))).toEqual(new Set(["success 5"]));
+    expect(new Set((await deliveries()).map((entry) => `${entry.status} ${entry.attempt}`))).toEqual(new Set(["success 5"]));
   });
 
-  test("leaves what fails again where it was, and what never failed alone", async () => {
-    const { services, business, id, queue, deliveries, tellOne } = await started(() => 500);
-    await tellOne();
-    await runAlarmsUntil(queue, farAhead + 1_000); // one attempt failed, the next one is a minute off
+  test("keeps the state of a delivery that fails again, and ignores deliveries that never failed", async () => {
+    const { services, business, id, queue, deliveries, tellOne: commitEvent } = await setUpEndpoint(() => 500);
+    await commitEvent();
+    await runAlarmsUntil(queue, farAhead + 1_000); // One attempt has failed, and the next one is a minute away.
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
     expect(await recoverEndpoint(services, business, id, farAhead)).toMatchObject({ ok: true, value: { queued: 1 } });
     await runAlarmsUntil(queue, farAhead + 2_000);
     expect(await deliveries()).toMatchObject([{ status: "retrying", attempt: 1 }]);
     await runAlarmsUntil(queue);
     expect(await deliveries()).toMatchObject([{ status: "abandoned", attempt: 5 }]);
-    const fresh = await started(() => 200);
+    const fresh = await setUpEndpoint(() => 200);
     await fresh.tellOne();
     await runAlarmsUntil(fresh.queue);
     expect(await recoverEndpoint(fresh.services, fresh.business, fresh.id, farAhead)).toMatchObject({ ok: true, value: { queued: 0 } });
   });
 
-  test("is of the business's own endpoints, and not of what is to come", async () => {
-    const { services, business, id } = await started(() => 200);
+  test("returns not_found for another business's endpoint, and refuses a time in the future", async () => {
+    const { services, business, id } = await setUpEndpoint(() => 200);
     const stranger = (await createBusiness()) as BusinessId;
     expect(await recoverEndpoint(services, stranger, id, farAhead)).toMatchObject({ ok: false, code: "not_found" });
     expect(await countFailedDeliveries(services, stranger, id, farAhead)).toBeNull();

@@ -1,5 +1,4 @@
-// Webhook endpoints through the doors their people use: who may do what, which addresses are taken, what is shown once and what
-// is written down.
+// Tests of webhook endpoints as members use them: permissions, allowed addresses, secrets that are shown once, and audit entries.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { standardEventTypes } from "../../core/events/event.ts";
@@ -17,7 +16,7 @@ type Method = "GET" | "POST" | "PATCH" | "DELETE";
 interface Person {
   readonly cookie: string;
 }
-/** Each test has a day to itself: what people and their limits did in an earlier one is long ago. */
+/** Each test has days of its own, so that limits used up by an earlier test are long reset. */
 let start = farAhead;
 let owner: Person;
 let member: Person;
@@ -51,7 +50,7 @@ afterEach(() => {
 });
 
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-const as = (
+const callWebhooks = (
   person: Person | null,
   method: Method,
   path: string,
@@ -69,27 +68,28 @@ const as = (
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 const create = (body: unknown = { url: hook }, headers: Record<string, string> = {}): Promise<TestResponse> =>
-  as(owner, "POST", "", body, headers);
+  callWebhooks(owner, "POST", "", body, headers);
 const created = async (body: unknown = { url: hook }): Promise<{ readonly id: string; readonly secret: string }> => {
   const answer = await create(body);
   if (answer.status !== 201) throw new Error(`not created: ${answer.text}`);
   return answer.body.data;
 };
-const list = async (person: Person = owner): Promise<Record<string, unknown>[]> => (await as(person, "GET", "")).body.data.webhooks;
+const list = async (person: Person = owner): Promise<Record<string, unknown>[]> =>
+  (await callWebhooks(person, "GET", "")).body.data.webhooks;
 const entries = async (): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
-/** An event as a change commits it, delivered or not by the lane's first attempt; answers the delivery's id. */
+/** Commits an event and runs the first delivery attempt. Returns the delivery's id. */
 const delivered = async (id: string): Promise<string> => {
   await commitEvents(world.acme.id, 1);
   await eventSequences.getByName(world.acme.id).drain();
   await runAlarm(deliveryQueues.getByName(id));
-  return (await as(owner, "GET", `/${id}/deliveries`)).body.data.deliveries[0].id;
+  return (await callWebhooks(owner, "GET", `/${id}/deliveries`)).body.data.deliveries[0].id;
 };
 
-describe("an endpoint", () => {
-  test("is registered with its secret, which no list shows again", async () => {
+describe("POST /v1/webhooks", () => {
+  test("creates an endpoint and returns its secret, which no list shows again", async () => {
     const answer = await create({ url: hook, description: " CRM " });
     expect(answer.status).toBe(201);
     const { id, secret, created_at, ...rest } = answer.body.data;
@@ -97,7 +97,7 @@ describe("an endpoint", () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(created_at).toBe(new Date(start).toISOString());
     expect(rest).toEqual({ url: hook, events: [...standardEventTypes], description: "CRM", environment: "live", status: "enabled" });
-    const read = await as(member, "GET", "");
+    const read = await callWebhooks(member, "GET", "");
     expect(read.body.data.webhooks).toEqual([
       {
         id,
@@ -116,31 +116,31 @@ describe("an endpoint", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(secret);
   });
 
-  test("receives the types it names, each once, in their order, and certificate.issued only by name", async () => {
+  test("stores the named event types once each and in order, with certificate.issued only if named", async () => {
     const answer = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
     expect(answer.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
     for (const events of [undefined, null]) expect((await create({ url: hook, events })).body.data.events).toEqual([...standardEventTypes]);
   });
 
   const bad: readonly (readonly [string, unknown])[] = [
-    ["nothing", {}],
+    ["an empty body", {}],
     ["a list", []],
-    ["a text", "x"],
+    ["a string", "x"],
     ["no address", { events: ["share.created"] }],
     ["an address that is a number", { url: 7 }],
     ["a type that does not exist", { url: hook, events: ["share.made"] }],
     ["test.ping as a type", { url: hook, events: ["test.ping"] }],
     ["no types at all", { url: hook, events: [] }],
-    ["types that are no list", { url: hook, events: "share.created" }],
-    ["a type that is no text", { url: hook, events: [1] }],
+    ["types that are not a list", { url: hook, events: "share.created" }],
+    ["a type that is not a string", { url: hook, events: [1] }],
     ["a long description", { url: hook, description: "x".repeat(201) }],
-    ["a description with a control", { url: hook, description: "a\u0000b" }],
-    ["a member that is not known", { url: hook, event: ["share.created"] }],
+    ["a description with a control character", { url: hook, description: "a\u0000b" }],
+    ["an unknown member", { url: hook, event: ["share.created"] }],
     ["a status", { url: hook, status: "disabled" }],
-    ["a secret of one's own", { url: hook, secret: "whsec_mine" }],
+    ["a secret", { url: hook, secret: "whsec_mine" }],
     ["another business", { url: hook, business_id: world.other.id }],
   ];
-  test("is not registered with less, more or other than it needs", async () => {
+  test("returns 400 invalid_request for missing, invalid or unknown members", async () => {
     for (const [name, body] of bad) expect(outcome(await create(body)), name).toBe("400 invalid_request");
     expect(await list()).toEqual([]);
     expect(await entries()).toEqual([]);
@@ -175,30 +175,30 @@ describe("an endpoint", () => {
     "javascript:alert(1)",
     "",
   ];
-  test("is not registered at an address that could mean anything but a public receiver", async () => {
+  test("returns 400 invalid_webhook_url for an address that could be anything but a public receiver", async () => {
     for (const url of urls) expect(outcome(await create({ url })), url).toBe("400 invalid_webhook_url");
     expect(await list()).toEqual([]);
   });
 
-  test("is not registered, and not moved, where a resolver names an address that is not public", async () => {
+  test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {
     const { id } = await created();
     for (const address of ["10.0.0.7", "127.0.0.1", "169.254.169.254", "192.168.1.1"]) {
       addresses = (name) => [name.startsWith("inside") ? address : "93.184.216.34"];
       const url = "https://inside.merchant-tests.com/";
       expect(outcome(await create({ url })), address).toBe("400 invalid_webhook_url");
-      expect(outcome(await as(owner, "PATCH", `/${id}`, { url })), address).toBe("400 invalid_webhook_url");
+      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url })), address).toBe("400 invalid_webhook_url");
     }
     expect((await list()).map(({ url }) => url)).toEqual([hook]);
   });
 
-  test("is registered where a host has no address yet, or no resolver answers: each attempt asks again", async () => {
+  test("accepts a host without an address yet, or when no resolver answers, because each attempt resolves again", async () => {
     addresses = () => [];
     expect((await create({ url: "https://later.merchant-tests.com/" })).status).toBe(201);
     addresses = () => new Response(null, { status: 500 });
     expect((await create({ url: "https://silent.merchant-tests.com:8443/in?x=1" })).status).toBe(201);
   });
 
-  test("is one of at most twenty, however many are asked for at once", async () => {
+  test("returns 409 webhook_limit past twenty endpoints, however many are requested at once", async () => {
     const outcomes = (await Promise.all(Array.from({ length: 30 }, () => create()))).map(outcome);
     expect(outcomes.filter((one) => one === "201 ok").length).toBe(20);
     expect(outcomes.filter((one) => one === "409 webhook_limit").length).toBe(10);
@@ -206,7 +206,7 @@ describe("an endpoint", () => {
     expect((await entries()).length).toBe(20);
   });
 
-  test("asked for twice under one key is one, with one answer", async () => {
+  test("creates one endpoint per idempotency key, and returns the same response", async () => {
     const key = { "idempotency-key": "crm-1" };
     const [first, second] = [await create({ url: hook }, key), await create({ url: hook }, key)];
     expect([second.status, second.headers.get("idempotency-replayed"), second.body.data]).toEqual([201, "true", first.body.data]);
@@ -215,17 +215,17 @@ describe("an endpoint", () => {
     expect(outcome(await create({ url: hook }, { "idempotency-key": "not a key" }))).toBe("400 invalid_request");
     expect((await list()).length).toBe(1);
     const other = await signIn(otherOwnerEmail);
-    expect((await as(other, "POST", "", { url: hook }, key)).body.data.id).not.toBe(first.body.data.id);
+    expect((await callWebhooks(other, "POST", "", { url: hook }, key)).body.data.id).not.toBe(first.body.data.id);
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(first.body.data.secret);
   });
 
-  test("asked for many times at once under one key is one", async () => {
+  test("creates one endpoint for concurrent requests with one idempotency key", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ url: hook }, { "idempotency-key": "crm-2" })));
     expect(new Set(answers.map(({ body }) => body.data?.id)).size).toBe(1);
     expect((await list()).length).toBe(1);
   });
 
-  test("whose audit entry cannot be written is taken back", async () => {
+  test("undoes the creation if its audit entry cannot be written", async () => {
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
       expect(outcome(await create())).toBe("503 storage_unavailable");
@@ -235,7 +235,7 @@ describe("an endpoint", () => {
     }
   });
 
-  /** The service on a database that enters the next endpoint and loses the answer; then `after` says what becomes of readings. */
+  /** The service on a database that commits the next endpoint but loses the response. `isAwayAfter` makes later reads fail too. */
   const losingAnswer = (isAwayAfter: boolean): Call => {
     let isLost = false;
     const away = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
@@ -257,9 +257,9 @@ describe("an endpoint", () => {
     return createServiceCall({ DB });
   };
 
-  test("whose entry was committed though the answer of the database was lost is registered, and its answer is kept", async () => {
+  test("keeps the endpoint and its response if the audit entry was committed but the database's response was lost", async () => {
     const key = { "idempotency-key": "crm-lost" };
-    const first = await as(owner, "POST", "", { url: hook }, key, losingAnswer(false));
+    const first = await callWebhooks(owner, "POST", "", { url: hook }, key, losingAnswer(false));
     expect(outcome(first)).toBe("201 ok");
     expect((await list()).map(({ id }) => id)).toEqual([first.body.data.id]);
     const again = await create({ url: hook }, key);
@@ -267,41 +267,41 @@ describe("an endpoint", () => {
     expect(await entries()).toEqual(["webhook.created"]);
   });
 
-  test("of which nobody can tell whether it was entered stays, and the same request names one that is there", async () => {
+  test("keeps the endpoint if it is unknown whether the audit entry was committed, and a repeat returns an existing one", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const key = { "idempotency-key": "crm-away" };
-    expect(outcome(await as(owner, "POST", "", { url: hook }, key, losingAnswer(true)))).toBe("503 storage_unavailable");
+    expect(outcome(await callWebhooks(owner, "POST", "", { url: hook }, key, losingAnswer(true)))).toBe("503 storage_unavailable");
     const again = await create({ url: hook }, key);
     expect(again.status).toBe(201);
     expect((await list()).map(({ id }) => id)).toContain(again.body.data.id);
   });
 });
 
-describe("changing an endpoint", () => {
-  test("changes what is named and leaves the rest", async () => {
+describe("PATCH /v1/webhooks/{webhook_id}", () => {
+  test("changes the given members and keeps the others", async () => {
     const { id } = await created({ url: hook, events: ["share.created"], description: "CRM" });
     const before = (await list())[0];
     const url = "https://hook2.merchant-tests.com/in";
-    expect((await as(owner, "PATCH", `/${id}`, { url })).body.data).toEqual({ ...before, url });
-    expect((await as(owner, "PATCH", `/${id}`, { events: null, description: null, later: 1 })).body.data).toEqual({
+    expect((await callWebhooks(owner, "PATCH", `/${id}`, { url })).body.data).toEqual({ ...before, url });
+    expect((await callWebhooks(owner, "PATCH", `/${id}`, { events: null, description: null, later: 1 })).body.data).toEqual({
       ...before,
       url,
       events: [...standardEventTypes],
       description: null,
     });
-    const { body } = await as(owner, "PATCH", `/${id}`, { status: "disabled", events: ["share.revoked"] });
+    const { body } = await callWebhooks(owner, "PATCH", `/${id}`, { status: "disabled", events: ["share.revoked"] });
     expect(body.data).toMatchObject({ status: "disabled", events: ["share.revoked"] });
     expect((await list())[0]).toEqual(body.data);
   });
 
-  test("with nothing to change changes nothing, and is not entered", async () => {
+  test("changes nothing and records nothing without a member to change", async () => {
     const { id } = await created();
     const before = (await list())[0];
-    expect((await as(owner, "PATCH", `/${id}`, {})).body.data).toEqual(before);
+    expect((await callWebhooks(owner, "PATCH", `/${id}`, {})).body.data).toEqual(before);
     expect(await entries()).toEqual(["webhook.created"]);
   });
 
-  test("to what it cannot be is refused, and nothing changes", async () => {
+  test("returns 400 for invalid values and changes nothing", async () => {
     const { id } = await created();
     const before = await list();
     const refused: readonly (readonly [unknown, string])[] = [
@@ -314,20 +314,21 @@ describe("changing an endpoint", () => {
       [{ url: "https://10.0.0.1/" }, "invalid_webhook_url"],
       [{ url: "" }, "invalid_webhook_url"],
     ];
-    for (const [body, code] of refused) expect(outcome(await as(owner, "PATCH", `/${id}`, body)), JSON.stringify(body)).toBe(`400 ${code}`);
+    for (const [body, code] of refused)
+      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, body)), JSON.stringify(body)).toBe(`400 ${code}`);
     expect(await list()).toEqual(before);
     expect(await entries()).toEqual(["webhook.created"]);
   });
 });
 
-describe("the secret", () => {
-  test("is shown to an owner, once it is entered who asked", async () => {
+describe("the secret of an endpoint", () => {
+  test("is shown to an owner, after the request is recorded", async () => {
     const { id, secret } = await created();
-    expect((await as(owner, "GET", `/${id}/secret`)).body.data).toEqual({ id, secret });
+    expect((await callWebhooks(owner, "GET", `/${id}/secret`)).body.data).toEqual({ id, secret });
     expect(await entries()).toEqual(["webhook.created", "webhook.secret_revealed"]);
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      const answer = await as(owner, "GET", `/${id}/secret`);
+      const answer = await callWebhooks(owner, "GET", `/${id}/secret`);
       expect(outcome(answer)).toBe("503 storage_unavailable");
       expect(answer.text).not.toContain(secret);
     } finally {
@@ -335,20 +336,20 @@ describe("the secret", () => {
     }
   });
 
-  test("is changed for another, and the one before signs beside it for a day and no longer", async () => {
+  test("is replaced by rotation, and the previous one signs too for exactly one day", async () => {
     const { id, secret } = await created();
-    const rotated = (await as(owner, "POST", `/${id}/rotate-secret`)).body.data;
+    const rotated = (await callWebhooks(owner, "POST", `/${id}/rotate-secret`)).body.data;
     expect(rotated).toEqual({
       id,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       previous_secret_until: new Date(start + 24 * hour).toISOString(),
     });
     expect(rotated.secret).not.toBe(secret);
-    expect((await as(owner, "GET", `/${id}/secret`)).body.data.secret).toBe(rotated.secret);
+    expect((await callWebhooks(owner, "GET", `/${id}/secret`)).body.data.secret).toBe(rotated.secret);
     expect((await list())[0]?.secret_hint).toBe(`whsec_…${rotated.secret.slice(-4)}`);
     const signers = async (): Promise<boolean[]> => {
       posts.length = 0;
-      await as(await signIn(ownerEmail), "POST", `/${id}/test`);
+      await callWebhooks(await signIn(ownerEmail), "POST", `/${id}/test`);
       const [{ body, headers }] = posts as [ReceivedPost];
       const header = headers.get("svc-signature") as string;
       const now = Math.floor(Date.now() / 1_000);
@@ -362,11 +363,11 @@ describe("the secret", () => {
   });
 });
 
-describe("a test", () => {
-  test("posts a signed ping now, says what came of it, and is written down nowhere", async () => {
+describe("POST /v1/webhooks/{webhook_id}/test", () => {
+  test("sends a signed ping at once, returns the result, and stores nothing", async () => {
     const { id, secret } = await created();
     const before = await readDatabaseContents();
-    const answer = await as(member, "POST", `/${id}/test`);
+    const answer = await callWebhooks(member, "POST", `/${id}/test`);
     expect(answer.body.data).toEqual({ delivered: true, response_status: 200, duration_ms: expect.any(Number) });
     const [post] = posts as [ReceivedPost];
     expect(post.url).toBe(hook);
@@ -377,29 +378,29 @@ describe("a test", () => {
     const { sessions: _sessions, ...after } = await readDatabaseContents();
     const { sessions: _before, ...untouched } = before;
     expect(after).toEqual(untouched);
-    expect((await as(member, "GET", `/${id}/deliveries`)).body.data).toEqual({ deliveries: [], has_more: false });
+    expect((await callWebhooks(member, "GET", `/${id}/deliveries`)).body.data).toEqual({ deliveries: [], has_more: false });
   });
 
-  test("that fails says how the receiver answered and not with which words", async () => {
+  test("returns the receiver's status without its body", async () => {
     const { id } = await created();
     receiverStatus = 503;
-    const answer = await as(owner, "POST", `/${id}/test`);
+    const answer = await callWebhooks(owner, "POST", `/${id}/test`);
     expect(answer.body.data).toMatchObject({ delivered: false, response_status: 503 });
     expect(answer.text).not.toContain("own words");
     vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.reject(new TypeError("no route")));
-    expect((await as(owner, "POST", `/${id}/test`)).body.data).toMatchObject({ delivered: false, response_status: 0 });
+    expect((await callWebhooks(owner, "POST", `/${id}/test`)).body.data).toMatchObject({ delivered: false, response_status: 0 });
   });
 });
 
-describe("deliveries", () => {
-  test("are listed newest first, page by page", async () => {
+describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
+  test("lists deliveries newest first, page by page", async () => {
     const { id } = await created();
     const ids: string[] = [];
     for (let sent = 0; sent < 5; sent += 1) {
       vi.setSystemTime(start + sent * 1_000);
       ids.unshift(await delivered(id));
     }
-    const [newest] = (await as(member, "GET", `/${id}/deliveries`)).body.data.deliveries;
+    const [newest] = (await callWebhooks(member, "GET", `/${id}/deliveries`)).body.data.deliveries;
     expect(newest).toEqual({
       id: ids[0],
       webhook_id: id,
@@ -416,22 +417,23 @@ describe("deliveries", () => {
     });
     const pages: string[][] = [];
     for (let before: string | undefined, more = true; more; ) {
-      const { data } = (await as(member, "GET", `/${id}/deliveries?limit=2${before === undefined ? "" : `&before=${before}`}`)).body;
+      const { data } = (await callWebhooks(member, "GET", `/${id}/deliveries?limit=2${before === undefined ? "" : `&before=${before}`}`))
+        .body;
       pages.push(data.deliveries.map((delivery: { id: string }) => delivery.id));
       before = pages.at(-1)?.at(-1);
       more = data.has_more;
     }
     expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-    expect((await as(member, "GET", `/${id}/deliveries?limit=1000000`)).body.data.deliveries.length).toBe(5);
+    expect((await callWebhooks(member, "GET", `/${id}/deliveries?limit=1000000`)).body.data.deliveries.length).toBe(5);
     for (const query of ["limit=0", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=1&limit=2", "before=dlv_none", "before="])
-      expect(outcome(await as(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
+      expect(outcome(await callWebhooks(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
   });
 
-  test("that failed are shown with why, and in the endpoint's own state", async () => {
+  test("shows why a delivery failed, also in the endpoint's state", async () => {
     const { id } = await created();
     receiverStatus = 500;
     await delivered(id);
-    const { data } = (await as(owner, "GET", `/${id}/deliveries`)).body;
+    const { data } = (await callWebhooks(owner, "GET", `/${id}/deliveries`)).body;
     expect(data.deliveries[0]).toMatchObject({ status: "retrying", attempt: 1, response_status: 500, error: "http", delivered_at: null });
     expect(Date.parse(data.deliveries[0].next_attempt_at)).toBeGreaterThanOrEqual(start + 60_000);
     expect((await list())[0]).toMatchObject({
@@ -441,7 +443,7 @@ describe("deliveries", () => {
       failing_since: expect.any(String),
     });
     receiverStatus = 200;
-    const replayed = await as(member, "POST", `/deliveries/${data.deliveries[0].id}/replay`);
+    const replayed = await callWebhooks(member, "POST", `/deliveries/${data.deliveries[0].id}/replay`);
     expect(replayed.body.data).toEqual({
       delivered: true,
       response_status: 200,
@@ -452,11 +454,11 @@ describe("deliveries", () => {
   });
 });
 
-describe("removing an endpoint", () => {
-  test("takes its deliveries along, and it is nowhere afterwards", async () => {
+describe("DELETE /v1/webhooks/{webhook_id}", () => {
+  test("deletes the endpoint with its deliveries", async () => {
     const { id } = await created();
     const delivery = await delivered(id);
-    expect((await as(owner, "DELETE", `/${id}`)).body.data).toEqual({ deleted: true, id });
+    expect((await callWebhooks(owner, "DELETE", `/${id}`)).body.data).toEqual({ deleted: true, id });
     expect(await list()).toEqual([]);
     for (const [method, path] of [
       ["DELETE", `/${id}`],
@@ -465,12 +467,12 @@ describe("removing an endpoint", () => {
       ["POST", `/${id}/test`],
       ["POST", `/deliveries/${delivery}/replay`],
     ] as const)
-      expect(outcome(await as(owner, method, path)), path).toBe("404 not_found");
+      expect(outcome(await callWebhooks(owner, method, path)), path).toBe("404 not_found");
     expect(await entries()).toEqual(["webhook.created", "webhook.deleted"]);
   });
 });
 
-/** Every route with a body that would do, by what it does. */
+/** Every route with a valid body. */
 const routes: readonly (readonly [name: string, method: Method, path: string, body?: unknown])[] = [
   ["list", "GET", ""],
   ["create", "POST", "", { url: hook }],
@@ -484,8 +486,8 @@ const routes: readonly (readonly [name: string, method: Method, path: string, bo
   ["delete", "DELETE", "/{webhook}"],
 ];
 const ownerRoutes: readonly string[] = ["create", "change", "secret", "rotate", "delete"];
-const withRecord = routes.filter(([, , path]) => path !== "");
-const each = async (
+const recordRoutes = routes.filter(([, , path]) => path !== "");
+const callRoutes = async (
   of: readonly (typeof routes)[number][],
   person: Person | null,
   records: { readonly webhook: string; readonly delivery: string },
@@ -494,70 +496,72 @@ const each = async (
   const outcomes: Record<string, string> = {};
   for (const [name, method, path, body] of of) {
     const filled = path.replace("{webhook}", records.webhook).replace("{delivery}", records.delivery);
-    outcomes[name] = outcome(await as(person, method, filled, body, headers));
+    outcomes[name] = outcome(await callWebhooks(person, method, filled, body, headers));
   }
   return outcomes;
 };
-const all = (of: readonly (typeof routes)[number][], wanted: (name: string, method: Method) => string): Record<string, string> =>
+const expectAll = (of: readonly (typeof routes)[number][], wanted: (name: string, method: Method) => string): Record<string, string> =>
   Object.fromEntries(of.map(([name, method]) => [name, wanted(name, method)]));
 const record = async (): Promise<{ readonly webhook: string; readonly delivery: string }> => {
   const { id } = await created();
   return { webhook: id, delivery: await delivered(id) };
 };
 
-describe("who may do what", () => {
-  test("an owner everything", async () => {
-    expect(await each(routes, owner, await record())).toEqual(all(routes, (name) => (name === "create" ? "201 ok" : "200 ok")));
+describe("permissions on webhooks", () => {
+  test("allow an owner everything", async () => {
+    expect(await callRoutes(routes, owner, await record())).toEqual(expectAll(routes, (name) => (name === "create" ? "201 ok" : "200 ok")));
   });
 
-  test("a member lists, tests, replays and reads deliveries; the rest is an owner's, also where there is nothing", async () => {
+  test("let a member list, test, replay and read deliveries; other routes return 403 owner_required, also for unknown ids", async () => {
     const records = await record();
     const before = await list();
     const expected = (name: string): string => (ownerRoutes.includes(name) ? "403 owner_required" : "200 ok");
-    expect(await each(routes, member, records)).toEqual(all(routes, expected));
+    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, expected));
     expect(await list()).toEqual(before.map((one) => ({ ...one, last_delivery_at: expect.anything() })));
     expect(await entries()).toEqual(["webhook.created"]);
     const none = { webhook: `whk_00${"z".repeat(24)}`, delivery: `dlv_00${"z".repeat(24)}` };
-    expect(await each(withRecord, member, none)).toEqual(
-      all(withRecord, (name) => (ownerRoutes.includes(name) ? "403 owner_required" : "404 not_found")),
+    expect(await callRoutes(recordRoutes, member, none)).toEqual(
+      expectAll(recordRoutes, (name) => (ownerRoutes.includes(name) ? "403 owner_required" : "404 not_found")),
     );
   });
 
-  test("a member who was made owner, and an owner who was made member, from the next request on", async () => {
+  test("follow a change of role at the next request", async () => {
     const { webhook } = await record();
     const role = (id: string, to: string) => env.DB.prepare("UPDATE members SET role = ? WHERE id = ?").bind(to, id);
     const idOf = async (person: Person): Promise<string> =>
       (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
     const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
     try {
-      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // in this order: a business keeps an owner
-      expect(outcome(await as(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
-      expect(outcome(await as(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
+      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // In this order, because a business must keep an owner.
+      expect(outcome(await callWebhooks(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
+      expect(outcome(await callWebhooks(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
     } finally {
       await env.DB.batch([role(ownerId, "owner"), role(memberId, "member")]);
     }
   });
 
-  test("another business's owner nothing: what is not theirs is not there", async () => {
+  test("return the same 404 to another business's owner as for an unknown endpoint", async () => {
     const records = await record();
     const before = await list();
     const other = await signIn(otherOwnerEmail);
-    const theirs = await each(withRecord, other, records);
-    expect(theirs).toEqual(all(withRecord, () => "404 not_found"));
+    const outcomes = await callRoutes(recordRoutes, other, records);
+    expect(outcomes).toEqual(expectAll(recordRoutes, () => "404 not_found"));
     expect(await list(other)).not.toContainEqual(expect.objectContaining({ id: records.webhook }));
-    const foreign = await as(other, "GET", `/${records.webhook}/secret`);
-    const unknown = await as(other, "GET", `/whk_00${"z".repeat(24)}/secret`);
+    const foreign = await callWebhooks(other, "GET", `/${records.webhook}/secret`);
+    const unknown = await callWebhooks(other, "GET", `/whk_00${"z".repeat(24)}/secret`);
     expect(foreign.text.replace(foreign.body.request_id, "")).toBe(unknown.text.replace(unknown.body.request_id, ""));
     expect(await list()).toEqual(before);
     expect(await entries()).toEqual(["webhook.created"]);
   });
 
-  test("a consumer nothing, and nobody nothing, with whatever else they hold", async () => {
+  test("refuse consumers with 403 forbidden and any other credential with 401 unauthorized", async () => {
     const records = await record();
     const consumer = await signIn(consumerEmail, "consumer");
-    expect(await each(routes, consumer, records)).toEqual(all(routes, () => "403 forbidden"));
+    expect(await callRoutes(routes, consumer, records)).toEqual(expectAll(routes, () => "403 forbidden"));
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }, { cookie: `svc_session=${world.acme.keys.live}` }])
-      expect(await each(routes, null, records, headers as Record<string, string>)).toEqual(all(routes, () => "401 unauthorized"));
+      expect(await callRoutes(routes, null, records, headers as Record<string, string>)).toEqual(
+        expectAll(routes, () => "401 unauthorized"),
+      );
     expect((await list()).length).toBe(1);
   });
 
@@ -566,65 +570,67 @@ describe("who may do what", () => {
     ["suspended", (): string => "402 business_suspended"],
     ["closed", (): string => "402 business_inactive"],
     ["pending", (): string => "402 business_inactive"],
-  ])("the people of a business that is %s", async (status, wanted) => {
+  ])("follow the business's status: %s", async (status, wanted) => {
     const records = await record();
     const before = await list();
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
-    expect(await each(routes, owner, records)).toEqual(all(routes, (_name, method) => wanted(method)));
+    expect(await callRoutes(routes, owner, records)).toEqual(expectAll(routes, (_name, method) => wanted(method)));
     const ofMember = (name: string, method: Method): string =>
       wanted(method) === "200 ok" && ownerRoutes.includes(name) ? "403 owner_required" : wanted(method);
-    expect(await each(routes, member, records)).toEqual(all(routes, ofMember));
+    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, ofMember));
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     expect(await list()).toEqual(before);
   });
 
-  test("the owner of a business in trouble is told so, and no other's endpoints", async () => {
+  test("return the status error to owners of suspended and closed businesses, who see no other business's endpoints", async () => {
     for (const [name, wanted] of [
       ["suspended", "402 business_suspended"],
       ["closed", "402 business_inactive"],
       ["past_due", "200 ok"],
     ] as const)
-      expect(outcome(await as(await signIn(getExampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
+      expect(outcome(await callWebhooks(await signIn(getExampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
   });
 
-  test("no other site: an unsafe request from elsewhere is refused before anything else", async () => {
+  test("refuse unsafe requests from other sites before anything else", async () => {
     const records = await record();
     const before = await list();
     for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }, { "sec-fetch-site": "cross-site" }])
-      expect(await each(routes, owner, records, headers as Record<string, string>)).toEqual(
-        all(routes, (_name, method) => (method === "GET" ? "200 ok" : "403 csrf_failed")),
+      expect(await callRoutes(routes, owner, records, headers as Record<string, string>)).toEqual(
+        expectAll(routes, (_name, method) => (method === "GET" ? "200 ok" : "403 csrf_failed")),
       );
     expect(await list()).toEqual(before);
-    expect(await each(routes, owner, records, { origin: "http://svc.test", "sec-fetch-site": "same-origin" })).toEqual(
-      all(routes, (name) => (name === "create" ? "201 ok" : "200 ok")),
+    expect(await callRoutes(routes, owner, records, { origin: "http://svc.test", "sec-fetch-site": "same-origin" })).toEqual(
+      expectAll(routes, (name) => (name === "create" ? "201 ok" : "200 ok")),
     );
   });
 
-  test("no form: what is sent must be JSON, also where nothing is needed", async () => {
+  test("require JSON, also on routes without required members", async () => {
     const { webhook, delivery } = await record();
     for (const path of [`/${webhook}/test`, `/${webhook}/rotate-secret`, `/deliveries/${delivery}/replay`, ""])
-      expect(outcome(await as(owner, "POST", path, "a=b", { "content-type": "application/x-www-form-urlencoded" })), path).toBe(
+      expect(outcome(await callWebhooks(owner, "POST", path, "a=b", { "content-type": "application/x-www-form-urlencoded" })), path).toBe(
         "415 unsupported_media_type",
       );
-    expect(outcome(await as(owner, "DELETE", `/${webhook}`, "a=b", { "content-type": "text/plain" }))).toBe("415 unsupported_media_type");
-    expect(outcome(await as(owner, "POST", `/${webhook}/test`, "{}"))).toBe("200 ok");
+    expect(outcome(await callWebhooks(owner, "DELETE", `/${webhook}`, "a=b", { "content-type": "text/plain" }))).toBe(
+      "415 unsupported_media_type",
+    );
+    expect(outcome(await callWebhooks(owner, "POST", `/${webhook}/test`, "{}"))).toBe("200 ok");
   });
 });
 
-describe("the audit chain", () => {
-  test("tells of each change and each reading of a secret by whom, and of no test, replay or reading (C7)", async () => {
+describe("the audit chain of webhooks", () => {
+  test("records each change and each reading of a secret with its member, and no test, replay or list (C7)", async () => {
     const { webhook, delivery } = await record();
-    await each(
+    await callRoutes(
       routes.filter(([name]) => !["create", "delete"].includes(name)),
       owner,
       { webhook, delivery },
     );
-    await each(
+    await callRoutes(
       routes.filter(([name]) => !ownerRoutes.includes(name)),
       member,
       { webhook, delivery },
     );
-    await as(owner, "DELETE", `/${webhook}`);
+    await callWebhooks(owner, "DELETE", `/${webhook}`);
     expect(await entries()).toEqual([
       "webhook.created",
       "webhook.changed",
@@ -637,38 +643,40 @@ describe("the audit chain", () => {
   });
 });
 
-describe("tests and replays together", () => {
-  test("are 60 in ten minutes for one person, however they are mixed, and each person's own", async () => {
+describe("tests and replays", () => {
+  test("share a limit of 60 in ten minutes per person", async () => {
     const { webhook, delivery } = await record();
-    const began = start + hour;
-    vi.setSystemTime(began);
+    const limitStart = start + hour;
+    vi.setSystemTime(limitStart);
     const statuses: number[] = [];
     for (let sent = 0; sent < 60; sent += 1) {
       const path = sent % 2 === 0 ? `/${webhook}/test` : `/deliveries/${delivery}/replay`;
-      statuses.push((await as(member, "POST", path)).status);
+      statuses.push((await callWebhooks(member, "POST", path)).status);
     }
     expect(new Set(statuses)).toEqual(new Set([200]));
     for (const path of [`/${webhook}/test`, `/deliveries/${delivery}/replay`]) {
-      const refused = await as(member, "POST", path);
+      const refused = await callWebhooks(member, "POST", path);
       expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
         "429 rate_limited",
         "600",
         "60",
       ]);
     }
-    expect((await as(member, "GET", "")).status).toBe(200);
-    expect((await as(owner, "POST", `/${webhook}/test`)).status).toBe(200);
-    vi.setSystemTime(began + 600_000 - 1);
-    expect((await as(member, "POST", `/${webhook}/test`)).status).toBe(429);
-    vi.setSystemTime(began + 600_000);
-    expect((await as(member, "POST", `/${webhook}/test`)).status).toBe(200);
+    expect((await callWebhooks(member, "GET", "")).status).toBe(200);
+    expect((await callWebhooks(owner, "POST", `/${webhook}/test`)).status).toBe(200);
+    vi.setSystemTime(limitStart + 600_000 - 1);
+    expect((await callWebhooks(member, "POST", `/${webhook}/test`)).status).toBe(429);
+    vi.setSystemTime(limitStart + 600_000);
+    expect((await callWebhooks(member, "POST", `/${webhook}/test`)).status).toBe(200);
   });
 
   test("are counted exactly, and are not scaled in development", async () => {
     const { webhook } = await record();
     vi.setSystemTime(start + 2 * hour);
     const service = createServiceCall({ DEV_RATE_SCALE: "1000", LIMIT_SESSION: "1000/60" });
-    const answers = await Promise.all(Array.from({ length: 70 }, () => as(member, "POST", `/${webhook}/test`, undefined, {}, service)));
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, () => callWebhooks(member, "POST", `/${webhook}/test`, undefined, {}, service)),
+    );
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
     expect(answers.filter(({ status }) => status === 429).length).toBe(10);
   });

@@ -1,4 +1,4 @@
-// What strangers could try against withdrawing: the threats O1 to O12 of docs/internals/security.md.
+// Tests of attacks on withdrawing: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -34,18 +34,18 @@ import {
   withdrawCertificate,
 } from "../support/withdrawal.ts";
 
-const atOnce = Number(env.AT_ONCE); // a thousand by npm run stress
+const atOnce = Number(env.AT_ONCE); // 1,000 in `npm run stress`.
 const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
-const plain = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
-/** A certificate of another business that names the address. */
-const heldElsewhere = async (email: string): Promise<{ readonly certId: string }> => {
+const withoutRequestId = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
+/** A certificate of another business with the same address. */
+const issueForOtherBusiness = async (email: string): Promise<{ readonly certId: string }> => {
   const body = { ...buildSubmission(world.other), page_url: "https://other.example/", fields: { email } };
   return { certId: (await submitConsent(body, { origin: "https://other.example" })).body.data.cert_id };
 };
 const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status === "active";
 const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
 
-/** How many rows each table has gained, sent mail included. */
+/** The number of rows each table has gained, including emails that were sent. */
 const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
   const count = async (): Promise<Record<string, number>> =>
     (await env.DB.prepare(
@@ -60,13 +60,13 @@ const growth = async (work: () => Promise<unknown>): Promise<Record<string, numb
 describe("O1: whether an address is on a certificate", () => {
   const shapeOf = (answer: TestResponse) => ({
     status: answer.status,
-    body: plain(answer),
+    body: withoutRequestId(answer),
     headers: [...answer.headers]
       .filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name))
       .map(([name, value]) => [name, name === "set-cookie" ? value.replace(/=[A-Za-z0-9_-]{43};/, "=;") : value]),
   });
 
-  test("is told by no byte of the answer to a request, nor by what it writes", async () => {
+  test("is not revealed by the response to a request or by the rows it writes", async () => {
     const mine = await issueToNewPerson();
     const stranger = createEmailAddress();
     const answers: TestResponse[] = [];
@@ -76,12 +76,12 @@ describe("O1: whether an address is on a certificate", () => {
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
     expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 1 });
-    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // the business is told of mails that left, and of nothing else
+    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // The audit log records emails that were sent, and nothing else.
     expect(await listCodes(mine.email)).toHaveLength(1);
     expect(await listMailTo(stranger)).toEqual([]);
   });
 
-  test("is told by no byte of a refused answer: wrong address, wrong code, none outstanding, expired, tried too often", async () => {
+  test("is not revealed by a refusal: wrong address, wrong code, no code, expired code and no attempts left look the same", async () => {
     const mine = await issueToNewPerson();
     const refused: TestResponse[] = [await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" })];
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
@@ -100,7 +100,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(await isActive(mine.certId)).toBe(true);
   });
 
-  test("is told by no limit: past it, both are answered as before, both leave the same rows, and no mail leaves", async () => {
+  test("is not revealed by a limit: past it both get the same response and the same rows, and no email is sent", async () => {
     const mine = await issueToNewPerson();
     const stranger = createEmailAddress();
     for (const address of [mine.email, stranger])
@@ -115,14 +115,14 @@ describe("O1: whether an address is on a certificate", () => {
     }
     expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 0 });
     expect(grown[1]).toEqual(grown[0]);
-    expect(grown[2]).toEqual(grown[0]); // as an address that met no limit
+    expect(grown[2]).toEqual(grown[0]); // The same as for an address below the limits.
     expect(await listCodes(mine.email)).toHaveLength(3);
   });
 
-  test("a code that was asked for past a limit is of no use to anybody", async () => {
+  test("cannot be probed past a limit, because a code requested then is expired from the start", async () => {
     const mine = await issueToNewPerson();
-    const askers = [await requestWithdrawalCode(mine.certId, mine.email)];
-    for (let count = 0; count < 3; count += 1) askers.push(await requestWithdrawalCode(mine.certId, mine.email));
+    const requests = [await requestWithdrawalCode(mine.certId, mine.email)];
+    for (let count = 0; count < 3; count += 1) requests.push(await requestWithdrawalCode(mine.certId, mine.email));
     const { results } = await env.DB.prepare(
       "SELECT expires_at - created_at AS life FROM email_codes WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?) ORDER BY life",
     )
@@ -131,7 +131,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(results.map(({ life }) => life)).toEqual([0, 600_000, 600_000, 600_000]);
   });
 
-  test("is told by no row: both leave a code of the same form", async () => {
+  test("is not revealed by the stored code, which has the same form", async () => {
     const mine = await issueToNewPerson();
     await requestWithdrawalCode(mine.certId, mine.email);
     await requestWithdrawalCode(mine.certId, createEmailAddress());
@@ -141,19 +141,19 @@ describe("O1: whether an address is on a certificate", () => {
     expect(form(results[0] as never)).toEqual(form(results[1] as never));
   });
 
-  test("an unknown certificate is none, for asking and for answering", async () => {
-    const nobody = "cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
-    expect(outcome(await requestWithdrawalCode(nobody, "pat@example.com"))).toBe("404 cert_not_found");
-    expect(outcome(await submitWithdrawalCode(nobody, { email: "pat@example.com", code: "123456" }))).toBe("404 cert_not_found");
+  test("is not checked for an unknown certificate, which returns 404 cert_not_found", async () => {
+    const unknownId = "cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
+    expect(outcome(await requestWithdrawalCode(unknownId, "pat@example.com"))).toBe("404 cert_not_found");
+    expect(outcome(await submitWithdrawalCode(unknownId, { email: "pat@example.com", code: "123456" }))).toBe("404 cert_not_found");
   });
 });
 
 describe("O2: guessing", () => {
-  test("many guesses at once are no more comparisons than a code allows", { timeout: 120_000 }, async () => {
+  test("is limited to ten comparisons per code for many concurrent guesses", { timeout: 120_000 }, async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Everybody's right code among the wrong: whoever is compared with it withdraws or hears that it is withdrawn.
+    // Half of the guesses use the right code. One that is compared either withdraws or returns that the certificate is withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
       guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
@@ -168,7 +168,7 @@ describe("O2: guessing", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
-  test("five tries from the browser that asked, and the right code is refused after them", async () => {
+  test("is refused after five attempts from the browser that requested the code, even with the right code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let tries = 0; tries < 5; tries += 1)
@@ -176,7 +176,7 @@ describe("O2: guessing", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
-  test("thirty answers an hour from one network address", async () => {
+  test("is limited to thirty answers an hour per network address", async () => {
     const mine = await issueToNewPerson();
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const from = { "cf-connecting-ip": "203.0.113.10" };
@@ -187,7 +187,7 @@ describe("O2: guessing", () => {
     expect(answers[30]).toBe("429 rate_limited");
   });
 
-  test("after a hundred wrong answers in a row one code a day is mailed, until a right one", async () => {
+  test("slows codes to one a day after a hundred wrong answers in a row, until a right one", async () => {
     const mine = await issueToNewPerson();
     await startWithdrawal(mine.certId, mine.email);
     const at = env.DB.prepare(
@@ -202,7 +202,7 @@ describe("O2: guessing", () => {
     expect(await listCodes(mine.email)).toHaveLength(2);
   });
 
-  test("wrong answers without any code outstanding count nothing against the person", async () => {
+  test("does not count against the person while no code is outstanding", async () => {
     const mine = await issueToNewPerson();
     for (let tries = 0; tries < 8; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: "000000" });
     const failures = await env.DB.prepare(
@@ -215,7 +215,7 @@ describe("O2: guessing", () => {
 });
 
 describe("O2: a copy of the database", () => {
-  test("holds neither codes nor links, nor hashes that guesses could be tried against", async () => {
+  test("contains neither codes nor links, nor hashes that guesses could be tested against", async () => {
     const mine = await issueToNewPerson();
     const { code } = await startWithdrawal(mine.certId, mine.email);
     const [token] = await listLinkTokens(mine.email);
@@ -230,21 +230,21 @@ describe("O2: a copy of the database", () => {
 });
 
 describe("O3: locking the person out", () => {
-  test("a stranger's wrong guesses never use up the tries of the browser that asked", async () => {
+  test("fails by wrong guesses, which use no attempts of the browser that requested the code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let tries = 0; tries < 20; tries += 1) await submitWithdrawalCode(mine.certId, { email: mine.email, code: differentCode(code) });
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
-  test("a stranger who asks again cancels no code", async () => {
+  test("fails by requesting again, which cancels no code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("200 ok");
   });
 
-  test("a stranger who uses up every code and every try has each time mailed the person a link that withdraws, for a day", async () => {
+  test("fails by using up every code and attempt, because each email contains a link that works for a day", async () => {
     const mine = await issueToNewPerson();
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
     for (let times = 0; times < 4; times += 1) await requestWithdrawalCode(mine.certId, mine.email);
@@ -262,19 +262,19 @@ describe("O3: locking the person out", () => {
     expect(withdrawal.method).toBe("email_code");
   });
 
-  test("a mailed link opens every certificate of that business with the address and no other, and a link mailed to nobody opens none", async () => {
+  test("fails by links: a mailed link works for every certificate of that business and address only, and one never sent for none", async () => {
     const email = createEmailAddress();
     const [mine, second, another] = [
       await issueToNewPerson({ fields: { email } }),
       await issueToNewPerson({ fields: { email } }),
       await issueToNewPerson(),
     ];
-    const elsewhere = await heldElsewhere(email);
+    const elsewhere = await issueForOtherBusiness(email);
     await requestWithdrawalCode(mine.certId, email);
     const [token] = await listLinkTokens(email);
     const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: given }));
     for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
-    // What was mailed to nobody, as only the service itself could make it: for another address, and past a limit.
+    // Tokens that were never sent, made here with the service's own keys: one for another address, and one past a limit.
     const { linkToken } = await openVault(loadConfig(env as never));
     const newest = async (): Promise<string> => {
       const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
@@ -291,7 +291,7 @@ describe("O3: locking the person out", () => {
     expect(outcome(await tap(mine.certId, token as string))).toBe("200 ok");
   });
 
-  test("asking in the person's name on certificates of others uses up none of their mails", async () => {
+  test("fails by requests on other people's certificates, which use up none of the person's emails", async () => {
     const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
       const { certId } = await issueToNewPerson();
@@ -301,7 +301,7 @@ describe("O3: locking the person out", () => {
     await withdrawCertificate(mine);
   });
 
-  test("O18: a code asked for on a forged certificate of the business works for the person's own", async () => {
+  test("O18: fails by forged certificates of the business, because a code requested there works for the person's own", async () => {
     const mine = await issueToNewPerson();
     for (let count = 0; count < 7; count += 1) {
       const forged = await issueToNewPerson({ fields: { email: mine.email } });
@@ -313,13 +313,13 @@ describe("O3: locking the person out", () => {
 
   test("O18: forged certificates of other businesses use up no code of the person's own", async () => {
     const mine = await issueToNewPerson();
-    const forged = await heldElsewhere(mine.email);
+    const forged = await issueForOtherBusiness(mine.email);
     const elsewhere = env.DB.prepare(
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
     for (let business = 0; business < 12; business += 1) {
       for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
-      // As if all had been of one other business: then more than its three and the address's twenty.
+      // Moves the codes to one other business, beyond its three and the address's twenty.
       await elsewhere.bind("biz_busy live", mine.certId).run();
     }
     expect((await listMailTo(mine.email)).length).toBe(36);
@@ -331,7 +331,7 @@ describe("O3: locking the person out", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }))).toBe("200 ok");
   });
 
-  test("asking again from the same browser keeps its context", async () => {
+  test("fails by a second request, which keeps the browser's context", async () => {
     const mine = await issueToNewPerson();
     const first = await requestWithdrawalCode(mine.certId, mine.email);
     const again = await requestWithdrawalCode(mine.certId, mine.email, getCookies(first));
@@ -341,7 +341,7 @@ describe("O3: locking the person out", () => {
 });
 
 describe("O17: a forged submission", () => {
-  test("in the person's name gives a link that withdraws itself and nothing of theirs", async () => {
+  test("in the person's name returns a link that withdraws only itself", async () => {
     const mine = await issueToNewPerson();
     const forged = await issueToNewPerson({ fields: { email: mine.email } });
     const tap = (scope?: string) =>
@@ -357,7 +357,7 @@ describe("O17: a forged submission", () => {
     await withdrawCertificate(mine);
   });
 
-  test("does not keep the person from withdrawing everything by a code or link that was mailed", async () => {
+  test("does not prevent the person from withdrawing everything by a mailed code or link", async () => {
     for (const way of ["code", "link"]) {
       const mine = await issueToNewPerson();
       const forged = await issueToNewPerson({ fields: { email: mine.email } });
@@ -377,15 +377,15 @@ describe("O4: mail bombing", () => {
   const at = (hours: number) =>
     createServiceCall({ DEV_CLOCK_OFFSET_MS: String(Math.round(hours * 3_600_000)), LIMIT_OPT_OUT_REQUEST_PER_IP: "1000/60" });
 
-  test("five mails an hour and ten a day for one certificate and address, and only to the address on it", async () => {
+  test("is limited to five emails an hour and ten a day per certificate and address, sent only to the address on it", async () => {
     const mine = await issueToNewPerson({ fields: { email: `Pat.${createEmailAddress()}` } });
     const written = mine.email;
     const sent = async (): Promise<number> => (await listMailTo(written)).length;
     const ask = async (hours: number, address: string): Promise<void> => {
       await requestWithdrawalCode(mine.certId, address, {}, at(hours));
-      await at(hours)("/dev/mail"); // what is due by that clock leaves
+      await at(hours)("/dev/mail"); // Sends the emails due at that time.
     };
-    // three live at once: the eleventh minute makes room for more
+    // At most three codes are active at once; after eleven minutes there is room for more.
     for (const hours of [0, 0, 0, 0, 0.2, 0.2, 0.2, 0.4]) await ask(hours, mine.email.toLowerCase());
     expect(await sent()).toBe(5);
     for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await ask(hours, mine.email);
@@ -393,13 +393,13 @@ describe("O4: mail bombing", () => {
     expect((await listMailTo(written)).every(({ to }) => to === written)).toBe(true);
   });
 
-  test("twenty a day for one address beyond the first three of each business", async () => {
+  test("is limited to twenty emails a day per address beyond the first three of each business", async () => {
     const { certId, email } = await issueToNewPerson();
     const move = env.DB.prepare(
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
     const mails = async (): Promise<number> => (await listMailTo(email)).length;
-    // As if they had all been of one other business: 3 and 20 count, and then three more of this one.
+    // Moves the codes to one other business: its 3 and 20 count, and then three more of this one.
     for (let times = 0; times < 40; times += 1) {
       await requestWithdrawalCode(certId, email);
       if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();
@@ -407,7 +407,7 @@ describe("O4: mail bombing", () => {
     expect(await mails()).toBe(26);
   });
 
-  test("a business is told of each mail that left, and of nothing else", async () => {
+  test("leaves an audit entry for each email sent, and for nothing else", async () => {
     const mine = await issueToNewPerson();
     const entries = () =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'")
@@ -421,7 +421,7 @@ describe("O4: mail bombing", () => {
     expect(await entries()).toBe(3);
   });
 
-  test("ten requests an hour from one network address", async () => {
+  test("is limited to ten requests an hour per network address", async () => {
     const mine = await issueToNewPerson();
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const answers: TestResponse[] = [];
@@ -449,15 +449,15 @@ describe("O5: headers in an address", () => {
     "@example.com",
     "pat",
     "",
-  ])("is refused: %j", async (email) => {
+  ])("return 400 invalid_request: %j", async (email) => {
     const mine = await issueToNewPerson();
     const grown = await growth(async () => expect(outcome(await requestWithdrawalCode(mine.certId, email))).toBe("400 invalid_request"));
     expect(grown).toMatchObject({ email_codes: 0, mail_outbox: 0 });
   });
 });
 
-describe("O6: a business's words in our mail", () => {
-  test("are in no subject and in no link", async () => {
+describe("O6: a business's text in our email", () => {
+  test("is in no subject and no link", async () => {
     const name = "Win at https://evil.example/now <a href='https://evil.example'>";
     const email = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET name = ? WHERE id = ?").bind(name, world.acme.id).run();
@@ -473,7 +473,7 @@ describe("O6: a business's words in our mail", () => {
     }
   });
 
-  test("the mail speaks the language of the browser that asked", async () => {
+  test("does not change its language, which is that of the browser", async () => {
     const mine = await issueToNewPerson();
     await requestWithdrawalCode(mine.certId, mine.email, { "accept-language": "fr-FR" });
     expect((await listMailTo(mine.email))[0]?.subject).toBe("Votre code pour retirer votre consentement");
@@ -481,14 +481,14 @@ describe("O6: a business's words in our mail", () => {
 });
 
 describe("O7: a code used elsewhere", () => {
-  test("opens no certificate of another business or address, and every one of the business with the address", async () => {
+  test("withdraws no certificate of another business or address, but every one of the business with the address", async () => {
     const email = createEmailAddress();
     const [mine, second, another] = [
       await issueToNewPerson({ fields: { email } }),
       await issueToNewPerson({ fields: { email } }),
       await issueToNewPerson(),
     ];
-    const elsewhere = await heldElsewhere(email);
+    const elsewhere = await issueForOtherBusiness(email);
     const { code, cookie } = await startWithdrawal(mine.certId, email);
     await requestWithdrawalCode(another.certId, another.email);
     expect(outcome(await submitWithdrawalCode(elsewhere.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
@@ -499,7 +499,7 @@ describe("O7: a code used elsewhere", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email, code }, cookie))).toBe("200 ok");
   });
 
-  test("of a test certificate opens no live one", async () => {
+  test("withdraws no live certificate if it was sent for a sandbox one", async () => {
     const email = createEmailAddress();
     const [mine, tried] = [
       await issueToNewPerson({ fields: { email } }),
@@ -509,9 +509,9 @@ describe("O7: a code used elsewhere", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
-  test("whose hash somebody copies to another row fits nothing there", async () => {
+  test("is refused after its hash was copied to another row", async () => {
     const email = createEmailAddress();
-    const [mine, second] = [await issueToNewPerson({ fields: { email } }), await heldElsewhere(email)];
+    const [mine, second] = [await issueToNewPerson({ fields: { email } }), await issueForOtherBusiness(email)];
     const { code } = await startWithdrawal(mine.certId, email);
     const other = await startWithdrawal(second.certId, email);
     await env.DB.prepare(
@@ -522,23 +522,23 @@ describe("O7: a code used elsewhere", () => {
     expect(outcome(await submitWithdrawalCode(second.certId, { email, code }, other.cookie))).toBe("400 opt_out_failed");
   });
 
-  test("the code of a decoy withdraws nothing, even when it is guessed", async () => {
+  test("withdraws nothing if it is a guessed code for an address not on the certificate", async () => {
     const mine = await issueToNewPerson();
     const stranger = createEmailAddress();
-    const asked = await requestWithdrawalCode(mine.certId, stranger);
+    const response = await requestWithdrawalCode(mine.certId, stranger);
     const { id } = (await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
       id: string;
     };
-    const known = await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
-    await env.DB.prepare("UPDATE email_codes SET code_hash = ? WHERE id = ?").bind(known, id).run();
-    expect(outcome(await submitWithdrawalCode(mine.certId, { email: stranger, code: "123456" }, getCookies(asked)))).toBe(
+    const knownHash = await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
+    await env.DB.prepare("UPDATE email_codes SET code_hash = ? WHERE id = ?").bind(knownHash, id).run();
+    expect(outcome(await submitWithdrawalCode(mine.certId, { email: stranger, code: "123456" }, getCookies(response)))).toBe(
       "400 opt_out_failed",
     );
     expect(await isActive(mine.certId)).toBe(true);
   });
 });
 
-/** As an account that the operator made: its contact address is all there is. */
+/** Leaves the contact address as the only recipient, as in an account that the operator created. */
 const withoutMembers = async (): Promise<void> => {
   await env.DB.batch([
     env.DB.prepare("DROP TRIGGER IF EXISTS members_owner_removed"),
@@ -547,26 +547,26 @@ const withoutMembers = async (): Promise<void> => {
 };
 
 describe("O8, W2: many right answers at once", () => {
-  test("are one withdrawal, one audit entry, one statement, one event and one mail to the owner", { timeout: 180_000 }, async () => {
+  test("leave one withdrawal, one audit entry, one statement, one event and one email to the owner", { timeout: 180_000 }, async () => {
     const mine = await issueToNewPerson();
     const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
-    const placed = (): Promise<number | null> =>
+    const countEvents = (): Promise<number | null> =>
       env.DB.prepare("SELECT seq AS n FROM sqlite_sequence WHERE name = 'event_outbox'").first<number>("n");
-    const before = (await placed()) ?? 0;
+    const before = (await countEvents()) ?? 0;
     const answers = await Promise.all(
       Array.from({ length: atOnce }, () => submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie)),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.every((answer) => ["200 ok", "400 opt_out_failed", "409 already_revoked"].includes(outcome(answer)))).toBe(true);
     expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
-    expect(((await placed()) ?? 0) - before).toBe(1);
+    expect(((await countEvents()) ?? 0) - before).toBe(1);
     expect(await listMailTo(owner)).toHaveLength(1);
   });
 
-  test("however withdrawn: code, link and the business's record at once are one", async () => {
+  test("leave one withdrawal, whether by code, by link or by the business's record", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const by = { authorization: `Bearer ${world.acme.keys.live}` };
@@ -585,7 +585,7 @@ describe("O8, W2: many right answers at once", () => {
 });
 
 describe("O9: the state of the business's account", () => {
-  test.each(["past_due", "suspended", "closed", "pending"])("a person withdraws while it is %s", async (status) => {
+  test.each(["past_due", "suspended", "closed", "pending"])("does not prevent a withdrawal while it is %s", async (status) => {
     const [mine, linked] = [await issueToNewPerson(), await issueToNewPerson()];
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
@@ -599,8 +599,8 @@ describe("O9: the state of the business's account", () => {
   });
 });
 
-describe("O10: the owner's mail", () => {
-  test("holds the certificate's id and the deadline, and nothing of the person", async () => {
+describe("O10: the owner's email", () => {
+  test("contains the certificate's id and the deadline, and nothing of the person", async () => {
     const owner = createEmailAddress();
     await env.DB.prepare("UPDATE businesses SET contact_email = ? WHERE id = ?").bind(owner, world.acme.id).run();
     await withoutMembers();
@@ -626,7 +626,7 @@ describe("O10: the owner's mail", () => {
 });
 
 describe("O11: the deadline", () => {
-  test("is the end of the tenth business day after, over ten years of days", () => {
+  test("is the end of the tenth business day, for every day of ten years", () => {
     const first = Date.UTC(2024, 0, 1);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_653 * 86_400_000 - 1 }), (offset) => {
@@ -646,7 +646,7 @@ describe("O12: answers sent from other sites", () => {
   const from = (origin: string) => ({ origin });
 
   test.each(["https://evil.example", "null", "https://svc.test.evil.example"])(
-    "are refused from %s, and no try is spent",
+    "are refused from %s, and no attempt is spent",
     async (origin) => {
       const mine = await issueToNewPerson();
       const { code } = await startWithdrawal(mine.certId, mine.email);
@@ -666,18 +666,21 @@ describe("O12: answers sent from other sites", () => {
     },
   );
 
-  test.each(["http://svc.test", "https://www.example.com"])("are taken from %s: ours, or the business's own", async (origin) => {
-    const mine = await issueToNewPerson();
-    const { code } = await startWithdrawal(mine.certId, mine.email);
-    expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, from(origin)))).toBe("200 ok");
-  });
+  test.each(["http://svc.test", "https://www.example.com"])(
+    "do not include those from %s, which are ours or the business's own",
+    async (origin) => {
+      const mine = await issueToNewPerson();
+      const { code } = await startWithdrawal(mine.certId, mine.email);
+      expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, from(origin)))).toBe("200 ok");
+    },
+  );
 
-  test("a page may ask for a code and read the answer, never with credentials", async () => {
+  test("do not include requests for a code, which any page can send without credentials", async () => {
     const mine = await issueToNewPerson();
-    const asked = await requestWithdrawalCode(mine.certId, mine.email, from("https://anything.example"));
-    expect(asked.headers.get("access-control-allow-origin")).toBe("https://anything.example");
-    expect(asked.headers.has("access-control-allow-credentials")).toBe(false);
-    expect(asked.headers.get("vary")).toContain("Origin");
+    const response = await requestWithdrawalCode(mine.certId, mine.email, from("https://anything.example"));
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://anything.example");
+    expect(response.headers.has("access-control-allow-credentials")).toBe(false);
+    expect(response.headers.get("vary")).toContain("Origin");
     const preflight = await call(`/v1/certs/${mine.certId}/opt-out/confirm`, {
       method: "OPTIONS",
       headers: from("https://anything.example"),
@@ -688,13 +691,16 @@ describe("O12: answers sent from other sites", () => {
   });
 });
 
-describe("a business that has no such certificate", () => {
-  test("is not told apart from one that has", async () => {
+describe("a business without the certificate", () => {
+  test("gets the same response as for an unknown certificate", async () => {
     const { cert_id } = await issueCertificate();
     const keyed = (business: DemoBusiness) => ({ authorization: `Bearer ${business.keys.live}` });
-    const told = { method: "phone", received_at: new Date().toISOString() };
-    const theirs = await call(`/v1/certs/${cert_id}/withdrawals`, buildJsonPost(told, keyed(world.other)));
-    const nobodys = await call("/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz/withdrawals", buildJsonPost(told, keyed(world.other)));
-    expect(plain(theirs)).toBe(plain(nobodys));
+    const recorded = { method: "phone", received_at: new Date().toISOString() };
+    const otherBusiness = await call(`/v1/certs/${cert_id}/withdrawals`, buildJsonPost(recorded, keyed(world.other)));
+    const unknownCertificate = await call(
+      "/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz/withdrawals",
+      buildJsonPost(recorded, keyed(world.other)),
+    );
+    expect(withoutRequestId(otherBusiness)).toBe(withoutRequestId(unknownCertificate));
   });
 });

@@ -1,5 +1,4 @@
-// Withdrawal by mailed code, by link and as recorded by the business: what each answers, and what follows from it. What a
-// stranger could try is in withdrawal-abuse.test.ts.
+// Tests of withdrawing by email code, by link and as recorded by the business. withdrawal-abuse.test.ts covers attacks.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -21,7 +20,7 @@ import {
 
 const day = 86_400_000;
 const key = world.acme.keys.live;
-/** The limit of the key is not what is tried here. */
+/** The limit of the key is not under test here. */
 const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60" });
 const get = (path: string, by?: string): Promise<TestResponse> =>
   unlimited(path, by === undefined ? {} : { headers: { authorization: `Bearer ${by}` } });
@@ -29,14 +28,14 @@ const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`
 const keyed = (body: unknown, by = key): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const manage = (mine: IssuedCertificate, token = mine.manageToken): Promise<TestResponse> =>
   call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token }));
-const record = (certId: string, told: object = {}, by = key): Promise<TestResponse> =>
-  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...told }, by));
+const recordWithdrawal = (certId: string, recording: object = {}, by = key): Promise<TestResponse> =>
+  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...recording }, by));
 const acknowledge = (certId: string, body: object = {}, by = key): Promise<TestResponse> =>
   unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
 const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
 
-describe("a person who answers the mailed code", () => {
-  test("has withdrawn at once, everywhere, and nothing is gone", async () => {
+describe("POST /v1/certs/{id}/opt-out/confirm", () => {
+  test("withdraws at once in every response, and deletes nothing", async () => {
     const mine = await issueToNewPerson();
     const before = await get(`/v1/certs/${mine.certId}/verify`);
     const answer = await withdrawCertificate(mine);
@@ -67,7 +66,7 @@ describe("a person who answers the mailed code", () => {
     expect(pack.withdrawal_receipt.canonical).toContain(mine.certId);
   });
 
-  test("leaves one withdrawal, one audit entry, one statement for the ledger and one event, all of the same moment", async () => {
+  test("leaves one withdrawal, one audit entry, one ledger statement and one event, all with the same time", async () => {
     const mine = await issueToNewPerson();
     const { withdrawn_at } = (await withdrawCertificate(mine)).body.data;
     expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
@@ -82,14 +81,14 @@ describe("a person who answers the mailed code", () => {
     });
   });
 
-  test("is told to the business in its feed, without a word about the person", async () => {
+  test("sends the business an event without personal data", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
-    const told = async () =>
+    const revocationEvents = async () =>
       ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
         ({ cert_id }) => cert_id === mine.certId,
       );
-    await expect.poll(told, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
+    await expect.poll(revocationEvents, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
     await acknowledge(mine.certId);
     const ceased = async () =>
       ((await get("/v1/events?limit=500&types=business.ceased", key)).body.data.events as { cert_id: string }[]).filter(
@@ -98,7 +97,7 @@ describe("a person who answers the mailed code", () => {
     await expect.poll(ceased, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
   });
 
-  test("is told to the owners of the business by mail, once, and to no other member", async () => {
+  test("emails the owners of the business once, and no other member", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const about = async (address: string) => (await listMailTo(address)).filter(({ text }) => text.includes(mine.certId));
@@ -106,13 +105,13 @@ describe("a person who answers the mailed code", () => {
     expect(await about(world.memberEmail)).toEqual([]);
   });
 
-  test("withdraws whether or not the code was asked for in the same browser", async () => {
+  test("accepts the code from another browser than the one that requested it", async () => {
     const mine = await issueToNewPerson();
     const { code: digits } = await startWithdrawal(mine.certId, mine.email);
     expect((await submitWithdrawalCode(mine.certId, { email: ` ${mine.email.toUpperCase()} `, code: digits })).status).toBe(200);
   });
 
-  test("who names recipients that are none withdraws nothing by mistake, and spends no try", async () => {
+  test("refuses unknown recipients without withdrawing anything or spending an attempt", async () => {
     const mine = await issueToNewPerson();
     const { code: right, cookie } = await startWithdrawal(mine.certId, mine.email);
     const answer = { email: mine.email, code: right };
@@ -133,7 +132,7 @@ describe("a person who answers the mailed code", () => {
     expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities: null }, cookie))).toBe("200 ok");
   });
 
-  test("hears that it is withdrawn already when the right answer comes again", async () => {
+  test("returns 409 already_revoked when a right answer is repeated", async () => {
     const mine = await issueToNewPerson();
     const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
     await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie);
@@ -149,7 +148,7 @@ describe("a person who answers the mailed code", () => {
     const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email: createEmailAddress() } };
     const { data } = (await submitConsent(body)).body;
     const events = () => env.DB.prepare("SELECT COUNT(*) AS n FROM event_outbox WHERE cert_id = ?").bind(data.cert_id).first("n");
-    expect((await record(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
+    expect((await recordWithdrawal(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
     expect(await events()).toBe(0);
     expect((await verify(data.cert_id)).status).toBe("revoked");
   });
@@ -162,8 +161,8 @@ describe("a person who answers the mailed code", () => {
     ["a number", { email: "pat@example.com", code: 123456 }],
     ["digits of another script", { email: "pat@example.com", code: "١٢٣٤٥٦" }],
     ["another scope", { email: "pat@example.com", code: "123456", scope: "everything" }],
-    ["nothing", {}],
-  ])("is told when the form is not filled in: %s; and no try is spent", async (_name, body) => {
+    ["an empty body", {}],
+  ])("returns 400 invalid_request for %s, and spends no attempt", async (_name, body) => {
     const mine = await issueToNewPerson();
     await startWithdrawal(mine.certId, mine.email);
     const answer = await submitWithdrawalCode(mine.certId, body);
@@ -177,8 +176,8 @@ describe("a person who answers the mailed code", () => {
   });
 });
 
-describe("the link from the 201", () => {
-  test("withdraws with one tap, as the code does", async () => {
+describe("POST /v1/certs/{id}/opt-out/manage", () => {
+  test("withdraws with the link's token alone, as the code does", async () => {
     const mine = await issueToNewPerson();
     const answer = await manage(mine);
     expect(answer.status).toBe(200);
@@ -187,21 +186,21 @@ describe("the link from the 201", () => {
     expect(code(await manage(mine))).toBe("409 already_revoked");
   });
 
-  test("opens its own certificate and no other", async () => {
+  test("accepts the token for its own certificate only", async () => {
     const [mine, another] = [await issueToNewPerson(), await issueToNewPerson()];
     expect(code(await manage(mine, another.manageToken))).toBe("400 opt_out_failed");
     expect(code(await manage(mine, "A".repeat(43)))).toBe("400 opt_out_failed");
     expect((await verify(mine.certId)).status).toBe("active");
   });
 
-  test("is stored as a hash only", async () => {
+  test("compares with a stored hash of the token", async () => {
     const mine = await issueToNewPerson();
     const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(mine.certId).first();
     expect(row?.manage_token_hash).toBe(sha256Hex(mine.manageToken));
     expect(JSON.stringify(row)).not.toContain(mine.manageToken);
   });
 
-  test("works for five years", async () => {
+  test("accepts the token for five years", async () => {
     const [mine, late] = [await issueToNewPerson(), await issueToNewPerson()];
     const years = (count: number): string => String(count * 365.25 * day);
     const send = async (certificate: IssuedCertificate, offset: string) =>
@@ -214,19 +213,19 @@ describe("the link from the 201", () => {
   });
 });
 
-describe("withdrawing from everything", () => {
-  test("covers every active certificate of the business with the address, and nobody else's", async () => {
+describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
+  test("withdraws every active certificate of the business with the address, and no others", async () => {
     const email = createEmailAddress();
     const same = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email: email.toUpperCase() } })];
     const another = await issueToNewPerson();
-    const others = [
+    const otherSubmissions = [
       await submitConsent(
         { ...buildSubmission(world.other), fields: { email }, page_url: "https://other.example/" },
         { origin: "https://other.example" },
       ),
       await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email } }),
     ];
-    expect(others.map(({ status }) => status)).toEqual([201, 201]);
+    expect(otherSubmissions.map(({ status }) => status)).toEqual([201, 201]);
     const first = same[0] as IssuedCertificate;
     const { withdrawn_at } = (await withdrawCertificate(first, "business")).body.data;
     for (const { certId } of same) {
@@ -234,15 +233,15 @@ describe("withdrawing from everything", () => {
       expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     }
     expect((await verify(another.certId)).status).toBe("active");
-    for (const { body } of others) expect((await verify(body.data.cert_id)).status).toBe("active");
+    for (const { body } of otherSubmissions) expect((await verify(body.data.cert_id)).status).toBe("active");
   });
 
-  test("goes on from the outbox when there are more than fit into one batch, and misses none", async () => {
+  test("continues from the outbox past one batch, and misses no certificate", async () => {
     const email = createEmailAddress();
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
     const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
-    const later = await issueToNewPerson({ fields: { email } }); // a new consent after the withdrawal
+    const later = await issueToNewPerson({ fields: { email } }); // A new consent after the withdrawal.
     const left = async () => {
       await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
@@ -260,8 +259,8 @@ describe("withdrawing from everything", () => {
   });
 });
 
-describe("the receipt", () => {
-  test("is signed by the issuer, over exactly what it says", async () => {
+describe("the withdrawal receipt", () => {
+  test("is signed by the issuer over its exact text", async () => {
     const mine = await issueToNewPerson();
     expect(code(await get(`/v1/certs/${mine.certId}/receipt`))).toBe("404 not_found");
     const { receipt_url, cease_by, withdrawn_at } = (await withdrawCertificate(mine)).body.data;
@@ -288,7 +287,7 @@ describe("the receipt", () => {
     expect(await crypto.subtle.verify("Ed25519", verifying, bytes, new TextEncoder().encode(canonical))).toBe(true);
   });
 
-  test("holds nothing of the person", async () => {
+  test("contains no personal data", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const { text } = await get(`/v1/certs/${mine.certId}/receipt`);
@@ -297,11 +296,15 @@ describe("the receipt", () => {
   });
 });
 
-describe("a withdrawal that the business records", () => {
-  test("revokes at once and counts the deadline from when the business was told", async () => {
+describe("POST /v1/certs/{id}/withdrawals", () => {
+  test("revokes at once, and counts the deadline from received_at", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now() - 3 * day;
-    const answer = await record(certId, { method: "sms_stop", received_at: new Date(received).toISOString(), note: "STOP to 12345" });
+    const answer = await recordWithdrawal(certId, {
+      method: "sms_stop",
+      received_at: new Date(received).toISOString(),
+      note: "STOP to 12345",
+    });
     expect(answer.status).toBe(201);
     const { withdrawal, cease_by } = answer.body.data;
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
@@ -313,54 +316,54 @@ describe("a withdrawal that the business records", () => {
     const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
     expect(detail.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     expect((await get(`/v1/certs/${certId}/verify`)).text).not.toContain("STOP to");
-    expect(code(await record(certId))).toBe("409 already_revoked");
+    expect(code(await recordWithdrawal(certId))).toBe("409 already_revoked");
   });
 
-  test("sent twice under one idempotency key is done once and answered twice", async () => {
+  test("records once per idempotency key, and returns the same response again", async () => {
     const { certId } = await issueToNewPerson();
-    const told = { method: "mail", received_at: new Date().toISOString() };
-    const once = (body: object): RequestInit => buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
-    const send = (body: object): Promise<TestResponse> => unlimited(`/v1/certs/${certId}/withdrawals`, once(body));
-    const [first, second] = [await send(told), await send(told)];
+    const recording = { method: "mail", received_at: new Date().toISOString() };
+    const withKey = (body: object): RequestInit => buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-17" });
+    const send = (body: object): Promise<TestResponse> => unlimited(`/v1/certs/${certId}/withdrawals`, withKey(body));
+    const [first, second] = [await send(recording), await send(recording)];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.data).toEqual(first.body.data);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(code(await send({ ...told, note: "other" }))).toBe("409 idempotency_conflict");
+    expect(code(await send({ ...recording, note: "other" }))).toBe("409 idempotency_conflict");
     expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
-  test("is answered as it stood then when it is sent again after its deadline and the acknowledgement", async () => {
+  test("returns the first response to a repeat, also after the deadline and the acknowledgment", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now();
     const at = (moment: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
     const [inTime, late] = [at(getCeaseDeadline(received) - 3_600_000), at(getCeaseDeadline(received) + 3_600_000)];
     const body = { method: "mail", received_at: new Date(received).toISOString() };
-    const told = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
-    const first = await inTime(`/v1/certs/${certId}/withdrawals`, told);
+    const recording = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
+    const first = await inTime(`/v1/certs/${certId}/withdrawals`, recording);
     expect(first.body.data.withdrawal).toMatchObject({ overdue: false, cease_acknowledged_at: null });
-    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, told)).body.data;
+    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, recording)).body.data;
     expect(await again()).toEqual(first.body.data);
     expect((await late(`/v1/certs/${certId}/cease-ack`, keyed({}))).body.data.on_time).toBe(false);
     expect(await again()).toEqual(first.body.data);
   });
 
-  test("cannot be told in the future, nor in a way that is none", async () => {
+  test("refuses a time in the future and an unknown method", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await record(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
-    expect(code(await record(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
-    expect(code(await record(certId, { method: "telepathy" }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
+    expect(code(await recordWithdrawal(certId, { method: "telepathy" }))).toBe("400 invalid_request");
     expect((await verify(certId)).status).toBe("active");
   });
 
-  test("is its own certificates' only", async () => {
+  test("accepts the business's own certificates only", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await record(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await record(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
+    expect(code(await recordWithdrawal(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(code(await recordWithdrawal(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
   });
 });
 
-describe("the business's acknowledgement", () => {
-  test("is kept once, and a second one answers with the first", async () => {
+describe("POST /v1/certs/{id}/cease-ack", () => {
+  test("stores the acknowledgment once, and returns the first one to a repeat", async () => {
     const mine = await issueToNewPerson();
     expect(code(await acknowledge(mine.certId))).toBe("409 cease_not_open");
     const { cease_by } = (await withdrawCertificate(mine)).body.data;
@@ -381,14 +384,14 @@ describe("the business's acknowledgement", () => {
     expect(anchored).toBe(1);
   });
 
-  test("needs no words: a request without a body is one", async () => {
+  test("accepts a request without a body", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const answer = await unlimited(`/v1/certs/${mine.certId}/cease-ack`, { method: "POST", headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, answer.body.data?.on_time]).toEqual([200, true]);
   });
 
-  test("of fifty at once is one", async () => {
+  test("stores one acknowledgment for fifty concurrent requests", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const answers = await Promise.all(Array.from({ length: 50 }, () => acknowledge(mine.certId)));
@@ -396,30 +399,30 @@ describe("the business's acknowledgement", () => {
     expect(new Set(answers.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
   });
 
-  test("is overdue once the deadline has passed without it, and late when it comes after", async () => {
+  test("is overdue after the deadline, and late when it comes after it", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
-    const seen = async () => (await later(`/v1/certs/${mine.certId}/verify`)).body.data.withdrawal;
+    const readWithdrawal = async () => (await later(`/v1/certs/${mine.certId}/verify`)).body.data.withdrawal;
     const until = getCeaseDeadline(Date.now());
     expect([isOverdue(until, null, until), isOverdue(until, null, until + 1), isOverdue(until, until, until + 1)]).toEqual([
       false,
       true,
       false,
     ]);
-    expect((await seen()).overdue).toBe(true);
+    expect((await readWithdrawal()).overdue).toBe(true);
     const row = (await later(`/v1/certs?subject_email=${mine.email}`, { headers: { authorization: `Bearer ${key}` } })).body.data.certs[0];
     expect(row.withdrawal.overdue).toBe(true);
     const late = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({}));
     expect(late.body.data.on_time).toBe(false);
-    expect((await seen()).overdue).toBe(false);
+    expect((await readWithdrawal()).overdue).toBe(false);
   });
 
-  test("is a write, so it waits for a payment that is due; recording a withdrawal does not", async () => {
+  test("requires write access, which recording a withdrawal does not", async () => {
     const { cert_id } = await issueCertificate();
     await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.acme.id).run();
     try {
-      expect((await record(cert_id)).status).toBe(201);
+      expect((await recordWithdrawal(cert_id)).status).toBe(201);
       expect(code(await acknowledge(cert_id))).toBe("402 subscription_past_due");
     } finally {
       await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
@@ -428,7 +431,7 @@ describe("the business's acknowledgement", () => {
 });
 
 describe("a withdrawal in the database", () => {
-  test("can be changed and deleted by nobody, and no certificate becomes active again", async () => {
+  test("cannot be changed or deleted, and its certificate cannot become active again", async () => {
     const mine = await issueToNewPerson();
     await withdrawCertificate(mine);
     const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();

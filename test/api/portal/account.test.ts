@@ -1,4 +1,4 @@
-// The account of a business as its people read and change it, in each state of its bill.
+// Tests of reading and changing a business's account in each billing status.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../../scripts/demo-world.ts";
@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 const change = (body: object, person: Person = owner) => callPortal(person, "PATCH", "", body);
 
-describe("the account", () => {
-  test("is told with the person who is signed in", async () => {
+describe("GET and PATCH /v1/business/portal", () => {
+  test("returns the account with the signed-in member", async () => {
     const answer = await callPortal(owner, "GET", "");
     expect(answer.body.data).toEqual({
       business: {
@@ -38,7 +38,7 @@ describe("the account", () => {
     });
   });
 
-  test("takes what is given, leaves what is not, and clears what is null", async () => {
+  test("sets given fields, keeps missing ones, and clears those that are null", async () => {
     const given = {
       name: " Fresh Roofs Ltd ",
       legal_name: "Fresh Roofs Limited",
@@ -63,7 +63,7 @@ describe("the account", () => {
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
   });
 
-  test("does not change, and is not entered, where it is that already", async () => {
+  test("changes nothing and records nothing when the values are the same", async () => {
     await change({ contact_email: "privacy@fresh-roofs.example" });
     const before = await readDatabaseContents();
     expect(describeOutcome(await change({ contact_email: "privacy@fresh-roofs.example", country: "us" }))).toBe("200 ok");
@@ -75,25 +75,25 @@ describe("the account", () => {
     ["a blank name", { name: " " }],
     ["no name", { name: null }],
     ["a long legal name", { legal_name: "x".repeat(201) }],
-    ["an address that turns the line round", { mailing_address: "a\u202eb" }],
-    ["a contact that is no mailbox", { contact_email: "privacy" }],
-    ["a number that is none", { contact_phone: "call us" }],
+    ["an address with a bidirectional override", { mailing_address: "a\u202eb" }],
+    ["an invalid contact email", { contact_email: "privacy" }],
+    ["an invalid phone number", { contact_phone: "call us" }],
     ["a logo over http", { logo_url: "http://fresh-roofs.example/logo.png" }],
-    ["a logo that is a script", { logo_url: "javascript:alert(1)" }],
-    ["a logo with a password", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],
-    ["a logo on this machine", { logo_url: "https://localhost/logo.png" }],
-    ["a country that is none", { country: "XX" }],
-    ["no years", { retention_years: 0 }],
+    ["a javascript: logo", { logo_url: "javascript:alert(1)" }],
+    ["a logo URL with credentials", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],
+    ["a logo on localhost", { logo_url: "https://localhost/logo.png" }],
+    ["an unknown country", { country: "XX" }],
+    ["zero years", { retention_years: 0 }],
     ["eleven years", { retention_years: 11 }],
-    ["half a year", { retention_years: 1.5 }],
-    ["a flag that is a word", { emit_certificate_issued: "yes" }],
-  ])("with %s is refused and changes nothing", async (_name, body) => {
+    ["one and a half years", { retention_years: 1.5 }],
+    ["a flag that is a string", { emit_certificate_issued: "yes" }],
+  ])("returns 400 invalid_request for %s and changes nothing", async (_name, body) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await change({ legal_name: "Other", ...body }))).toBe("400 invalid_request");
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("never takes status, plan or another business's id from the body", async () => {
+  test("ignores status, plan and another business's id in the body", async () => {
     await change({ status: "suspended", plan: "enterprise", id: world.other.id, business_id: world.other.id, legal_name: "Mine" });
     expect((await callPortal(owner, "GET", "")).body.data.business).toMatchObject({
       id: owner.id,
@@ -122,12 +122,12 @@ const writes: readonly (readonly [Method, string, object | undefined])[] = [
   ["DELETE", "/members/me", undefined],
 ];
 
-describe("the state of the bill", () => {
+describe("the billing status", () => {
   test.each([
     ["past_due", "200 ok", "402 subscription_past_due"],
     ["suspended", "402 business_suspended", "402 business_suspended"],
     ["closed", "402 business_inactive", "402 business_inactive"],
-  ])("%s: reading answers %s, changing %s", async (name, reading, writing) => {
+  ])("%s: reads return %s and writes %s", async (name, reading, writing) => {
     await clearCodes();
     const person = await signIn(getExampleOwnerEmail(name));
     const before = await readDatabaseContents();
@@ -141,7 +141,7 @@ describe("the state of the bill", () => {
 });
 
 describe("every portal route", () => {
-  test("asks for a session of the business realm, from the app's own pages, as JSON, and for an owner to change", async () => {
+  test("requires a session of the business realm, the app's own origin, JSON, and an owner for changes", async () => {
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");
     const member = await signIn(world.memberEmail);
@@ -172,11 +172,11 @@ describe("every portal route", () => {
       "http://svc.test",
       "true",
     ]);
-    const theirs = await callPortal(owner, "GET", "", undefined, { origin: "https://evil.example" });
-    expect(theirs.headers.get("access-control-allow-origin")).toBeNull();
+    const foreign = await callPortal(owner, "GET", "", undefined, { origin: "https://evil.example" });
+    expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("answers 503 while the database is away, and is well again after it", async () => {
+  test("returns 503 storage_unavailable while the database is unavailable, and works again afterwards", async () => {
     const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const away = createServiceCall({
       DB: { prepare: () => ({ bind: () => ({ all: fails, raw: fails, first: fails, run: fails }) }), batch: fails },

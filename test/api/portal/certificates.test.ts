@@ -1,4 +1,4 @@
-// Certificates in the portal: masked, of one's own only; the person shown by an audited POST.
+// Tests of certificates in the portal: masked, only those of the business, and the person revealed by an audited POST.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";
@@ -23,15 +23,15 @@ beforeAll(async () => {
   }));
 });
 
-const readings = async (): Promise<number> =>
+const countReads = async (): Promise<number> =>
   Number(
     await env.DB.prepare("SELECT count(*) AS n FROM audit_outbox WHERE type = 'certificate.subject_read' AND entity_id = ?")
       .bind(certId)
       .first("n"),
   );
 
-describe("the list", () => {
-  test("is that of the API, for whoever is signed in", async () => {
+describe("GET /v1/business/portal/certs", () => {
+  test("returns the same as the API to every member", async () => {
     const query = "?subject_email=quinn@example.com&q=portal";
     const mine = await callPortal(member, "GET", `/certs${query}`);
     expect(mine.body.data).toEqual((await getWithKey(`/v1/certs${query}`, world.acme.keys.live)).body.data);
@@ -40,12 +40,12 @@ describe("the list", () => {
     expect(describeOutcome(await callPortal(owner, "GET", "/certs?page=0"))).toBe("400 invalid_request");
   });
 
-  test("shows sandbox records where they are asked for, and only there", async () => {
+  test("lists sandbox certificates only if they are requested", async () => {
     const sandbox = { ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a portal sandbox try" };
     const id = (await submitConsent(sandbox)).body.data.cert_id;
     const ids = async (query: string) =>
       ((await callPortal(owner, "GET", `/certs?q=portal%20sandbox${query}`)).body.data.certs as { cert_id: string }[]).map(
-        (one) => one.cert_id,
+        (certificate) => certificate.cert_id,
       );
     expect(await ids("")).toEqual([]);
     expect(await ids("&environment=sandbox")).toEqual([id]);
@@ -54,22 +54,22 @@ describe("the list", () => {
   });
 });
 
-describe("a certificate", () => {
-  test("is masked, and reading it so is no entry", async () => {
-    const before = await readings();
+describe("GET /v1/business/portal/certs/{id}", () => {
+  test("returns the masked certificate without an audit entry", async () => {
+    const before = await countReads();
     const answer = await callPortal(member, "GET", `/certs/${certId}`);
     expect(answer.status).toBe(200);
     expect(answer.body.data.subject).toEqual({ email: "q***@e***.com", first_name: "Q***" });
     expect(answer.text).not.toMatch(/quinn@example\.com|"user_agent"|"page_url"/);
-    expect(await readings()).toBe(before);
+    expect(await countReads()).toBe(before);
   });
 
-  test("shows its person by a POST that is entered, with who it was", async () => {
-    const before = await readings();
+  test("reveals the person by a POST, with an audit entry that names the member", async () => {
+    const before = await countReads();
     const answer = await callPortal(member, "POST", `/certs/${certId}/reveal`);
     expect(answer.body.data).toMatchObject({ cert_id: certId, subject: { email: "quinn@example.com", first_name: "Quinn" } });
     expect(answer.body.data.evidence.page_url).toContain("https://www.example.com/quote");
-    expect(await readings()).toBe(before + 1);
+    expect(await countReads()).toBe(before + 1);
     const trail = await callPortal(owner, "GET", "/audit?limit=5");
     const entries = [...trail.body.data.entries, ...trail.body.data.pending] as { type: string; payload?: { by?: string } }[];
     const entry = entries.find(({ type }) => type === "certificate.subject_read");
@@ -77,7 +77,7 @@ describe("a certificate", () => {
     expect(entry?.payload?.by).toBe(user.id);
   });
 
-  test("is shown to nobody while its reading cannot be entered", async () => {
+  test("reveals nothing if the audit entry cannot be written", async () => {
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
       const answer = await callPortal(owner, "POST", `/certs/${certId}/reveal`);
@@ -88,7 +88,7 @@ describe("a certificate", () => {
     }
   });
 
-  test("says page by page who opened it", async () => {
+  test("lists the views page by page", async () => {
     for (let at = 0; at < 3; at += 1)
       await call(`/c/${certId}`, {
         headers: { "user-agent": `Mozilla/5.0 (X11; Linux) reader ${at}`, "cf-connecting-ip": `198.51.100.${at}` },
@@ -105,9 +105,9 @@ describe("a certificate", () => {
     expect(describeOutcome(await callPortal(member, "GET", `/certs/${certId}/views?page=x`))).toBe("400 invalid_request");
   });
 
-  test("of another business, unknown or misspelt is not there; nobody else is let in", async () => {
+  test("returns the same 404 for another business's, an unknown and a malformed id, and refuses other callers", async () => {
     const unknown = "cc_00000000000000000000000000";
-    const before = await readings();
+    const before = await countReads();
     for (const [method, path] of [
       ["GET", ""],
       ["POST", "/reveal"],
@@ -125,6 +125,6 @@ describe("a certificate", () => {
     expect(describeOutcome(await callPortal(owner, "POST", `/certs/${certId}/reveal`, undefined, { origin: "https://evil.example" }))).toBe(
       "403 csrf_failed",
     );
-    expect(await readings()).toBe(before);
+    expect(await countReads()).toBe(before);
   });
 });

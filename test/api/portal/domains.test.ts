@@ -1,4 +1,4 @@
-// Domains: which can be claimed, how they are proved, what is said when the proof is not there, and how they lapse.
+// Tests of domains: which can be claimed, how they are verified, the messages of failed checks, and how they lapse.
 import { env } from "cloudflare:workers";
 import { createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -38,9 +38,9 @@ const claim = (name: unknown = domain, headers: Record<string, string> = {}) =>
 const claimed = async (name: string = domain): Promise<{ id: string; token: string }> => (await claim(name)).body.data;
 const prove = (id: string, body?: object, person: Person = owner) => callPortal(person, "POST", `/domains/${id}/verify`, body);
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
-const seen = (answer: Awaited<ReturnType<typeof prove>>): string => answer.body.error?.message;
+const messageOf = (answer: Awaited<ReturnType<typeof prove>>): string => answer.body.error?.message;
 
-/** What both resolvers, or each of them, say about the TXT records of the domain. */
+/** Publishes TXT records of the domain for both resolvers, or per resolver. */
 const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), of = domain): void =>
   web.resolve(`_svc-challenge.${of}`, (resolver) => {
     if (typeof values === "function") return values(resolver);
@@ -52,8 +52,8 @@ const wellKnown = (text: string, init: ResponseInit = { headers: { "content-type
 const page = (head: string): void =>
   web.serve(`https://${domain}/`, `<!doctype html><html><head>${head}</head><body><p>Hi</p></body></html>`);
 
-describe("a claim", () => {
-  test("says three ways to prove the domain", async () => {
+describe("POST /v1/business/portal/domains", () => {
+  test("returns three ways to verify the domain", async () => {
     const answer = await claim(` ${domain.toUpperCase()} `);
     expect(answer.status).toBe(201);
     const { id, token, ...rest } = answer.body.data;
@@ -80,7 +80,7 @@ describe("a claim", () => {
     expect(describeOutcome(await claim())).toBe("409 domain_taken");
   });
 
-  test("of a domain in other letters is of its punycode", async () => {
+  test("stores an internationalized domain as punycode", async () => {
     expect((await claim("dächer.de")).body.data.domain).toBe("xn--dcher-gra.de");
     expect(describeOutcome(await claim("xn--dcher-gra.de"))).toBe("409 domain_taken");
   });
@@ -89,18 +89,18 @@ describe("a claim", () => {
     ...["com", "co.uk", "github.io", "s3.amazonaws.com", "localhost", "10.0.0.1", "2130706433", "0x7f.1", "[::1]", "::1"],
     ...["https://roofs.com", "roofs.com/path", "roofs.com:443", "user@roofs.com", "roofs.com.", ".roofs.com", "roofs..com", "*.roofs.com"],
     ...["roofs_1.com", "roofs .com", "roofs.com#x", "①②⑦.com", `${"x".repeat(64)}.com`, "", "roofs.com\u0000", "roofs\u2024com"],
-  ])("of %j is refused", async (name) => {
+  ])("returns 400 invalid_request for %j", async (name) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await claim(name))).toBe("400 invalid_request");
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("of one's own part of a shared suffix is possible", async () => {
+  test("accepts a domain below a shared suffix", async () => {
     expect((await claim("acme.github.io")).status).toBe(201);
     expect((await claim("a.b.roofs.co.uk")).status).toBe(201);
   });
 
-  test("is one of a hundred, and one under one idempotency key", async () => {
+  test("returns 409 domain_limit past a hundred domains, and replays a claim with the same idempotency key", async () => {
     const key = { "idempotency-key": "domain-1" };
     const [first, second] = [await claim(domain, key), await claim(domain, key)];
     expect([second.status, second.headers.get("idempotency-replayed"), second.body.data]).toEqual([201, "true", first.body.data]);
@@ -116,26 +116,26 @@ describe("a claim", () => {
     expect(describeOutcome(await claim("one-more.com"))).toBe("409 domain_limit");
   });
 
-  test("that nobody proved in two weeks proves nothing, goes, and can be made anew", async () => {
+  test("creates a claim that cannot be verified after two weeks, is swept, and can be made again", async () => {
     const { id, token } = await claimed();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
     await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
     expect(describeOutcome(await prove(id))).toBe("409 domain_unverified");
-    const anew = await claim();
-    expect(anew.status).toBe(201);
-    expect([anew.body.data.id === id, anew.body.data.token === token]).toEqual([false, false]);
+    const renewed = await claim();
+    expect(renewed.status).toBe(201);
+    expect([renewed.body.data.id === id, renewed.body.data.token === token]).toEqual([false, false]);
     vi.setSystemTime(start + 28 * day);
-    await tick();
+    await runJobs();
     await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
     expect(await list()).toEqual([]);
   });
 });
 
-describe("a proof", () => {
-  test("by DNS that both resolvers see verifies the domain and what is below it", async () => {
+describe("POST /v1/business/portal/domains/{id}/verify", () => {
+  test("verifies the domain and its subdomains by a DNS record that both resolvers see", async () => {
     const { id, token } = await claimed();
     publish(["something else", `svc-verify=${token}`]);
     const answer = await prove(id);
@@ -152,7 +152,7 @@ describe("a proof", () => {
     expect(await listAuditEntryTypes(owner.id)).toContain("domain.verified");
   });
 
-  test("by DNS may stand at the end of an alias, and in pieces", async () => {
+  test("accepts a DNS record behind an alias and in several strings", async () => {
     const { id, token } = await claimed();
     const name = `_svc-challenge.${domain}`;
     const text = `svc-verify=${token}`;
@@ -168,7 +168,7 @@ describe("a proof", () => {
     expect((await prove(id, { method: "dns" })).body.data.status).toBe("verified");
   });
 
-  test("by tag or by file verifies the very host and its www", async () => {
+  test("verifies the exact host and its www by meta tag or file", async () => {
     for (const [method, put] of [
       ["meta", (token: string) => page(`<META NAME="Svc-Site-Verification" content=" ${token} ">`)],
       ["well_known", (token: string) => wellKnown(`svc-verify=other\r\nsvc-verify=${token}\n`)],
@@ -181,7 +181,7 @@ describe("a proof", () => {
     }
   });
 
-  test("opens the form of that host at once, and removing the domain closes it", async () => {
+  test("enables submissions from that host at once, until the domain is removed", async () => {
     const { client_id } = (await callPortal(owner, "POST", "/clients", { name: "t", environment: "live" })).body.data;
     await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(owner.id).run();
     const send = (host: string) =>
@@ -198,19 +198,19 @@ describe("a proof", () => {
     expect(await listAuditEntryTypes(owner.id)).toContain("domain.removed");
   });
 
-  test("is each business's own: agency and customer prove one domain, and neither by the other's token", async () => {
+  test("verifies one domain for two businesses, each by its own token only", async () => {
     const mine = await claimed();
     await clearCodes();
     const other = await signUpBusiness(`agency-${round}@domains.example`);
-    const theirs = (await callPortal(other, "POST", "/domains", { domain })).body.data;
+    const otherClaim = (await callPortal(other, "POST", "/domains", { domain })).body.data;
     publish([`svc-verify=${mine.token}`]);
-    expect(describeOutcome(await prove(theirs.id, undefined, other))).toBe("409 domain_unverified");
-    publish([`svc-verify=${mine.token}`, `svc-verify=${theirs.token}`]);
+    expect(describeOutcome(await prove(otherClaim.id, undefined, other))).toBe("409 domain_unverified");
+    publish([`svc-verify=${mine.token}`, `svc-verify=${otherClaim.token}`]);
     expect((await prove(mine.id)).body.data.status).toBe("verified");
-    expect((await prove(theirs.id, undefined, other)).body.data.status).toBe("verified");
+    expect((await prove(otherClaim.id, undefined, other)).body.data.status).toBe("verified");
   });
 
-  test("is looked for with our own words only: no cookie, no credential", async () => {
+  test("fetches without cookies and credentials", async () => {
     const { id, token } = await claimed();
     wellKnown(`svc-verify=${token}`);
     await prove(id, { method: "well_known" });
@@ -221,24 +221,24 @@ describe("a proof", () => {
   });
 });
 
-describe("a proof that is not there", () => {
+describe("POST /v1/business/portal/domains/{id}/verify without a valid token", () => {
   const secretText = "Internal build 4711, password hunter2";
 
-  test("is told of in our words, never the stranger's", async () => {
+  test("describes the result without echoing the fetched text", async () => {
     const { id } = await claimed();
     page(`<title>${secretText}</title><meta name="svc-site-verification" content="${secretText}">`);
     wellKnown(secretText);
     publish([secretText]);
     const answer = await prove(id);
     expect(describeOutcome(answer)).toBe("409 domain_unverified");
-    expect(seen(answer)).toBe(
+    expect(messageOf(answer)).toBe(
       "TXT record: found, but with a different token. Well-known file: not found. Meta tag: found, but with a different token.",
     );
     expect(answer.text).not.toContain("hunter2");
     expect((await list())[0]).toMatchObject({ status: "pending" });
   });
 
-  test("by DNS: nothing there, resolvers that disagree, fail, are silent or talk nonsense", async () => {
+  test("reports DNS records that are missing, and resolvers that disagree, fail, stay silent or return nonsense", async () => {
     const { id, token } = await claimed();
     const right = { Status: 0, Answer: [{ name: `_svc-challenge.${domain}`, type: 16, TTL: 60, data: `svc-verify=${token}` }] };
     const cases: readonly (readonly [string, (resolver: string) => Response])[] = [
@@ -249,16 +249,16 @@ describe("a proof that is not there", () => {
       ["no answer in time", (resolver) => (resolver === "dns.google" ? Response.json(right) : new Response("", { status: 500 }))],
       ["no answer in time", () => new Response("<html>", { status: 200 })],
       ["no answer in time", () => Response.json({ ...right, Answer: "no list" })],
-      // a record under a name that the question does not lead to
+      // A record under a name that the question does not lead to.
       ["not found", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
     ];
     for (const [words, answer] of cases) {
       publish(answer);
-      expect(seen(await prove(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
+      expect(messageOf(await prove(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
     }
   });
 
-  test("by tag: in the body, in a template, behind a redirect elsewhere, on an error page, in an endless page, at an inner address", async () => {
+  test("reports meta tags in the wrong place, redirects, error pages, endless pages and private addresses", async () => {
     const { id, token } = await claimed();
     const tag = `<meta name="svc-site-verification" content="${token}">`;
     const url = `https://${domain}/`;
@@ -277,22 +277,22 @@ describe("a proof that is not there", () => {
     ];
     for (const [words, answer] of cases) {
       web.serve(url, answer);
-      expect(seen(await prove(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
+      expect(messageOf(await prove(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
     }
     for (const addresses of [["127.0.0.1"], ["10.0.0.7"], ["169.254.169.254"], ["93.184.216.34", "192.168.1.1"]]) {
       web.resolve(domain, addresses);
       const calls = web.calls.length;
-      expect(seen(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
+      expect(messageOf(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
       expect(web.calls.length).toBe(calls);
     }
   });
 
-  test("by file: another token, a page that answers everything, a redirect to www is followed", async () => {
+  test("reports a different token and an HTML page for the file, and follows a redirect to www", async () => {
     const { id, token } = await claimed();
     wellKnown("svc-verify=0123");
-    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
+    expect(messageOf(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
     wellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
-    expect(seen(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
+    expect(messageOf(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
       redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );
@@ -300,7 +300,7 @@ describe("a proof that is not there", () => {
     expect((await prove(id, { method: "well_known" })).body.data.status).toBe("verified");
   });
 
-  test("takes nothing from a domain that is verified already", async () => {
+  test("keeps a verified domain verified", async () => {
     const { id, token } = await claimed();
     publish([`svc-verify=${token}`]);
     await prove(id);
@@ -309,16 +309,16 @@ describe("a proof that is not there", () => {
     expect((await list())[0]).toMatchObject({ status: "verified", method: "dns" });
   });
 
-  test("of a domain that was proved otherwise is not looked for", async () => {
+  test("does not check a domain that was verified another way", async () => {
     await clearCodes();
     const acme = await signIn(world.ownerEmail);
-    const seeded = (await list(acme)).find((one) => one.domain === "demo.example");
+    const seeded = (await list(acme)).find((candidate) => candidate.domain === "demo.example");
     expect(seeded).toMatchObject({ token: null, methods: null, status: "verified" });
     expect(describeOutcome(await prove(String(seeded?.id), undefined, acme))).toBe("409 domain_unverified");
     expect(web.calls).toEqual([]);
   });
 
-  test("is not looked for more than sixty times an hour", async () => {
+  test("returns 429 rate_limited past the hourly limit of checks", async () => {
     const { id } = await claimed();
     const strict = createServiceCall({ LIMIT_DOMAIN_CHECKS_PER_BUSINESS: "2/3600" });
     const outcomes = [];
@@ -327,15 +327,15 @@ describe("a proof that is not there", () => {
     expect(outcomes).toEqual(["409 domain_unverified", "409 domain_unverified", "429 rate_limited"]);
   });
 
-  test("with a method that is none is refused", async () => {
+  test("returns 400 invalid_request for an unknown method", async () => {
     const { id } = await claimed();
     expect(describeOutcome(await prove(id, { method: "file" }))).toBe("400 invalid_request");
     expect(web.calls).toEqual([]);
   });
 });
 
-/** One run of the jobs of the quarter of an hour, by the clock as it is set. */
-const tick = async (): Promise<void> => {
+/** Runs the jobs of the quarter hour and of the minute at the current fake time. */
+const runJobs = async (): Promise<void> => {
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);
 };
@@ -356,45 +356,45 @@ describe("a verified domain", () => {
     return token;
   };
 
-  test("is looked at again each week and stays while the proof does", async () => {
+  test("is checked again each week and stays verified while the token is there", async () => {
     await verified();
     for (const week of [1, 2, 3]) {
       vi.setSystemTime(start + week * 7 * day);
-      await tick();
+      await runJobs();
       expect(await row()).toMatchObject({ status: "verified", misses: 0, next_check_at: start + (week + 1) * 7 * day });
     }
-    expect(await listMailTo(ownerEmail)).toHaveLength(1); // the sign-up
+    expect(await listMailTo(ownerEmail)).toHaveLength(1); // Only the sign-up email was sent.
   });
 
-  test("lapses after three misses, two weeks after its owners were told", async () => {
+  test("lapses after three misses, two weeks after its owners are notified", async () => {
     await verified();
     await clearCodes();
     publish(() => Response.json({ Status: 3 }));
     vi.setSystemTime(start + 7 * day);
-    await tick();
-    await tick();
+    await runJobs();
+    await runJobs();
     expect(await row()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 21 * day });
     const warned = await listMailTo(ownerEmail);
     expect(warned).toHaveLength(1);
     expect(warned[0]?.text).toContain(domain);
     vi.setSystemTime(start + 14 * day);
-    await tick();
+    await runJobs();
     expect(await row()).toMatchObject({ status: "verified", misses: 2 });
     vi.setSystemTime(start + 21 * day);
-    await tick();
+    await runJobs();
     expect(await row()).toMatchObject({ status: "lapsed", misses: 3, next_check_at: null });
     expect(await listMailTo(ownerEmail)).toHaveLength(2);
     expect((await listAuditEntryTypes(owner.id)).at(-1)).toBe("domain.lapsed");
   });
 
-  test("whose proof comes back in time is as it was, and one that lapsed can be proved again", async () => {
+  test("recovers if the token returns in time, and can be verified again after it lapsed", async () => {
     const token = await verified();
     publish([]);
     vi.setSystemTime(start + 7 * day);
-    await tick();
+    await runJobs();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
-    await tick();
+    await runJobs();
     expect(await row()).toMatchObject({ status: "verified", misses: 0, lapses_at: null });
     await env.DB.prepare("UPDATE domains SET status = 'lapsed', next_check_at = NULL WHERE business_id = ?").bind(owner.id).run();
     await clearCodes();
@@ -404,20 +404,20 @@ describe("a verified domain", () => {
     expect((await prove(String(lapsed?.id))).body.data.status).toBe("verified");
   });
 
-  test("loses nothing to resolvers that are silent for hours, but does to silence that lasts", async () => {
+  test("is not affected by resolvers that fail for hours, but by failures that last", async () => {
     await verified();
     publish(() => new Response("", { status: 500 }));
     vi.setSystemTime(start + 7 * day);
-    await tick();
+    await runJobs();
     expect(await row()).toMatchObject({ misses: 0, lapses_at: null, next_check_at: start + 7 * day + 6 * 3_600_000 });
     vi.setSystemTime(start + 8 * day);
-    await tick();
+    await runJobs();
     expect(await row()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 22 * day });
   });
 });
 
-describe("who may do it", () => {
-  test("members read, owners change; another business's owner finds nothing, a consumer is nobody here", async () => {
+describe("permissions on domains", () => {
+  test("let members read and owners change; another business's owner gets 404, a consumer 403", async () => {
     const { id } = await claimed();
     await clearCodes();
     const other = await signIn(world.otherOwnerEmail);

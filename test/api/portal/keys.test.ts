@@ -1,4 +1,4 @@
-// API keys and public clients: shown once, counted, used, revoked.
+// Tests of API keys and public clients: shown once, limited in number, usable, revocable.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";
@@ -15,11 +15,10 @@ afterEach(() => vi.useRealTimers());
 
 const create = (body: object = { name: "CRM" }, headers: Record<string, string> = {}) => callPortal(owner, "POST", "/keys", body, headers);
 const list = async () => (await callPortal(owner, "GET", "/keys")).body.data.keys as Record<string, unknown>[];
-/** What follows an answer has been done. */
 const lastUsed = async (id: string): Promise<unknown> => (await list()).find((key) => key.id === id)?.last_used_at;
 
-describe("an API key", () => {
-  test("is shown once, opens the business's records, and stands nowhere in the clear", async () => {
+describe("POST /v1/business/portal/keys", () => {
+  test("returns the key once, which reads the business's records and is stored nowhere in the clear", async () => {
     const made = await create({ name: " CRM " });
     expect(made.status).toBe(201);
     const { id, key, last4, created_at, ...rest } = made.body.data;
@@ -37,14 +36,14 @@ describe("an API key", () => {
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "api_key.created"]);
   });
 
-  test("for tests opens sandbox records", async () => {
+  test("returns a test key that reads sandbox records", async () => {
     const { key } = (await create({ name: "CI", environment: "test" })).body.data;
     expect(key).toMatch(/^sk_test_00/);
     expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
     expect((await list())[0]).toMatchObject({ environment: "test", prefix: "sk_test_" });
   });
 
-  test("under one idempotency key is one, and its kept answer is sealed", async () => {
+  test("creates one key per idempotency key, and encrypts the stored response", async () => {
     const headers = { "idempotency-key": "key-1" };
     const answers = await Promise.all(Array.from({ length: 5 }, () => create({ name: "Once" }, headers)));
     expect(new Set(answers.map(({ body }) => body.data?.key)).size).toBe(1);
@@ -53,17 +52,17 @@ describe("an API key", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(answers[0]?.body.data.key);
   });
 
-  test("is one of at most twenty that work, however many are asked for at once", async () => {
+  test("returns 409 key_limit past twenty active keys, for any number of concurrent requests", async () => {
     const outcomes = (await Promise.all(Array.from({ length: 25 }, (_, at) => create({ name: `key ${at}` })))).map(describeOutcome);
-    expect(outcomes.filter((one) => one === "201 ok")).toHaveLength(20);
-    expect(outcomes.filter((one) => one === "409 key_limit")).toHaveLength(5);
+    expect(outcomes.filter((outcome) => outcome === "201 ok")).toHaveLength(20);
+    expect(outcomes.filter((outcome) => outcome === "409 key_limit")).toHaveLength(5);
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "api_key.created")).toHaveLength(20);
     const [first] = await list();
     await callPortal(owner, "DELETE", `/keys/${first?.id}`);
     expect(describeOutcome(await create())).toBe("201 ok");
   });
 
-  test("says the day it was last used, written once a day", async () => {
+  test("creates a key whose date of last use is written once a day", async () => {
     const day = Date.UTC(2033, 4, round, 10);
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(day);
@@ -86,11 +85,14 @@ describe("an API key", () => {
     vi.setSystemTime(day + 86_400_000);
     await getWithKey("/v1/certs", key);
     const tomorrow = new Date(day - (day % 86_400_000) + 86_400_000).toISOString();
-    const noted = () => env.DB.prepare("SELECT last_used_at FROM api_keys WHERE id = ?").bind(id).first("last_used_at");
-    await vi.waitFor(async () => expect(new Date(Number(await noted())).toISOString()).toBe(tomorrow), { interval: 20, timeout: 5_000 });
+    const readLastUsed = () => env.DB.prepare("SELECT last_used_at FROM api_keys WHERE id = ?").bind(id).first("last_used_at");
+    await vi.waitFor(async () => expect(new Date(Number(await readLastUsed())).toISOString()).toBe(tomorrow), {
+      interval: 20,
+      timeout: 5_000,
+    });
   });
 
-  test("that is revoked opens nothing from the next request on, and stays so", async () => {
+  test("creates a key that stops working at the request after it is revoked", async () => {
     const { id, key } = (await create()).body.data;
     expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
     expect((await callPortal(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
@@ -104,17 +106,17 @@ describe("an API key", () => {
     ["no name", {}],
     ["a blank name", { name: "  " }],
     ["a long name", { name: "x".repeat(81) }],
-    ["a name with a control", { name: "a\u0000" }],
-    ["an environment that is none", { name: "a", environment: "sandbox" }],
-  ])("with %s is not made", async (_name, body) => {
+    ["a name with a control character", { name: "a\u0000" }],
+    ["an unknown environment", { name: "a", environment: "sandbox" }],
+  ])("returns 400 invalid_request with %s", async (_name, body) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await create(body))).toBe("400 invalid_request");
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
-describe("a public client", () => {
-  test("is made with an id of its environment and captures for its business", async () => {
+describe("POST /v1/business/portal/clients", () => {
+  test("returns a client id of its environment that issues certificates for the business", async () => {
     const made = await callPortal(owner, "POST", "/clients", { name: "Landing pages", environment: "sandbox" });
     expect(made.status).toBe(201);
     expect(made.body.data).toEqual({
@@ -129,7 +131,7 @@ describe("a public client", () => {
     expect(await listAuditEntryTypes(owner.id)).toContain("client.created");
   });
 
-  test("is live where nothing is said, one under one idempotency key, and one of fifty", async () => {
+  test("defaults to live, creates one client per idempotency key, and returns 409 client_limit past fifty", async () => {
     const key = { "idempotency-key": "client-1" };
     const body = { name: "Website" };
     const [first, second] = [
@@ -141,13 +143,13 @@ describe("a public client", () => {
     const outcomes = (await Promise.all(Array.from({ length: 50 }, () => callPortal(owner, "POST", "/clients", body)))).map(
       describeOutcome,
     );
-    expect(outcomes.filter((one) => one === "409 client_limit")).toHaveLength(3);
+    expect(outcomes.filter((outcome) => outcome === "409 client_limit")).toHaveLength(3);
     expect((await callPortal(owner, "GET", "/clients")).body.data.clients).toHaveLength(50);
   });
 });
 
-describe("who may do it", () => {
-  test("members read, owners change; another business's owner finds nothing, a consumer is nobody here", async () => {
+describe("permissions on keys and clients", () => {
+  test("let members read and owners change; another business's owner gets 404, a consumer 403", async () => {
     const { id } = (await create()).body.data;
     await clearCodes();
     const other = await signIn(world.otherOwnerEmail);

@@ -1,4 +1,4 @@
-// Who acts for a business: invitations that occupy nobody's address, roles, the owner that stays, sessions that end.
+// Tests of the members of a business: invitations that reserve no address, roles, the last owner, and the end of sessions.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, listMailTo, signIn } from "../../support/people.ts";
@@ -20,14 +20,14 @@ const accept = async (email: string): Promise<Person> => {
   await clearCodes();
   return signIn(email);
 };
-const joined = async (name: string, role = "member"): Promise<Person & { id: string }> => {
+const inviteAndJoin = async (name: string, role = "member"): Promise<Person & { id: string }> => {
   const { id } = (await invite(address(name), role)).body.data;
   return { id, ...(await accept(address(name))) };
 };
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/members")).body.data.members as Record<string, unknown>[];
 
-describe("an invitation", () => {
-  test("is mailed, and makes a member of whoever signs in with its address", async () => {
+describe("POST /v1/business/portal/members", () => {
+  test("sends an invitation, and signing in with its address creates the member", async () => {
     const email = address("sam");
     const invited = await invite(email);
     expect(invited.status).toBe(201);
@@ -56,7 +56,7 @@ describe("an invitation", () => {
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
   });
 
-  test("gives the role it names at that moment", async () => {
+  test("gives the role that the invitation has at sign-in", async () => {
     const { id } = (await invite(address("kim"))).body.data;
     expect((await callPortal(owner, "PATCH", `/members/${id}`, { role: "owner" })).body.data).toMatchObject({
       role: "owner",
@@ -66,7 +66,7 @@ describe("an invitation", () => {
     expect((await callPortal(kim, "GET", "")).body.data.user.role).toBe("owner");
   });
 
-  test("that was taken back, or has expired, opens nothing", async () => {
+  test("creates an invitation that is void once canceled or expired", async () => {
     const first = (await invite(address("one"))).body.data;
     expect((await callPortal(owner, "DELETE", `/members/${first.id}`)).body.data).toEqual({ deleted: true, id: first.id });
     await invite(address("two"));
@@ -79,7 +79,7 @@ describe("an invitation", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test("that is taken back while its code is on the way opens nothing", async () => {
+  test("creates an invitation whose code is void once the invitation is canceled", async () => {
     const { id } = (await invite(address("late"))).body.data;
     await clearCodes();
     await requestEmailCode(address("late"), "business");
@@ -88,24 +88,24 @@ describe("an invitation", () => {
     expect(describeOutcome(await submitEmailCode(address("late"), code, "business"))).toBe("400 login_failed");
   });
 
-  test("never occupies an address: its owner can open an account of their own", async () => {
+  test("reserves no address: its owner can still sign up a business", async () => {
     const email = address("wanted");
     await invite(email, "owner");
-    const own = await signUpBusiness(email, { business_name: "My own" });
-    expect(own.id).not.toBe(owner.id);
-    expect((await callPortal(own, "GET", "")).body.data.business.name).toBe("My own");
+    const ownBusiness = await signUpBusiness(email, { business_name: "My own" });
+    expect(ownBusiness.id).not.toBe(owner.id);
+    expect((await callPortal(ownBusiness, "GET", "")).body.data.business.name).toBe("My own");
   });
 
-  test("of somebody who belongs to another business answers the same, and takes them from nowhere", async () => {
-    const known = await invite(world.otherOwnerEmail);
-    const unknown = await invite(address("nobody"));
-    const shape = ({ status, body }: typeof known) => [status, Object.keys(body.data), body.data.status];
-    expect(shape(known)).toEqual(shape(unknown));
+  test("returns the same for a member of another business, and does not move them", async () => {
+    const existing = await invite(world.otherOwnerEmail);
+    const unregistered = await invite(address("nobody"));
+    const shape = ({ status, body }: typeof existing) => [status, Object.keys(body.data), body.data.status];
+    expect(shape(existing)).toEqual(shape(unregistered));
     const other = await accept(world.otherOwnerEmail);
     expect((await callPortal(other, "GET", "")).body.data.business.id).toBe(world.other.id);
   });
 
-  test("of a member is refused; a second of the same address takes the place of the first", async () => {
+  test("refuses a current member, and replaces an earlier invitation of the same address", async () => {
     expect(describeOutcome(await invite(address("owner")))).toBe("400 invalid_request");
     const first = (await invite(address("twice"))).body.data;
     const second = (await invite(address("twice"), "owner")).body.data;
@@ -113,19 +113,19 @@ describe("an invitation", () => {
     expect(describeOutcome(await callPortal(owner, "DELETE", `/members/${first.id}`))).toBe("404 not_found");
   });
 
-  test("code that opens one business's invitation never opens another's", async () => {
+  test("never lets the code of one business's invitation accept another's", async () => {
     const email = address("between");
     const { id } = (await invite(email)).body.data;
     await clearCodes();
     await requestEmailCode(email, "business");
     const code = await findEmailCode(email);
-    const stranger = await newBusinessKeeping(address("stranger"));
+    const stranger = await signUpWithPendingCodes(address("stranger"));
     await callPortal(owner, "DELETE", `/members/${id}`);
     await callPortal(stranger, "POST", "/members", { email, role: "member" });
     expect(describeOutcome(await submitEmailCode(email, code, "business"))).toBe("400 login_failed");
   });
 
-  test("under one idempotency key is one, with one mail", async () => {
+  test("creates one invitation and one email per idempotency key", async () => {
     const key = { "idempotency-key": "invite-1" };
     const [first, second] = [await invite(address("once"), "member", key), await invite(address("once"), "member", key)];
     expect([second.headers.get("idempotency-replayed"), second.body.data]).toEqual(["true", first.body.data]);
@@ -134,7 +134,7 @@ describe("an invitation", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(address("once"));
   });
 
-  test("is one of thirty in a day, and of a hundred people", async () => {
+  test("returns 429 past the daily limit of invitations, and 409 member_limit past a hundred people", async () => {
     const few = createServiceCall({ LIMIT_INVITATIONS_PER_BUSINESS: "2/86400" });
     const outcomes = [];
     for (const name of ["a", "b", "c"])
@@ -154,24 +154,24 @@ describe("an invitation", () => {
   test.each([
     ["no address", { role: "member" }],
     ["two addresses", { email: "a@example.com,b@example.com", role: "member" }],
-    ["a role that is none", { email: "a@example.com", role: "admin" }],
+    ["an unknown role", { email: "a@example.com", role: "admin" }],
     ["no role", { email: "a@example.com" }],
-  ])("with %s is refused and changes nothing", async (_name, body) => {
+  ])("returns 400 invalid_request with %s and changes nothing", async (_name, body) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await callPortal(owner, "POST", "/members", body))).toBe("400 invalid_request");
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
-/** Another business, without losing the codes that are on their way. */
-const newBusinessKeeping = async (email: string): Promise<Person> => {
+/** Signs up another business without clearing the codes that are on their way. */
+const signUpWithPendingCodes = async (email: string): Promise<Person> => {
   await signUp(email);
   return { cookie: getCookie(await submitEmailCode(email, await findEmailCode(email), "business")) };
 };
 
-describe("a role", () => {
-  test("counts from the next request on", async () => {
-    const member = await joined("lee");
+describe("PATCH /v1/business/portal/members/{id}", () => {
+  test("takes effect at the next request", async () => {
+    const member = await inviteAndJoin("lee");
     expect(describeOutcome(await callPortal(member, "PATCH", "", { contact_email: "a@example.com" }))).toBe("403 owner_required");
     expect((await callPortal(owner, "PATCH", `/members/${member.id}`, { role: "owner" })).body.data.role).toBe("owner");
     expect(describeOutcome(await callPortal(member, "PATCH", "", { contact_email: "a@example.com" }))).toBe("200 ok");
@@ -180,7 +180,7 @@ describe("a role", () => {
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "member.role_changed")).toHaveLength(2);
   });
 
-  test("of the last owner stays, and nobody takes it away", async () => {
+  test("returns 409 last_owner for the last owner, as removing them does", async () => {
     const before = await listAuditEntryTypes(owner.id);
     expect(describeOutcome(await callPortal(owner, "PATCH", `/members/${owner.userId}`, { role: "member" }))).toBe("409 last_owner");
     expect(describeOutcome(await callPortal(owner, "DELETE", `/members/${owner.userId}`))).toBe("409 last_owner");
@@ -189,35 +189,35 @@ describe("a role", () => {
     expect(describeOutcome(await callPortal(owner, "GET", ""))).toBe("200 ok");
   });
 
-  test("taken from each other by two owners at once leaves one of them", async () => {
-    const second = await joined("rival", "owner");
+  test("leaves one owner when two owners demote each other at once", async () => {
+    const second = await inviteAndJoin("rival", "owner");
     const outcomes = (
       await Promise.all([
         callPortal(owner, "PATCH", `/members/${second.id}`, { role: "member" }),
         callPortal(second, "PATCH", `/members/${owner.userId}`, { role: "member" }),
       ])
     ).map(describeOutcome);
-    expect(outcomes.filter((one) => one === "200 ok")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "200 ok")).toHaveLength(1);
     expect((await list()).filter(({ role }) => role === "owner")).toHaveLength(1);
   });
 
-  test("removing each other at once leaves one of two owners", async () => {
-    const second = await joined("twin", "owner");
+  test("leaves one of two owners when they remove each other at once", async () => {
+    const second = await inviteAndJoin("twin", "owner");
     await Promise.all([callPortal(owner, "DELETE", `/members/${second.id}`), callPortal(second, "DELETE", `/members/${owner.userId}`)]);
     const { results } = await env.DB.prepare("SELECT role FROM members WHERE business_id = ?").bind(owner.id).all();
     expect(results).toEqual([{ role: "owner" }]);
   });
 
-  test("does not change where it is that already", async () => {
+  test("changes nothing when the role is the same", async () => {
     const before = await readDatabaseContents();
     expect((await callPortal(owner, "PATCH", `/members/${owner.userId}`, { role: "owner" })).status).toBe(200);
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
-describe("a member who is removed", () => {
-  test("is out at once, in every session, and may come back by another invitation", async () => {
-    const member = await joined("max");
+describe("DELETE /v1/business/portal/members/{id}", () => {
+  test("ends all sessions of the member at once, and a new invitation works", async () => {
+    const member = await inviteAndJoin("max");
     await clearCodes();
     const elsewhere = await signIn(address("max"));
     expect((await callPortal(owner, "DELETE", `/members/${member.id}`)).body.data).toEqual({ deleted: true, id: member.id });
@@ -228,17 +228,17 @@ describe("a member who is removed", () => {
     expect(describeOutcome(await callPortal(await accept(address("max")), "GET", ""))).toBe("200 ok");
   });
 
-  test("may leave by themselves, and open a business of their own", async () => {
-    const member = await joined("ann");
+  test("lets members leave, and then sign up their own business", async () => {
+    const member = await inviteAndJoin("ann");
     expect((await callPortal(member, "DELETE", "/members/me")).body.data).toEqual({ deleted: true, id: member.id });
     expect(describeOutcome(await callPortal(member, "GET", ""))).toBe("401 unauthorized");
     expect((await signUpBusiness(address("ann"))).id).not.toBe(owner.id);
   });
 });
 
-describe("who may do it", () => {
-  test("a member reads and does nothing else; a consumer nothing; another business's owner finds nobody", async () => {
-    const member = await joined("mia");
+describe("permissions on members", () => {
+  test("let members read and owners change; another business's owner gets 404, a consumer 403", async () => {
+    const member = await inviteAndJoin("mia");
     expect(describeOutcome(await callPortal(member, "GET", "/members"))).toBe("200 ok");
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");

@@ -1,4 +1,4 @@
-// Looking up why a request was refused: by its id, for the business it concerned, a week long, with nothing of what was sent.
+// Tests of looking up a refused request by its id: available to its business for a week, without anything that was sent.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";
@@ -27,20 +27,20 @@ afterEach(() => vi.useRealTimers());
 
 const read = (id: string, person: Person = owner): Promise<TestResponse> => callPortal(person, "GET", `/requests/${id}`);
 
-/** It is kept after the answer. */
-const found = (id: string): Promise<TestResponse> =>
+/** The record is written after the response. */
+const waitForRecord = (id: string): Promise<TestResponse> =>
   vi.waitFor(async () => {
     const answer = await read(id);
     expect(describeOutcome(answer)).toBe("200 ok");
     return answer;
   });
 
-describe("a refused request", () => {
-  test("is found by its id with the codes, hosts and ids of it, by owner and member", async () => {
+describe("GET /v1/business/portal/requests/{id}", () => {
+  test("returns the codes, hosts and ids of a refused request to owners and members", async () => {
     const before = await readDatabaseContents();
     const refused = await submitConsent({ ...buildSubmission(), page_url: "https://Shop.elsewhere.example/quote?who=pat" });
     expect(describeOutcome(refused)).toBe("403 page_url_not_verified");
-    const { data } = (await found(refused.body.request_id)).body;
+    const { data } = (await waitForRecord(refused.body.request_id)).body;
     expect(data).toEqual({
       request_id: refused.body.request_id,
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -58,14 +58,14 @@ describe("a refused request", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("that an API key sent names the key, and the template of the address", async () => {
+  test("returns the API key's id and the route's template", async () => {
     const refused = await getWithKey(`/v1/certs/cc_${"0".repeat(26)}`, world.acme.keys.live);
-    const { data } = (await found(refused.body.request_id)).body;
+    const { data } = (await waitForRecord(refused.body.request_id)).body;
     expect(data).toMatchObject({ code: "cert_not_found", status: 404, key_id: expect.stringMatching(/^key_/), client_id: null });
     expect(data.route).not.toContain("cc_");
   });
 
-  test("keeps nothing of what was sent", async () => {
+  test("stores nothing that was sent", async () => {
     const marker = "marker-of-this-test";
     const refused = await submitConsent(
       {
@@ -79,16 +79,16 @@ describe("a refused request", () => {
       { referer: `https://www.example.com/${marker}`, "user-agent": marker },
     );
     expect(refused.status).toBe(400);
-    await found(refused.body.request_id);
+    await waitForRecord(refused.body.request_id);
     const { keys } = await env.KV.list({ prefix: `refused:${world.acme.id}:` });
-    const kept = await Promise.all(keys.map(({ name }) => env.KV.get(name)));
+    const stored = await Promise.all(keys.map(({ name }) => env.KV.get(name)));
     expect(keys.some(({ name }) => name.endsWith(refused.body.request_id))).toBe(true);
-    expect(JSON.stringify(kept)).not.toContain(marker);
+    expect(JSON.stringify(stored)).not.toContain(marker);
   });
 
-  test("is nobody else's, and what was not refused is not found", async () => {
+  test("returns 404 to another business and for requests that were not refused", async () => {
     const refused = await submitConsent({ ...buildSubmission(), purpose: "" });
-    await found(refused.body.request_id);
+    await waitForRecord(refused.body.request_id);
     expect(describeOutcome(await read(refused.body.request_id, stranger))).toBe("404 not_found");
     const receipt = await issueCertificate();
     expect(receipt.cert_id).toMatch(/^cc_/);
@@ -97,11 +97,11 @@ describe("a refused request", () => {
     expect(describeOutcome(await callPortal(null, "GET", `/requests/${refused.body.request_id}`))).toBe("401 unauthorized");
   });
 
-  test("of a client that is nobody's is kept for nobody", async () => {
+  test("stores nothing for an unknown client", async () => {
     const refused = await submitConsent({ ...buildSubmission(), client_id: `pc_live_${"0".repeat(26)}` });
     expect(describeOutcome(refused)).toBe("404 client_not_found");
     const later = await submitConsent({ ...buildSubmission(), purpose: "" });
-    await found(later.body.request_id);
+    await waitForRecord(later.body.request_id);
     const names: string[] = [];
     for (let cursor: string | undefined, isLast = false; !isLast; ) {
       const page: KVNamespaceListResult<unknown> = await env.KV.list({ prefix: "refused:", ...(cursor !== undefined && { cursor }) });
@@ -113,18 +113,18 @@ describe("a refused request", () => {
     expect(names.filter((name) => name.endsWith(refused.body.request_id))).toEqual([]);
   });
 
-  test("is forgotten after a week", async () => {
+  test("returns 404 after a week", async () => {
     const refused = await submitConsent({ ...buildSubmission(), purpose: "" });
     const id = refused.body.request_id;
-    const kept = await found(id);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(kept.body.data.at) + 7 * 86_400_000 - 1 });
-    const late = await signIn(world.ownerEmail);
-    expect(describeOutcome(await read(id, late))).toBe("200 ok");
-    vi.setSystemTime(Date.parse(kept.body.data.at) + 7 * 86_400_000);
-    expect(describeOutcome(await read(id, late))).toBe("404 not_found");
+    const stored = await waitForRecord(id);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(stored.body.data.at) + 7 * 86_400_000 - 1 });
+    const laterSession = await signIn(world.ownerEmail);
+    expect(describeOutcome(await read(id, laterSession))).toBe("200 ok");
+    vi.setSystemTime(Date.parse(stored.body.data.at) + 7 * 86_400_000);
+    expect(describeOutcome(await read(id, laterSession))).toBe("404 not_found");
   });
 
-  test("is one of so many a day that a stranger's flood fills no store", async () => {
+  test("stores a limited number per day, so that a stranger's flood fills no store", async () => {
     const small = createServiceCall({ LIMIT_REFUSALS_KEPT: "2/86400" });
     const bad = buildConsentRequest({ ...buildSubmission(world.examples.free), purpose: "" });
     const before = (await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length;

@@ -1,5 +1,5 @@
-// Who may do what in the portal, route by route: each route of the description that needs a session has its line here, and answers each
-// kind of person as the line says. A refused request changes no row, and nobody's request changes a row of another business.
+// Tests of portal permissions by route: every route of the OpenAPI document that needs a session has an entry here with the outcome for
+// each role. A refused request changes no row, and no request changes rows of another business.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   signInCast,
@@ -15,28 +15,31 @@ import {
 import { waitUntilSettled } from "../../support/background-work.ts";
 import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
-/** What somebody who is let in is answered; a request that is let in and then refused for what it holds changes nothing and can be tried by all. */
-interface Line {
+/**
+ * The expected outcomes of a route. Where possible the request is authorized but then refused for its content, so that every role can try
+ * it without a change.
+ */
+interface RouteAccess {
   readonly owner: string;
   readonly member: string;
-  /** The owner of another business, who names records of this one. */
+  /** The owner of another business, who requests records of this one. */
   readonly stranger: string;
   readonly sent?: unknown;
   readonly query?: string;
 }
 
 const ownersOnly = "403 owner_required";
-/** Everybody of the business may; another business's owner finds their own records here. */
-const open = (answer: string, sent?: unknown): Line => ({ owner: answer, member: answer, stranger: answer, sent });
-/** The same, of a record: others have none of that id. */
-const openRecord = (answer: string, none = "404 not_found", sent?: unknown): Line => ({
+/** Every member of the business is allowed; another business's owner gets their own records. */
+const open = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: answer, stranger: answer, sent });
+/** The same for a single record: its id is unknown to others. */
+const openRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
   owner: answer,
   member: answer,
   stranger: none,
   sent,
 });
-const owned = (answer: string, sent?: unknown): Line => ({ owner: answer, member: ownersOnly, stranger: answer, sent });
-const ownedRecord = (answer: string, none = "404 not_found", sent?: unknown): Line => ({
+const owned = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: ownersOnly, stranger: answer, sent });
+const ownedRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
   owner: answer,
   member: ownersOnly,
   stranger: none,
@@ -46,7 +49,7 @@ const ownedRecord = (answer: string, none = "404 not_found", sent?: unknown): Li
 const portal = "/v1/business/portal";
 const badInput = "400 invalid_request";
 
-const lines: Readonly<Record<string, Line>> = {
+const access: Readonly<Record<string, RouteAccess>> = {
   [`GET ${portal}`]: open("200 ok"),
   [`PATCH ${portal}`]: owned(badInput, { country: "?" }),
   [`GET ${portal}/domains`]: open("200 ok"),
@@ -62,7 +65,7 @@ const lines: Readonly<Record<string, Line>> = {
   [`POST ${portal}/members`]: owned(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
   [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
-  // Last of all: whoever may leave is gone. The only owner may not.
+  // Runs last, because a member who leaves is gone. The only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),
@@ -74,7 +77,7 @@ const lines: Readonly<Record<string, Line>> = {
   [`POST ${portal}/integrate`]: open(badInput, {}),
   [`POST ${portal}/agent-token`]: open(badInput, { name: 1 }),
   [`GET ${portal}/agent-tokens`]: open("200 ok"),
-  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // a member ends their own; this one is the owner's
+  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // A member revokes their own tokens; this one belongs to the owner.
   "GET /v1/webhooks": open("200 ok"),
   "POST /v1/webhooks": owned(badInput, {}),
   "PATCH /v1/webhooks/{webhook_id}": ownedRecord("200 ok", "404 not_found", { description: "Ours" }),
@@ -88,14 +91,14 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /v1/billing/checkout": { ...owned("303 ok"), query: "?plan=business" },
 };
 
-/** Of consumers, and no part of the portal: refused to everybody of a business. */
-const ofConsumers = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|passkeys))(?:\/|$)|share\/consent$)/;
-/** Of whoever is signed in, about themselves alone. */
-const ofEverybody = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
+/** Consumer routes, which every member of a business is refused. */
+const consumerRoutes = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|passkeys))(?:\/|$)|share\/consent$)/;
+/** Routes for anyone who is signed in, about themselves only. */
+const personalRoutes = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
 
-/** Lines that end what others need come last. */
-const lastOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
-const inOrder = Object.entries(lines).sort(([a], [b]) => lastOf(a) - lastOf(b));
+/** Entries that delete records of other entries run last. */
+const orderOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
+const inOrder = Object.entries(access).sort(([a], [b]) => orderOf(a) - orderOf(b));
 
 let cast: PortalCast;
 let records: Records;
@@ -132,15 +135,15 @@ const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<Tes
   });
 };
 
-test("every route that needs a session has its line, and every line its route", () => {
-  const portalRoutes = described.filter((name) => !ofConsumers.test(name) && !ofEverybody.test(name));
-  expect(portalRoutes.toSorted()).toEqual(Object.keys(lines).toSorted());
-  expect(described.filter((name) => ofConsumers.test(name)).length).toBeGreaterThan(10);
+test("every route that needs a session has an entry, and every entry a route", () => {
+  const portalRoutes = described.filter((name) => !consumerRoutes.test(name) && !personalRoutes.test(name));
+  expect(portalRoutes.toSorted()).toEqual(Object.keys(access).toSorted());
+  expect(described.filter((name) => consumerRoutes.test(name)).length).toBeGreaterThan(10);
 });
 
-describe("each route answers nobody, a consumer, another business's owner, a member and an owner as its line says", () => {
-  test.each(inOrder)("%s", async (name, { sent, query, ...said }) => {
-    const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...said };
+describe("portal routes return the expected outcome to signed-out callers, consumers, another business's owner, members and owners", () => {
+  test.each(inOrder)("%s", async (name, { sent, query, ...byRole }) => {
+    const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...byRole };
     for (const role of roles) {
       const [all, ours] = [await readDatabaseContents(), await listRecordRows(records)];
       const answer = await send(role, name, sent, query);
@@ -161,11 +164,11 @@ describe("each route answers nobody, a consumer, another business's owner, a mem
   });
 });
 
-describe("what is a consumer's", () => {
-  test("is refused to everybody of a business, and to nobody at all", async () => {
+describe("consumer routes", () => {
+  test("return 403 forbidden to every member of a business and 401 unauthorized without a session", async () => {
     const unknown = { ...records, share_id: `shr_${"0".repeat(26)}`, business_id: world.acme.id, removal_id: `rmv_${"0".repeat(26)}` };
     const before = await readDatabaseContents();
-    for (const name of described.filter((one) => ofConsumers.test(one)))
+    for (const name of described.filter((route) => consumerRoutes.test(route)))
       for (const role of ["nobody", "stranger", "owner"] as const) {
         const [method = "", path = ""] = name.split(" ");
         const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (unknown as Records)[of] as string);

@@ -1,4 +1,4 @@
-// Opening an account, and what a stranger gains by opening one with somebody else's address: nothing.
+// Tests of signing up a business, also with the address of another person, which gives a stranger nothing.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -24,12 +24,16 @@ beforeEach(async () => {
 });
 const service = (settings: Record<string, unknown> = {}) => createServiceCall(settings);
 
-describe("signing up", () => {
-  test("makes an account with an owner and two clients once the address is proved, and not before", async () => {
+describe("POST /v1/business/signup", () => {
+  test("creates the account with an owner and two clients when the address is verified, and not before", async () => {
     const before = await countRows(["businesses", "members", "clients"]);
-    const asked = await signUp(email, { legal_name: "Fresh Roofs Limited", country: "gb", website: "https://www.fresh-roofs.co.uk/about" });
-    expect(asked.status).toBe(201);
-    const { business, code_sent } = asked.body.data;
+    const response = await signUp(email, {
+      legal_name: "Fresh Roofs Limited",
+      country: "gb",
+      website: "https://www.fresh-roofs.co.uk/about",
+    });
+    expect(response.status).toBe(201);
+    const { business, code_sent } = response.body.data;
     expect(business).toEqual({
       id: expect.stringMatching(/^biz_00[0-9a-hjkmnp-tv-z]{24}$/),
       name: "Fresh Roofs LLC",
@@ -56,13 +60,13 @@ describe("signing up", () => {
     expect(await countRows(["signups"])).toEqual({ signups: 0 });
   });
 
-  test("signs the same person in later, to the same business", async () => {
+  test("lets the same person sign in later to the same business", async () => {
     const { id } = await signUpBusiness(email);
     const again = await signIn(email);
     expect((await callPortal(again, "GET", "")).body.data.business.id).toBe(id);
   });
 
-  test("answers, costs and leaves behind the same for an address that is known", async () => {
+  test("returns, costs and stores the same for a known address as for an unknown one", async () => {
     const known = await signUp(world.ownerEmail, { business_name: "Somebody else" });
     const unknown = await signUp(email, { business_name: "Somebody else" });
     const shape = ({ status, body, headers }: typeof known) => [
@@ -75,16 +79,16 @@ describe("signing up", () => {
     expect(results).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  test("gives whoever is known a code to the account they have, and opens no other", async () => {
+  test("sends a known person a code for their existing account, and creates no other", async () => {
     const before = await countRows(["businesses", "members"]);
-    const asked = await signUp(world.ownerEmail, { business_name: "A stranger's choice" });
+    const response = await signUp(world.ownerEmail, { business_name: "A stranger's choice" });
     const signedIn = await submitEmailCode(world.ownerEmail, await findEmailCode(world.ownerEmail), "business");
     expect(signedIn.body.data).toMatchObject({ user: { business_id: world.acme.id, role: "owner" }, created: false });
-    expect(asked.body.data.business.id).not.toBe(world.acme.id);
+    expect(response.body.data.business.id).not.toBe(world.acme.id);
     expect(await countRows(["businesses", "members"])).toEqual(before);
   });
 
-  test("by a stranger gives the stranger nothing: no account, no session, no word of theirs in the mail", async () => {
+  test("gives a stranger no account, no session and no text in the email", async () => {
     const before = await countRows(["businesses", "members", "sessions"]);
     const { id } = (await signUp(email, { business_name: "Visit evil.example now" })).body.data.business;
     expect(describeOutcome(await submitEmailCode(email, "000000", "business"))).toBe("400 login_failed");
@@ -94,7 +98,7 @@ describe("signing up", () => {
     expect(await env.DB.prepare("SELECT id FROM businesses WHERE id = ?").bind(id).first()).toBeNull();
   });
 
-  test("makes of each code the account it was mailed for, and of two codes one account", async () => {
+  test("creates the account for which the code was sent, and one account for two codes", async () => {
     await signUp(email, { business_name: "First" });
     const first = await findEmailCode(email);
     await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
@@ -106,7 +110,7 @@ describe("signing up", () => {
     expect(await countRows(["signups"])).toEqual({ signups: 0 });
   });
 
-  test("that two browsers finish at once makes one account", async () => {
+  test("creates one account when two browsers finish at once", async () => {
     await signUp(email, { business_name: "First" });
     const first = await findEmailCode(email);
     await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
@@ -119,7 +123,7 @@ describe("signing up", () => {
     expect(Number(after.clients) - Number(before.clients)).toBe(2);
   });
 
-  test("goes on with another code for a day, mailed to the spelling that was given first", async () => {
+  test("can be completed with another code within a day, sent to the spelling given first", async () => {
     await signUp(`${email.slice(0, 1).toUpperCase()}${email.slice(1)}`);
     await env.DB.prepare("DELETE FROM email_codes").run();
     await env.DB.prepare("DELETE FROM captured_mail").run();
@@ -130,10 +134,10 @@ describe("signing up", () => {
     expect(signedIn.body.data).toMatchObject({ created: true, user: { email: `F${email.slice(1)}`, role: "owner" } });
   });
 
-  test("waits for the operator where accounts are let in by hand", async () => {
+  test("creates a pending account if SIGNUP_APPROVAL is manual", async () => {
     const byHand = service({ SIGNUP_APPROVAL: "manual" });
-    const asked = await signUp(email, {}, byHand);
-    expect(asked.body.data.business.status).toBe("pending");
+    const response = await signUp(email, {}, byHand);
+    expect(response.body.data.business.status).toBe("pending");
     const signedIn = await submitEmailCode(email, await findEmailCode(email), "business", {}, byHand);
     expect(signedIn.status).toBe(200);
     expect(describeOutcome(await callPortal({ cookie: getCookie(signedIn) }, "GET", ""))).toBe("402 business_inactive");
@@ -142,28 +146,28 @@ describe("signing up", () => {
   const bad: readonly (readonly [string, object])[] = [
     ["no name", { business_name: undefined }],
     ["a blank name", { business_name: "  " }],
-    ["a name with a control", { business_name: "a\u0000b" }],
+    ["a name with a control character", { business_name: "a\u0000b" }],
     ["a long name", { business_name: "x".repeat(201) }],
     ["no address", { email: undefined }],
     ["two addresses", { email: "a@example.com, b@example.com" }],
-    ["a country that is none", { country: "XX" }],
-    ["a legal name with a control", { legal_name: "a\u0007b" }],
-    ["a website that is none", { website: "https://" }],
+    ["an unknown country", { country: "XX" }],
+    ["a legal name with a control character", { legal_name: "a\u0007b" }],
+    ["an invalid website", { website: "https://" }],
   ];
-  test.each(bad)("with %s is refused and changes nothing", async (_name, change) => {
+  test.each(bad)("returns 400 invalid_request with %s and changes nothing", async (_name, change) => {
     const before = await readDatabaseContents();
     expect(describeOutcome(await signUp(email, change))).toBe("400 invalid_request");
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("under one idempotency key is one, with one mail", async () => {
+  test("creates one sign-up and one email per idempotency key", async () => {
     const key = { "idempotency-key": "signup-1" };
     const [first, second] = [await signUp(email, {}, call, key), await signUp(email, {}, call, key)];
     expect([second.headers.get("idempotency-replayed"), second.body.data]).toEqual(["true", first.body.data]);
     expect(await listMailTo(email)).toHaveLength(1);
   });
 
-  test("is limited by address of the network, and mails by address of the person", async () => {
+  test("limits requests by network address and emails by email address", async () => {
     const strict = service({ LIMIT_SIGNUP_PER_IP: "3/3600", DEV_RATE_SCALE: "1" });
     const answers = [];
     for (let at = 0; at < 5; at += 1) answers.push(describeOutcome(await signUp(email, {}, strict)));
@@ -172,12 +176,12 @@ describe("signing up", () => {
     expect(await countRows(["signups"])).toEqual({ signups: 1 });
   });
 
-  test("from another site's page is refused", async () => {
+  test("refuses requests from pages of other sites", async () => {
     expect(describeOutcome(await signUp(email, {}, call, { origin: "https://evil.example" }))).toBe("403 csrf_failed");
     expect(describeOutcome(await signUp(email, {}, call, { "sec-fetch-site": "cross-site" }))).toBe("403 csrf_failed");
   });
 
-  test("keeps what was asked for sealed until then", async () => {
+  test("stores the request encrypted until it is completed", async () => {
     await signUp(email, { business_name: "Quiet Company", legal_name: "Quieter Still" });
     const contents = JSON.stringify(await readDatabaseContents());
     for (const text of ["Quiet Company", "Quieter Still", email]) expect(contents).not.toContain(text);
