@@ -59,7 +59,7 @@ describe("the share part", () => {
     const visit = await visitShare(browser, fake, { path: "/elsewhere" });
     await visit.page.route("**/svc-share-*", (route) => route.abort());
     await visit.page.goto(`${fake.site}/page`);
-    await expect.poll(() => visit.warnings).toEqual(["svc.js: the share part could not be loaded"]);
+    await expect.poll(() => visit.warnings).toEqual(["svc.js: svc-share.js is not loaded: allow it in your CSP"]);
     expect([visit.errors, await visit.page.locator(shareButtonSelector).count()]).toEqual([[], 0]);
     await visit.close();
   });
@@ -136,7 +136,7 @@ describe("the button stands", () => {
   test("nowhere, and that is said, on a page that has neither place nor form", async () => {
     fake.settings.html = headed(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
-    await expect.poll(() => visit.warnings).toEqual(["svc.js: there is no place for the share button"]);
+    await expect.poll(() => visit.warnings).toEqual(["svc.js: the share button has no place: move the script tag into the body"]);
     await visit.close();
   });
 
@@ -224,12 +224,20 @@ describe("what is asked for", () => {
   });
 
   test.each<[string, Attributes, string]>([
-    ["no scope", { "data-scope": " , " }, "client id, purpose or scope missing"],
-    ["no purpose", { "data-purpose": "" }, "client id, purpose or scope missing"],
-    ["a disclosure that is not displayed", { "data-disclosure-selector": "#nowhere" }, "no disclosure is displayed"],
-    ["a disclosure selector that is none", { "data-disclosure-selector": "p[[" }, "the disclosure selector is no selector"],
-    ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long"],
-    ["a disclosure whose letters make the address too long", { "data-disclosure-text": "同".repeat(2_000) }, "the disclosure is too long"],
+    ["no scope", { "data-scope": " , " }, "data-client-id, data-purpose or data-scope is missing: set it"],
+    ["no purpose", { "data-purpose": "" }, "data-client-id, data-purpose or data-scope is missing: set it"],
+    [
+      "a disclosure that is not displayed",
+      { "data-disclosure-selector": "#nowhere" },
+      "no disclosure is displayed: set data-disclosure-selector",
+    ],
+    ["a disclosure selector that is none", { "data-disclosure-selector": "p[[" }, "data-disclosure-selector is not valid: correct it"],
+    ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long: shorten it"],
+    [
+      "a disclosure whose letters make the address too long",
+      { "data-disclosure-text": "同".repeat(2_000) },
+      "the disclosure is too long: shorten it",
+    ],
   ])("nothing with %s: said to the page and, once, to its owner", async (_what, attributes, message) => {
     fake.settings.html = sharePage(fake, { attributes });
     const visit = await visitShare(browser, fake);

@@ -30,75 +30,79 @@ interface Mistake {
 const mistakes: Mistake[] = [
   {
     what: "an unknown client",
-    says: "the client id is unknown",
+    says: "data-client-id is unknown: correct it",
     options: { answer: () => refusal(404, "client_not_found") },
   },
   {
     what: "an Origin that is not verified",
-    says: "the domain of this page is not verified",
+    says: "this domain is not verified: verify it",
     options: { answer: () => refusal(403, "origin_not_verified") },
   },
   {
     what: "a page address that is not verified",
-    says: "the domain of this page is not verified",
+    says: "this domain is not verified: verify it",
     options: { answer: () => refusal(403, "page_url_not_verified") },
   },
   {
     what: "a plan without certificates",
-    says: "the plan does not include certificates",
+    says: "your plan does not include certificates: change it",
     options: { answer: () => refusal(402, "plan_required") },
   },
-  { what: "no disclosure", says: "no disclosure is displayed", options: { widget: { "data-disclosure-selector": undefined } } },
+  {
+    what: "no disclosure",
+    says: "no disclosure is displayed: set data-disclosure-selector",
+    options: { widget: { "data-disclosure-selector": undefined } },
+  },
   {
     what: "a disclosure that is not displayed",
-    says: "no disclosure is displayed",
+    says: "no disclosure is displayed: set data-disclosure-selector",
     options: { html: `${staying()}<style>#terms { display: none }</style>` },
   },
   {
     what: "a disclosure selector that finds nothing",
-    says: "the disclosure selector finds nothing",
+    says: "data-disclosure-selector matches nothing: correct it",
     options: { widget: { "data-disclosure-selector": "#nowhere" } },
   },
   {
     what: "a disclosure selector that is none",
-    says: "the disclosure selector is no selector",
+    says: "data-disclosure-selector is not valid: correct it",
     options: { widget: { "data-disclosure-selector": "p[[" } },
   },
   {
     what: "a checkbox selector that finds nothing",
-    says: "the checkbox selector finds nothing in this form",
+    says: "data-checkbox-selector matches nothing in the form: correct it",
     options: { widget: { "data-checkbox-selector": "#nowhere" } },
   },
   {
     what: "a checkbox selector that is none",
-    says: "the checkbox selector is no selector",
+    says: "data-checkbox-selector is not valid: correct it",
     options: { widget: { "data-checkbox-selector": "" } },
   },
   {
     what: "a form selector that finds nothing",
-    says: "the form selector finds no form",
+    says: "data-form-selector matches nothing: correct it",
     options: { widget: { "data-form-selector": "#nowhere" } },
   },
   {
     what: "a form selector that is none",
-    says: "the form selector finds no form",
+    says: "data-form-selector matches nothing: correct it",
     options: { widget: { "data-form-selector": "form[[" } },
   },
   {
     what: "a form selector by script that finds nothing",
-    says: "the form selector finds no form",
+    says: "data-form-selector matches nothing: correct it",
     options: { script: initScript("formSelector: '#nowhere'") },
   },
   {
     what: "no recipients",
-    says: "client id, purpose or entities missing",
+    says: "data-client-id, data-purpose or data-entities is missing: set it",
     options: { widget: { "data-entities": " , " } },
   },
-  { what: "an unknown mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": "consnet" } } },
-  { what: "no mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": undefined } } },
+  { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
+  { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
   {
     what: "an address wanted in a field of the visitor",
-    says: "the certificate input is a field of the visitor",
+    says: "data-certificate-input is not hidden: correct it",
     options: { widget: { "data-certificate-input": "email" } },
   },
 ];
@@ -122,10 +126,13 @@ describe("one line in the console, however often it happens, for", () => {
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
     const visit = await visitOf({ script });
-    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share"]);
+    expect(visit.warnings).toEqual(["svc.js: data-mode is unknown: use consent or share"]);
     await tickAndClick(visit.page);
     await visit.submitted();
-    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share", "svc.js: the disclosure selector finds nothing"]);
+    expect(visit.warnings).toEqual([
+      "svc.js: data-mode is unknown: use consent or share",
+      "svc.js: data-disclosure-selector matches nothing: correct it",
+    ]);
     await visit.close();
   });
 });
