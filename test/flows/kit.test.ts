@@ -241,11 +241,11 @@ describe("svc listen and svc trigger", () => {
     await vi.waitFor(() => expect(events().length).toBe(1), { timeout: 20_000 });
     await closeReceiver();
     sent.push(await trigger("share.created"), await trigger("share.created"));
-    await vi.waitFor(() => expect(first.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.said()).toContain("no response, trying again"), { timeout: 20_000 });
     end(first.child, "SIGKILL");
     await first.ended;
     const second = listening(listen);
-    await vi.waitFor(() => expect(second.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(second.said()).toContain("no response, trying again"), { timeout: 20_000 });
     await openReceiver();
     await vi.waitFor(() => expect(events().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
     end(second.child, "SIGTERM");
