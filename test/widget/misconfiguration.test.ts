@@ -1,4 +1,4 @@
-// What the script says in the console to whoever set up the page: what is wrong, once, and never anything about the visitor.
+// Console warnings for the owner of a page: each mistake once, with what to do, and nothing about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A form that is sent into a frame, so that the page and its console stay. */
+/** A form that submits into a frame, so that the page and its console stay. */
 const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
   `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
 
@@ -64,7 +64,7 @@ const mistakes: Mistake[] = [
     options: { widget: { "data-disclosure-selector": "#nowhere" } },
   },
   {
-    what: "a disclosure selector that is none",
+    what: "an invalid disclosure selector",
     says: "data-disclosure-selector is not valid: correct it",
     options: { widget: { "data-disclosure-selector": "p[[" } },
   },
@@ -74,7 +74,7 @@ const mistakes: Mistake[] = [
     options: { widget: { "data-checkbox-selector": "#nowhere" } },
   },
   {
-    what: "a checkbox selector that is none",
+    what: "an invalid checkbox selector",
     says: "data-checkbox-selector is not valid: correct it",
     options: { widget: { "data-checkbox-selector": "" } },
   },
@@ -84,7 +84,7 @@ const mistakes: Mistake[] = [
     options: { widget: { "data-form-selector": "#nowhere" } },
   },
   {
-    what: "a form selector that is none",
+    what: "an invalid form selector",
     says: "data-form-selector matches nothing: correct it",
     options: { widget: { "data-form-selector": "form[[" } },
   },
@@ -101,13 +101,13 @@ const mistakes: Mistake[] = [
   { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
   { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
   {
-    what: "an address wanted in a field of the visitor",
+    what: "a certificate input that is a field of the visitor",
     says: "data-certificate-input is not hidden: correct it",
     options: { widget: { "data-certificate-input": "email" } },
   },
 ];
 
-describe("one line in the console, however often it happens, for", () => {
+describe("prints one line, however often it happens, for", () => {
   it.each(mistakes.map((mistake) => [mistake.what, mistake] as const))("%s", async (_what, { says, options }) => {
     const visit = await visitOf(options);
     await tickAndClick(visit.page);
@@ -137,17 +137,17 @@ describe("one line in the console, however often it happens, for", () => {
   });
 });
 
-describe("not a word where nothing is wrong with the page:", () => {
+describe("prints nothing for", () => {
   const fine: [string, Partial<VisitOptions>][] = [
     ["a certificate", {}],
     ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
-    ["a script of somebody else", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
+    ["a script of another service", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
     ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
     ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],
     ["too many requests", { answer: () => refusal(429, "rate_limited") }],
     ["an outage", { answer: () => refusal(503, "storage_unavailable") }],
     ["a code of a well-known name", { answer: () => refusal(400, "constructor") }],
-    ["a suspended business, which is nobody's concern here", { answer: () => refusal(402, "business_suspended") }],
+    ["a suspended business, which the page cannot fix", { answer: () => refusal(402, "business_suspended") }],
     ["an address field of the page's own", { widget: { "data-certificate-input": "proof" } }],
   ];
   it.each(fine)("%s", async (_what, options) => {
@@ -158,7 +158,7 @@ describe("not a word where nothing is wrong with the page:", () => {
     await visit.close();
   });
 
-  it("an unticked box, and a form that the selector does not mean while it means another", async () => {
+  it("an unchecked box, and a form that the selector does not match while it matches another", async () => {
     const visit = await visitOf({
       html: `${staying()}<form action="{{action}}" method="post" target="sink"><button id="other">Search</button></form>`,
       widget: { "data-form-selector": "#lead" },
@@ -171,7 +171,7 @@ describe("not a word where nothing is wrong with the page:", () => {
     await visit.close();
   });
 
-  it("a form that the page takes away while the answer is on its way", async () => {
+  it("a form that the page removes before the response", async () => {
     const visit = await visitOf({ delayMs: 150 });
     await tickAndClick(visit.page);
     await visit.page.evaluate("lead.remove()");
@@ -182,7 +182,7 @@ describe("not a word where nothing is wrong with the page:", () => {
   });
 });
 
-it("a console that throws costs neither the form nor its certificate", async () => {
+it("certifies and submits the form although the page's console throws", async () => {
   const visit = await world.visit({
     html: staying(),
     widget: { "data-certificate-input": "email" },
