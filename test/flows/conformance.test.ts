@@ -15,12 +15,12 @@ import { allowConnection, createToken, signInToService } from "../support/assist
 import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
-let door: Server;
+let tokenProxy: Server;
 let cookie = "";
 let results = "";
 
 /** A proxy that adds the token, which the suite cannot send, and leaves everything else unchanged, including the Host header. */
-const openDoor = (token: string): Promise<Server> =>
+const startTokenProxy = (token: string): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer((incoming, answer) => {
       const { method, url, rawHeaders } = incoming;
@@ -38,11 +38,11 @@ const openDoor = (token: string): Promise<Server> =>
 beforeAll(async () => {
   service = await startLocalService({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
   cookie = await signInToService(service, "consumer", service.world.consumerEmail);
-  door = await openDoor(await createToken(service, "consumer", cookie));
+  tokenProxy = await startTokenProxy(await createToken(service, "consumer", cookie));
   results = await mkdtemp(join(tmpdir(), "svc-conformance-"));
 });
 afterAll(async () => {
-  door.close();
+  tokenProxy.close();
   await service.stop();
   await rm(results, { recursive: true, force: true });
 });
@@ -82,7 +82,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
 
 describe.each(Object.entries(shown))("the conformance suite of %s", (revision, wanted) => {
   test("reports only failures that its file explains", async () => {
-    const { port } = door.address() as AddressInfo;
+    const { port } = tokenProxy.address() as AddressInfo;
     const where = ["--url", `http://localhost:${port}/mcp`, "-o", join(results, revision)];
     const { status, output } = await suite([
       "server",

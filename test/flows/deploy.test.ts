@@ -36,7 +36,7 @@ const run = (command: string): Promise<Ran> =>
   });
 
 /** Replacements for commands that need the registry or an account; null if another command covers them. */
-const stands: Readonly<Record<string, string | null>> = {
+const replacements: Readonly<Record<string, string | null>> = {
   "npm ci": null, // what is installed here is linked in
   "npx wrangler d1 create svc": "npx wrangler d1 create --help",
   "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
@@ -50,7 +50,7 @@ const printed = new Map<string, string>();
 
 describe("docs/operate/deploy.md", () => {
   test("contains only commands that this test can run or replace", () => {
-    const known = [...Object.keys(stands), "npm run release", "npx wrangler deploy --dry-run"];
+    const known = [...Object.keys(replacements), "npm run release", "npx wrangler deploy --dry-run"];
     expect(commands.filter((command) => !known.includes(command) && !command.startsWith("npm run --silent keys -- "))).toEqual([]);
     expect(known.filter((command) => !commands.includes(command))).toEqual([]);
   });
@@ -62,8 +62,8 @@ describe("docs/operate/deploy.md", () => {
       expect(status, `${command}\n${output}`).toBe(0);
       printed.set(command, output);
     };
-    const asked = Promise.all(Object.values(stands).flatMap((command) => (command === null ? [] : [succeeds(command)])));
-    for (const command of commands.filter((one) => !(one in stands))) await succeeds(command);
+    const asked = Promise.all(Object.values(replacements).flatMap((command) => (command === null ? [] : [succeeds(command)])));
+    for (const command of commands.filter((one) => !(one in replacements))) await succeeds(command);
     await asked;
     expect(existsSync(join(clone, "dist/assets/v1/svc.js"))).toBe(true);
   }, 180_000);

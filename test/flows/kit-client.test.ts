@@ -51,10 +51,10 @@ describe("against the service", () => {
     const shares: string[] = [];
     for await (const page of pagesOf(svc, "listShares", { limit: 2 })) shares.push(...(page.data?.shares ?? []).map(({ id }) => id));
     expect(shares).toEqual(made.toReversed());
-    const told: (string | null)[] = [];
+    const seen: (string | null)[] = [];
     for await (const page of pagesOf(svc, "listEvents", { limit: 2 }))
-      told.push(...(page.data?.events ?? []).map((event) => event.share_id));
-    expect(told).toEqual(made);
+      seen.push(...(page.data?.events ?? []).map((event) => event.share_id));
+    expect(seen).toEqual(made);
     const live = withKey(service.world.acme.keys.live);
     for (let at = 0; at < 3; at += 1) await live.captureConsent({ headers: fromSite, body: submission() });
     const certs: string[] = [];
@@ -66,14 +66,14 @@ describe("against the service", () => {
   });
 
   test("returns a refusal as a value and as the last page of a list", async () => {
-    const nobody = withKey(`sk_live_00${"x".repeat(43)}`);
-    const answer = await nobody.listShares();
+    const stranger = withKey(`sk_live_00${"x".repeat(43)}`);
+    const answer = await stranger.listShares();
     expect([answer.data, answer.error, answer.response.status]).toEqual([
       undefined,
       { code: "unauthorized", message: expect.any(String) },
       401,
     ]);
-    const pages = await Array.fromAsync(pagesOf(nobody, "listEvents"));
+    const pages = await Array.fromAsync(pagesOf(stranger, "listEvents"));
     expect(pages.map(({ error }) => error?.code)).toEqual(["unauthorized"]);
     const invalid = await testing().triggerSandboxEvent({ body: { type: "share.eaten" as "share.created" } });
     expect(invalid.error?.code).toBe("invalid_request");

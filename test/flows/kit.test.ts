@@ -134,7 +134,7 @@ if (answer.error === undefined) { const status: string = answer.data.status; con
 else { const code: string = answer.error.code; console.log(code); }
 for await (const page of pagesOf(svc, "listEvents", { cursor: 0 })) if (page.error === undefined) console.log(page.data.head);
 export const known: boolean = verifySignature("", null, "", 0);
-export const told = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
+export const describe = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
 `;
     writeFileSync(join(folder, "right.ts"), right);
     // Errors: data before the error check, a missing path parameter, an unknown event type, an unknown list.
@@ -219,14 +219,14 @@ describe("svc listen and svc trigger", () => {
     expect(forwarded.body).toBe(pushed.body);
     const perAttempt = ["svc-signature", "svc-delivery-id", "webhook-timestamp", "webhook-signature"];
     const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the rest is the transport's
-    const told = ({ headers }: Heard): object =>
+    const comparableHeaders = ({ headers }: Heard): object =>
       Object.fromEntries(
         Object.entries(headers)
           .filter(([name]) => ours.test(name))
           .map(([name, value]) => [name, perAttempt.includes(name) ? "" : value]),
       );
-    expect(Object.keys(told(pushed)).length).toBe(10);
-    expect(told(forwarded)).toEqual(told(pushed));
+    expect(Object.keys(comparableHeaders(pushed)).length).toBe(10);
+    expect(comparableHeaders(forwarded)).toEqual(comparableHeaders(pushed));
     expect(verifySignature(pushed.body, pushed.headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
     expect(pushed.headers["svc-delivery-id"]).toMatch(/^dlv_/);
     expect(forwarded.headers["svc-delivery-id"]).toMatch(/^dlv_local_/);

@@ -200,7 +200,7 @@ describe("a receiver", () => {
     await commitEvents(place(busy), 0, { wait: true });
     await eventually(() => held.length === 5);
 
-    const told = [...(await commitEvents(place(other), 20, { wait: true }))];
+    const committed = [...(await commitEvents(place(other), 20, { wait: true }))];
     await eventually(() => distinct("/other") === 20);
     expect(arrived.get("/busy")).toHaveLength(5); // every slot of the busy one was taken all the while
     letGo();
@@ -209,15 +209,15 @@ describe("a receiver", () => {
     for (let poll = 0; poll < 50; poll += 1) {
       const page = await listEvents(place(other), poll % 20, 100);
       expect(page.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 - (poll % 20) }, (_, at) => (poll % 20) + at + 1));
-      expect(page.events.map(({ id }) => id)).toEqual(told.slice(poll % 20));
+      expect(page.events.map(({ id }) => id)).toEqual(committed.slice(poll % 20));
     }
-    told.push(...(await commitEvents(place(other), 20, { wait: true })));
+    committed.push(...(await commitEvents(place(other), 20, { wait: true })));
     await eventually(() => distinct("/other") === 40);
     expect(distinct("/busy")).toBeLessThan(besideEvents);
     letGo();
 
     await eventually(() => distinct("/busy") === besideEvents);
-    expect(arrived.get("/other")?.toSorted()).toEqual(told.toSorted());
+    expect(arrived.get("/other")?.toSorted()).toEqual(committed.toSorted());
     // Each once, but for what was held for longer than a receiver may take: that came again.
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
     const seqs: number[] = [];
