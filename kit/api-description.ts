@@ -1,5 +1,5 @@
-// The description of the API as the generator of the client reads it: what a program may call with an API key or without one,
-// answers without their envelope (kit/client.ts takes it off), and the schemas that are left to name.
+// Reduces the OpenAPI document to what the client generator needs: operations that a program can call with an API key or without
+// one, responses without their envelope (kit/client.ts removes it), and only the schemas that these use.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -19,11 +19,11 @@ export interface ApiDescription extends JsonObject {
   };
 }
 
-/** What people do at a page, and what the payment provider says. */
+/** Operations of the web pages and of the payment provider. */
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
-const requiresSession = (need: JsonObject): boolean => "session" in need;
+const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** The first way that the caller has is taken: a key, where it goes with or without one. */
+/** The generated client uses the first alternative it can satisfy, so an API key comes before no authentication. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>
@@ -34,38 +34,39 @@ const unwrapEnvelopeSchema = (schema: JsonObject): JsonObject => {
   return ok === undefined ? schema : (data ?? error ?? schema);
 };
 
-/** Of these names, and of all that their schemas name. */
-const collectSchemaNames = (from: Json, schemas: ApiDescription["components"]["schemas"]): ReadonlySet<string> => {
-  const found = new Set<string>();
-  const look = (at: Json): void => {
-    for (const [, name = ""] of JSON.stringify(at).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      if (found.has(name)) continue;
-      found.add(name);
-      look(schemas[name] ?? null);
+/** All schemas that `root` refers to, directly or through other schemas. */
+const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["schemas"]): ReadonlySet<string> => {
+  const names = new Set<string>();
+  const collect = (json: Json): void => {
+    for (const [, name = ""] of JSON.stringify(json).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (names.has(name)) continue;
+      names.add(name);
+      collect(schemas[name] ?? null);
     }
   };
-  look(from);
-  return found;
+  collect(root);
+  return names;
 };
 
+/** The document for the client generator, without session operations, envelopes and unused schemas. */
 export const toClientDescription = ({ paths, webhooks, components, ...rest }: ApiDescription): JsonObject => {
-  const kept = Object.fromEntries(
+  const clientPaths = Object.fromEntries(
     Object.entries(paths).flatMap(([path, methods]) => {
       const operations = Object.entries(methods).filter(([, operation]) => isProgrammatic(operation));
       const described = operations.map(([method, { security, ...operation }]) => [
         method,
-        { ...operation, security: security.filter((need) => !requiresSession(need)).toSorted(compareSecurity) },
+        { ...operation, security: security.filter((requirement) => !requiresSession(requirement)).toSorted(compareSecurity) },
       ]);
       return described.length === 0 ? [] : [[path, Object.fromEntries(described)]];
     }),
   );
-  const bare = Object.fromEntries(Object.entries(components.schemas).map(([name, schema]) => [name, unwrapEnvelopeSchema(schema)]));
-  const names = collectSchemaNames([kept, webhooks], bare);
+  const schemas = Object.fromEntries(Object.entries(components.schemas).map(([name, schema]) => [name, unwrapEnvelopeSchema(schema)]));
+  const names = collectSchemaNames([clientPaths, webhooks], schemas);
   return {
     ...rest,
-    paths: kept,
+    paths: clientPaths,
     components: {
-      schemas: Object.fromEntries(Object.entries(bare).filter(([name]) => names.has(name))),
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name))),
       securitySchemes: { apiKey: components.securitySchemes.apiKey ?? null },
     },
   };

@@ -1,5 +1,5 @@
-// Builds what developers install: dist/npm with the command `svc`, the typed client and the check of a signature, as one package
-// without dependencies. The client's operations and types are generated from docs/reference/openapi.json by the tool that lints it.
+// Builds the npm package for developers: the command `svc`, the typed client and the signature check, without dependencies. The
+// client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,10 +19,10 @@ const runTool = (program: string, args: readonly string[]): void => {
   execFileSync(process.execPath, [join(repositoryRoot, "node_modules", program), ...args], { cwd: repositoryRoot, env, stdio: "pipe" });
 };
 
-const withTemporaryFolder = <Made>(make: (folder: string) => Made): Made => {
+const withTemporaryFolder = <Result>(run: (folder: string) => Result): Result => {
   const folder = mkdtempSync(join(tmpdir(), "svc-kit-"));
   try {
-    return make(folder);
+    return run(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -36,7 +36,7 @@ const generateClientSource = (description: string): string =>
     return readFileSync(to, "utf8");
   });
 
-/** What kit/api.gen.ts is made of: another description, or another generator, is another file. */
+/** The input of kit/api.gen.ts and the first line that identifies it: a hash of the description and of the generator's manifest. */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(
     toClientDescription(JSON.parse(readFileSync(join(repositoryRoot, "docs/reference/openapi.json"), "utf8")) as ApiDescription),
@@ -45,13 +45,13 @@ const loadOperationsSource = (): { readonly description: string; readonly head: 
   return { description, head: `// Of the description ${sha256Hex(description + tool)}\n` };
 };
 
-/** What kit/api.gen.ts holds. */
+/** The content of kit/api.gen.ts. Runs the generator. */
 export const generateOperationsText = (): string => {
   const { description, head } = loadOperationsSource();
   return head + generateClientSource(description);
 };
 
-/** Writes kit/api.gen.ts, unless it is of this very description already. */
+/** Writes kit/api.gen.ts unless it is up to date. */
 export const writeOperations = (): void => {
   if (existsSync(operationsPath) && readFileSync(operationsPath, "utf8").startsWith(loadOperationsSource().head)) return;
   writeFileSync(`${operationsPath}.new`, generateOperationsText());
@@ -76,7 +76,7 @@ const bundleEntry = (entry: string, outfile: string, more: { readonly banner?: {
 const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--strict", "--allowImportingTsExtensions"];
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
-/** Declarations name each other as they lie in the package. */
+/** The repository has the generated file as api.gen.ts and the package as api.d.ts, so the import is rewritten. */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
     const files = ["kit/client.ts", "core/webhooks/verify-signature.ts"];
@@ -108,7 +108,7 @@ const buildManifest = (): object => {
   };
 };
 
-/** Writes the package into the folder, which holds nothing else afterwards. */
+/** Replaces the folder with the built package. */
 export const buildKit = async (outDir: string): Promise<void> => {
   writeOperations();
   rmSync(outDir, { recursive: true, force: true });

@@ -1,43 +1,43 @@
-// `svc events`: prints the feed, an event a line, as it is sent to endpoints.
+// `svc events`: prints the event feed, one event per line.
 import { getApiUrl, requireApiKey, UsageError, parseArguments } from "./arguments.ts";
 import { createSvc } from "./client.ts";
 import { toExitCode, followFeed, parseStartPosition, fetchHead } from "./feed.ts";
 
 export const eventsHelp = `Usage: svc events [options]
 
-  Prints your events, one JSON object a line, in the order of seq.
+  Prints your events in the order of seq, one JSON object per line.
 
-  --follow         goes on with what comes; otherwise it ends after the last there is
-  --types <a,b>    these types only
-  --from <place>   start: from the first event on; now: what comes from now on; <n>: what comes after seq n.
-                   Left out, from the start, and with --follow from now on
-  --live           with a live key: live events, which tell of people
-  --api <address>  the service; else SVC_API, else http://localhost:8787
+  --follow           keep printing new events until you stop the command
+  --types <a,b>      print only these event types
+  --from <position>  start (the first event), now (only new events) or a number n (events after seq n).
+                     Default: start, or now with --follow
+  --live             allow a live key; live events contain data of real people
+  --api <url>        URL of the service. Default: SVC_API or http://localhost:8787
 
 The API key is read from SVC_API_KEY.
-Exit code: 0 ended by you, or after the last event; 1 the service refused; 2 wrong usage.
+Exit codes: 0 stopped by you or after the last event; 1 the service refused; 2 wrong usage.
 `;
 
-/** Runs the command and answers with its exit code. */
-export const runEvents = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
-  const given = parseArguments(words, ["--types", "--from", "--api"], ["--follow", "--live"]);
-  if (given.positionals.length > 0) throw new UsageError("svc events takes options only.");
-  const [from, api, { key, isLive }] = [parseStartPosition(given), getApiUrl(given), requireApiKey(given)];
-  const isFollowing = given.flags.has("--follow");
-  // this command waits by itself, and says so
+/** Runs the command and returns its exit code. */
+export const runEvents = async (args: readonly string[], signal: AbortSignal): Promise<number> => {
+  const options = parseArguments(args, ["--types", "--from", "--api"], ["--follow", "--live"]);
+  if (options.positionals.length > 0) throw new UsageError("svc events takes options only.");
+  const [from, api, { key, isLive }] = [parseStartPosition(options), getApiUrl(options), requireApiKey(options)];
+  const isFollowing = options.flags.has("--follow");
+  // No retries in the client: the feed prints a message and waits by itself.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
-  process.stdout.once("error", () => process.exit(0)); // whoever read it has read enough, as `head` does
-  const reading = async (): Promise<void> => {
-    const place = from ?? (isFollowing ? "now" : 0);
-    const start = place === "now" ? await fetchHead(svc, signal) : place;
+  process.stdout.once("error", () => process.exit(0)); // the reader closed the pipe, as `head` does
+  const printEvents = async (): Promise<void> => {
+    const position = from ?? (isFollowing ? "now" : 0);
+    const start = position === "now" ? await fetchHead(svc, signal) : position;
     if (isFollowing) process.stderr.write(`Following ${isLive ? "live" : "test"} events after seq ${start}\n`);
-    const take = async (event: object): Promise<void> => {
+    const printEvent = async (event: object): Promise<void> => {
       process.stdout.write(`${JSON.stringify(event)}\n`);
     };
     await followFeed(
-      { svc, types: given.values.get("--types"), isOnce: !isFollowing, signal, handleEvent: take, advance: () => undefined },
+      { svc, types: options.values.get("--types"), isOnce: !isFollowing, signal, handleEvent: printEvent, saveCursor: () => undefined },
       start,
     );
   };
-  return toExitCode(reading(), signal);
+  return toExitCode(printEvents(), signal);
 };

@@ -1,23 +1,22 @@
-// Reading the feed for as long as somebody wants: page by page, every second, slower when nothing happens, and as slowly as the service
-// asks for. `svc listen` and `svc events` differ in what they do with an event.
+// Reads the event feed for `svc listen` and `svc events`: every second, less often when nothing happens, and after `Retry-After`.
 import { setTimeout as after } from "node:timers/promises";
 import { UsageError, type ParsedArguments } from "./arguments.ts";
 import { pagesOf, type Event, type Svc } from "./client.ts";
 
-const activePollMs = 1_000; // sixty polls a minute: half of what the key may
+const activePollMs = 1_000; // 60 polls a minute, half of the API key's limit
 const idlePollMs = 5_000;
-const idleAfterPolls = 60; // polls that found nothing
+const idleAfterPolls = 60; // polls without an event
 const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);
 
-/** Where to begin: after a `seq`, or behind all there is; null where nothing was said. */
+/** The value of `--from` as the `seq` to start after, or "now"; null without the option. Throws UsageError if invalid. */
 export const parseStartPosition = ({ values }: ParsedArguments): number | "now" | null => {
   const text = values.get("--from");
   if (text === undefined) return null;
   if (text === "start") return 0;
   if (text === "now") return "now";
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError("--from takes start, now, or the seq of an event.");
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError("--from must be start, now or the seq of an event.");
   return Number(text);
 };
 
@@ -28,76 +27,77 @@ interface FeedRefusal {
 }
 class FeedRefusedError extends Error {}
 
-/** What to do about a refusal of the feed: wait as long as it says, or end. */
+/** Waits for `Retry-After` or 5 seconds. Throws FeedRefusedError for a refusal that waiting does not end. */
 const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: AbortSignal): Promise<void> => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
-  const asked = Number(response.headers.get("retry-after") ?? 0) * 1_000;
-  const waitMs = asked > 0 ? asked : defaultRetryMs;
+  const retryAfterMs = Number(response.headers.get("retry-after") ?? 0) * 1_000;
+  const waitMs = retryAfterMs > 0 ? retryAfterMs : defaultRetryMs;
   process.stderr.write(`${formatClockTime()}  ${message} Trying again in ${Math.ceil(waitMs / 1_000)} s.\n`);
   await after(waitMs, undefined, { signal });
 };
 
-/** The newest event there is. */
+/** The `seq` of the newest event, or 0. Waits while the service is unavailable. */
 export const fetchHead = async (svc: Svc, signal: AbortSignal): Promise<number> => {
   for (;;) {
-    const answer = await svc.listEvents({ query: { limit: 1 } });
-    if (answer.error === undefined) return answer.data.head;
-    await waitOrThrow({ ...answer.error, response: answer.response }, signal);
+    const result = await svc.listEvents({ query: { limit: 1 } });
+    if (result.error === undefined) return result.data.head;
+    await waitOrThrow({ ...result.error, response: result.response }, signal);
   }
 };
 
 interface FollowOptions {
   readonly svc: Svc;
   readonly types: string | undefined;
-  /** Ends when nothing is left. */
+  /** Stops after the last existing event. */
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
-  /** Told of each place that is behind us. */
-  readonly advance: (cursor: number) => void;
+  /** Called after each handled event with its `seq`. */
+  readonly saveCursor: (cursor: number) => void;
 }
 
-/** What is there after a place, up to the first page that is refused; the place after it. */
+/** Handles all events after `from`. `isComplete` is false when a page was refused; the wait for it is then over. */
 const readPages = async (
-  { svc, types, signal, handleEvent, advance }: FollowOptions,
+  { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,
-): Promise<{ cursor: number; isAll: boolean }> => {
+): Promise<{ cursor: number; isComplete: boolean }> => {
   let cursor = from;
-  const passed = (to: number): void => {
+  const advance = (to: number): void => {
     cursor = to;
-    advance(to);
+    saveCursor(to);
   };
   for await (const page of pagesOf(svc, "listEvents", { cursor, ...(types !== undefined && { types }) })) {
     if (page.error !== undefined) {
       await waitOrThrow({ ...page.error, response: page.response }, signal);
-      return { cursor, isAll: false };
+      return { cursor, isComplete: false };
     }
     for (const event of page.data.events) {
       await handleEvent(event);
-      passed(event.seq);
+      advance(event.seq);
     }
-    if (page.data.next_cursor > cursor) passed(page.data.next_cursor);
+    if (page.data.next_cursor > cursor) advance(page.data.next_cursor);
   }
-  return { cursor, isAll: true };
+  return { cursor, isComplete: true };
 };
 
-export const followFeed = async (course: FollowOptions, from: number): Promise<void> => {
+/** Handles the events after `from` in order until `signal` aborts, or until the last one with `isOnce`. Throws when refused. */
+export const followFeed = async (options: FollowOptions, from: number): Promise<void> => {
   let cursor = from;
-  for (let quiet = 0; ; ) {
-    const next = await readPages(course, cursor);
-    quiet = next.cursor === cursor ? quiet + 1 : 0;
+  for (let emptyPolls = 0; ; ) {
+    const next = await readPages(options, cursor);
+    emptyPolls = next.cursor === cursor ? emptyPolls + 1 : 0;
     ({ cursor } = next);
-    if (!next.isAll) continue; // it has waited
-    if (course.isOnce) return;
-    await after(quiet > idleAfterPolls ? idlePollMs : activePollMs, undefined, { signal: course.signal });
+    if (!next.isComplete) continue;
+    if (options.isOnce) return;
+    await after(emptyPolls > idleAfterPolls ? idlePollMs : activePollMs, undefined, { signal: options.signal });
   }
 };
 
-/** The exit code of a command that reads the feed: 0 also where the person ended it, 1 where the service refused. */
-export const toExitCode = async (reading: Promise<void>, signal: AbortSignal): Promise<number> => {
+/** The exit code of a command that reads the feed: 0 when it ended or was stopped by the user, 1 when the service refused. */
+export const toExitCode = async (work: Promise<void>, signal: AbortSignal): Promise<number> => {
   try {
-    await reading;
+    await work;
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;

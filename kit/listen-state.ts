@@ -1,5 +1,5 @@
-// What `svc listen` keeps between two runs, in `.svc` where it is started: the place it has read to, and the secret it signs with, so
-// that a receiver needs to be told only once.
+// The state that `svc listen` keeps between runs, in `.svc` of the current folder: its position in the feed, and the signing secret,
+// so that a receiver is configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -7,16 +7,16 @@ import type { Environment } from "../core/access/entitlement.ts";
 const stateFolder = ".svc";
 
 export interface ListenState {
-  /** Of which service: the feed of another one has other numbers. */
+  /** URL of the service that the cursor belongs to. */
   readonly api: string;
   readonly secret: string;
-  /** `seq` of the last event that the receiver answered; null where none was yet. */
+  /** `seq` of the last event that the receiver answered; null before the first. */
   readonly cursor: number | null;
 }
 
 const getStatePath = (environment: Environment): string => join(stateFolder, `listen-${environment}.json`);
 
-/** Null where nothing is kept, or nothing that can be read. */
+/** Null when there is no state or it is not valid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
     const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;
@@ -28,14 +28,14 @@ export const loadListenState = (environment: Environment): ListenState | null =>
   }
 };
 
-/** Whole or not at all: what is cut short by a crash is the copy beside it. */
-export const saveListenState = (environment: Environment, kept: ListenState): void => {
+/** Writes a new file and renames it, so that a crash cannot leave half a state behind. */
+export const saveListenState = (environment: Environment, state: ListenState): void => {
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");
   const path = getStatePath(environment);
   const file = openSync(`${path}.new`, "w", 0o600);
   try {
-    writeFileSync(file, JSON.stringify(kept));
+    writeFileSync(file, JSON.stringify(state));
     fsyncSync(file);
   } finally {
     closeSync(file);

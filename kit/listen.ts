@@ -1,5 +1,5 @@
-// `svc listen`: reads the feed and hands each event to an address of this machine, in order, with the body and the headers of a real
-// delivery. The place is kept after each answer of the receiver, so an event may come twice and is never left out.
+// `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real
+// delivery. The position is saved after each response of the receiver, so an event may arrive twice but is never skipped.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
@@ -7,28 +7,28 @@ import { createSvc, type Event } from "./client.ts";
 import { formatClockTime, toExitCode, followFeed, parseStartPosition, fetchHead } from "./feed.ts";
 import { saveListenState, loadListenState, type ListenState } from "./listen-state.ts";
 
-export const listenHelp = `Usage: svc listen --forward-to <address> [options]
+export const listenHelp = `Usage: svc listen --forward-to <url> [options]
 
-  Follows your events and posts each to an address on this machine, signed as a webhook is.
+  Follows your events and posts each to a URL on this machine, signed like a webhook.
 
-  --forward-to <address>  for example http://localhost:3000/hook
-  --types <a,b>           these types only
-  --from <place>          start: from the first event on; now: what comes from now on; <n>: what comes after seq n.
-                          Left out, it goes on where it ended the last time, the first time from now on
-  --retry                 posts an event again until the receiver answers 2xx; otherwise each is posted once
-  --once                  ends when there is nothing left to forward
-  --live                  with a live key: live events, which tell of people
-  --allow-host <host>     forwards to another host than this machine
-  --api <address>         the service; else SVC_API, else http://localhost:8787
+  --forward-to <url>   for example http://localhost:3000/hook
+  --types <a,b>        forward only these event types
+  --from <position>    start (the first event), now (only new events) or a number n (events after seq n).
+                       Default: where the last run stopped; now on the first run
+  --retry              post an event again until the receiver answers 2xx. Default: any answer counts
+  --once               exit after the last existing event
+  --live               allow a live key; live events contain data of real people
+  --allow-host <host>  allow forwarding to this host instead of this machine
+  --api <url>          URL of the service. Default: SVC_API or http://localhost:8787
 
-The API key is read from SVC_API_KEY. The signing secret is generated once and kept, with the place, in .svc/ of this folder.
-Exit code: 0 ended by you or by --once; 1 the service refused; 2 wrong usage.
+The API key is read from SVC_API_KEY. The signing secret is generated once and kept with the position in .svc/ of this folder.
+Exit codes: 0 stopped by you or after --once; 1 the service refused; 2 wrong usage.
 `;
 
 const valueOptions = ["--forward-to", "--types", "--from", "--allow-host", "--api"];
 const flagOptions = ["--retry", "--once", "--live"];
 
-const receiverTimeoutMs = 10_000; // as long as a real delivery waits
+const receiverTimeoutMs = 10_000; // the timeout of a real delivery
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 
@@ -36,12 +36,12 @@ const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}
 
 const parseForwardTarget = ({ values }: ParsedArguments): string => {
   const text = values.get("--forward-to");
-  if (text === undefined) throw new UsageError("--forward-to says where the events go.");
+  if (text === undefined) throw new UsageError("--forward-to is required. Set it to the URL that receives the events.");
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError("--forward-to takes an address, such as http://localhost:3000/hook.");
+    throw new UsageError("--forward-to must be an http or https URL, such as http://localhost:3000/hook.");
   if (!isLoopback(url.hostname) && url.hostname !== values.get("--allow-host")) {
-    throw new UsageError("--forward-to leads to another machine. Say --allow-host with its name if that is meant.");
+    throw new UsageError("--forward-to is not on this machine. Add --allow-host with its host name to allow that.");
   }
   return url.href;
 };
@@ -49,39 +49,40 @@ const parseForwardTarget = ({ values }: ParsedArguments): string => {
 const printLine = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
+
 interface Receiver {
   readonly target: string;
   readonly secret: string;
-  readonly repeats: boolean;
+  readonly shouldRetry: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Status of the receiver's answer; null where there was none. */
+/** Status of the receiver's response; null without one. */
 const postEvent = async ({ target, secret, signal }: Receiver, event: Event, attempt: number): Promise<number | null> => {
   const body = JSON.stringify(event);
   const deliveryId = `dlv_local_${event.seq}`;
   const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets: [secret], now: Date.now() });
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(receiverTimeoutMs)]);
+  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(receiverTimeoutMs)]);
   try {
-    const answer = await fetch(target, { method: "POST", headers, body, redirect: "manual", signal: patience });
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(target, { method: "POST", headers, body, redirect: "manual", signal: abortSignal });
+    await response.body?.cancel();
+    return response.status;
   } catch (error) {
     if (signal.aborted) throw error;
     return null;
   }
 };
 
-/** Until the receiver has answered; with `repeats` until it has answered 2xx. */
+/** Resolves when the receiver has answered, with `shouldRetry` when it has answered 2xx. */
 const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const status = await postEvent(receiver, event, attempt);
-    const took = `${Math.round(performance.now() - began)} ms`;
+    const duration = `${Math.round(performance.now() - startedAt)} ms`;
     const line = `${formatClockTime()}  ${event.type.padEnd(24)} seq ${event.seq}`;
-    printLine(`${line}  ${status === null ? "nobody answers, trying again" : `-> ${status}  ${took}`}`);
-    if (status !== null && (!receiver.repeats || (status >= 200 && status < 300))) return;
+    printLine(`${line}  ${status === null ? "no response, trying again" : `-> ${status}  ${duration}`}`);
+    if (status !== null && (!receiver.shouldRetry || (status >= 200 && status < 300))) return;
     if (status !== null) attempt += 1;
     await after(waitMs, undefined, { signal: receiver.signal });
     waitMs = Math.min(2 * waitMs, maxRetryMs);
@@ -90,37 +91,37 @@ const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => 
 
 const generateSecret = (): string => formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
 
-/** Runs the command and answers with its exit code. */
-export const runListen = async (words: readonly string[], signal: AbortSignal): Promise<number> => {
-  const given = parseArguments(words, valueOptions, flagOptions);
-  if (given.positionals.length > 0) throw new UsageError("svc listen takes options only.");
+/** Runs the command and returns its exit code. */
+export const runListen = async (args: readonly string[], signal: AbortSignal): Promise<number> => {
+  const options = parseArguments(args, valueOptions, flagOptions);
+  if (options.positionals.length > 0) throw new UsageError("svc listen takes options only.");
   const [target, from, api, { key, isLive }] = [
-    parseForwardTarget(given),
-    parseStartPosition(given),
-    getApiUrl(given),
-    requireApiKey(given),
+    parseForwardTarget(options),
+    parseStartPosition(options),
+    getApiUrl(options),
+    requireApiKey(options),
   ];
   const environment = isLive ? "live" : "sandbox";
-  // this command waits by itself, and says so
+  // No retries in the client: the feed prints a message and waits by itself.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
-  const reading = async (): Promise<void> => {
+  const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);
-    const earlier = loadListenState(environment);
-    const secret = earlier?.secret ?? generateSecret();
-    const place = from ?? (earlier?.api === api ? earlier.cursor : null) ?? "now";
-    // another feed than the one the place is of: past its end nothing would ever come
-    const start = place === "now" || place > head ? head : place;
-    let kept: ListenState = { api, secret, cursor: start };
-    saveListenState(environment, kept);
+    const savedState = loadListenState(environment);
+    const secret = savedState?.secret ?? generateSecret();
+    const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
+    // A position past the end belongs to another feed, for example of a database that was reset. No event would ever follow it.
+    const start = position === "now" || position > head ? head : position;
+    let state: ListenState = { api, secret, cursor: start };
+    saveListenState(environment, state);
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
-    printLine(`Signing secret: ${secret} (the same the next time)`);
-    const advance = (cursor: number): void => {
-      kept = { ...kept, cursor };
-      saveListenState(environment, kept);
+    printLine(`Signing secret: ${secret} (the same in every run)`);
+    const saveCursor = (cursor: number): void => {
+      state = { ...state, cursor };
+      saveListenState(environment, state);
     };
-    const receiver = { target, secret, repeats: given.flags.has("--retry"), signal };
-    const course = { svc, types: given.values.get("--types"), isOnce: given.flags.has("--once"), signal, advance };
-    await followFeed({ ...course, handleEvent: (event) => forwardEvent(receiver, event) }, start);
+    const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
+    const followOptions = { svc, types: options.values.get("--types"), isOnce: options.flags.has("--once"), signal, saveCursor };
+    await followFeed({ ...followOptions, handleEvent: (event) => forwardEvent(receiver, event) }, start);
   };
-  return toExitCode(reading(), signal);
+  return toExitCode(forwardEvents(), signal);
 };

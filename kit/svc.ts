@@ -1,4 +1,4 @@
-// The command `svc`: what a developer runs beside their own code. Each command says in its help what it does and how it ends.
+// Entry point of the command `svc`.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "./arguments.ts";
@@ -9,22 +9,22 @@ import { runTrigger, triggerHelp } from "./trigger.ts";
 
 const helpText = `Usage: svc <command>
 
-  svc listen --forward-to <address>  posts your events to an address on this machine, signed as webhooks are
-  svc trigger <event>                has something happen in test mode that makes this event
-  svc clock +6d                      moves the clock of test mode, so that what is due in six days happens now
-  svc events --follow                prints your events as they come
-  svc verify <evidence.zip>          checks an evidence pack, or the receipt of a withdrawal, without any network
+  svc listen --forward-to <url>  post your events to a URL on this machine, signed like webhooks
+  svc trigger <event>            trigger an event in test mode
+  svc clock +6d                  move the test mode clock, so that everything due in six days happens now
+  svc events --follow            print your events as they arrive
+  svc verify <evidence.zip>      check an evidence pack or a withdrawal receipt, without network access
 
-  svc <command> --help               says more
+  svc <command> --help           show the options of a command
 
-The API key is read from SVC_API_KEY and from nowhere else.
+The API key is read only from SVC_API_KEY.
 `;
 
 const usageErrorExitCode = 2;
 
 interface Command {
   readonly help: string;
-  readonly run: (words: readonly string[], signal: AbortSignal) => Promise<number>;
+  readonly run: (args: readonly string[], signal: AbortSignal) => Promise<number>;
 }
 const commands: ReadonlyMap<string, Command> = new Map([
   ["listen", { help: listenHelp, run: runListen }],
@@ -33,28 +33,28 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ["events", { help: eventsHelp, run: runEvents }],
 ]);
 
-/** The verifier is a program of its own, which whoever has a pack can read and run alone. */
-const runVerify = (words: readonly string[]): number => {
+/** The verifier is a separate file, so that anyone with a pack can read it and run it alone. */
+const runVerify = (args: readonly string[]): number => {
   const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
-  return spawnSync(process.execPath, [path, ...words], { stdio: "inherit" }).status ?? 1;
+  return spawnSync(process.execPath, [path, ...args], { stdio: "inherit" }).status ?? 1;
 };
 
-const runCommand = async ([name, ...words]: readonly string[]): Promise<number> => {
-  if (name === "verify") return runVerify(words);
+const runCommand = async ([name, ...args]: readonly string[]): Promise<number> => {
+  if (name === "verify") return runVerify(args);
   const command = commands.get(name ?? "");
   if (command === undefined) {
-    const isAsked = name === "--help" || name === "-h" || name === "help";
-    (isAsked ? process.stdout : process.stderr).write(helpText);
-    return isAsked ? 0 : usageErrorExitCode;
+    const isHelpRequest = name === "--help" || name === "-h" || name === "help";
+    (isHelpRequest ? process.stdout : process.stderr).write(helpText);
+    return isHelpRequest ? 0 : usageErrorExitCode;
   }
-  if (words.includes("--help") || words.includes("-h")) {
+  if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(command.help);
     return 0;
   }
-  const ending = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
   try {
-    return await command.run(words, ending.signal);
+    return await command.run(args, interrupt.signal);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`svc ${name}: ${error.message}\n\n${command.help}`);

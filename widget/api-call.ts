@@ -1,39 +1,39 @@
-// One POST to the API and what came of it. It never rejects and never outlives its budget: whatever happens, the page goes on.
+// One POST to the API. The promise never rejects and always settles within its budget, so a failure cannot block a form.
 
 import type { Problem } from "./events.ts";
 
 export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
-/** `mark` is a key that the data of every success holds; without it the answer is not the API's. */
-export function callApi<T>(url: string, request: RequestInit, budgetMs: number, mark: keyof T): Promise<ApiResult<T>> {
-  const answered = new Promise<ApiResult<T>>((resolve, reject) => {
+/** Every success has `requiredKey` in its data; a 2xx response without it did not come from the API and is `bad_response`. */
+export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {
+  const result = new Promise<ApiResult<T>>((resolve, reject) => {
     const controller = new AbortController();
-    // Whichever comes first counts. The abort alone would not do: a replaced fetch may ignore the signal.
+    // Resolving here does not rely on the abort: a page may have replaced fetch with one that ignores the signal.
     setTimeout(() => {
       resolve({ problem: { code: "timeout" } });
       controller.abort();
     }, budgetMs);
-    post(url, Object.assign({ signal: controller.signal }, request), mark).then(resolve, reject);
+    post(url, Object.assign({ signal: controller.signal }, request), requiredKey).then(resolve, reject);
   });
-  return answered.catch(() => ({ problem: { code: "network" } }));
+  return result.catch(() => ({ problem: { code: "network" } }));
 }
 
-async function post<T>(url: string, request: RequestInit, mark: keyof T): Promise<ApiResult<T>> {
-  // A string body without a type goes as text/plain, which needs no preflight. No `keepalive`: the browser would not cancel
-  // such a request on abort, and a certificate would be issued for a form that has already gone without one.
+async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
+  // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set: the browser
+  // would not cancel such a request on abort, and a certificate would be issued for a form that was already sent without one.
   const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
-  return parseApiResponse(response, await response.text(), mark);
+  return parseApiResponse(response, await response.text(), requiredKey);
 }
 
-function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, mark: keyof T): ApiResult<T> {
-  let answer: { ok?: boolean; data?: T; error?: Problem; request_id?: string } = {};
+function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, requiredKey: keyof T): ApiResult<T> {
+  let body: { ok?: boolean; data?: T; error?: Problem; request_id?: string } = {};
   try {
-    answer = Object(JSON.parse(text));
+    body = Object(JSON.parse(text));
   } catch {
-    // Not ours, then: a proxy's page, an empty answer. The status alone says what is known.
+    // Not from the API: a proxy's page or an empty body. Only the status is reported.
   }
-  const { data, error, request_id } = answer;
-  if (isSuccess && answer.ok && data?.[mark]) return { data };
+  const { data, error, request_id } = body;
+  if (isSuccess && body.ok && data?.[requiredKey]) return { data };
   const { code, message }: Partial<Problem> = Object(error);
   return { problem: { code: code || (isSuccess ? "bad_response" : `http_${status}`), message, request_id } };
 }

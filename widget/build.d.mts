@@ -1,4 +1,4 @@
-// What build.mjs offers to the scripts and tests that are type-checked.
+// Types of build.mjs for the scripts and tests that import it.
 export const gzipLimit: number;
 export interface BuiltScript {
   readonly bytes: number;

@@ -1,5 +1,5 @@
-// Builds the page script for browsers: svc.js, the share part it loads where a page asks for it, a copy of each named after
-// its content, and the numbers that go with them.
+// Builds the widget for browsers: svc.js, the share part that svc.js loads for share tags, and a copy of each named after its
+// hash. Returns their sizes and integrity values.
 
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** Hard limit of each file in bytes after gzip. A page loads svc.js before its visitor can submit anything. */
+/** Limit of each file in bytes after gzip. A page loads svc.js before its visitor can submit anything. */
 export const gzipLimit = 6144;
 
-const bundled = async (entry, format, define) => {
+const bundleScript = async (entry, format, define) => {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     bundle: true,
@@ -27,8 +27,8 @@ const bundled = async (entry, format, define) => {
   return outputFiles[0].contents;
 };
 
-/** Throws when the file is over its limit. */
-const measured = (name, script) => {
+/** Throws when the script exceeds `gzipLimit`. */
+const measureScript = (name, script) => {
   const gzipBytes = gzipSync(script, { level: 9 }).length;
   if (gzipBytes > gzipLimit) throw new Error(`${name}.js is ${gzipBytes} bytes after gzip; the limit is ${gzipLimit}`);
   return {
@@ -43,20 +43,20 @@ const measured = (name, script) => {
 
 /**
  * Writes `<outDir>/v1/svc.js` and `<outDir>/v1/svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the
- * share part likewise as `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is where people of this deployment decide; without
- * it they do at the origin of the API. Nothing is written when a file is over its limit.
+ * share part as `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the origin of the consent sheet; it defaults to the
+ * origin of the API. Throws and writes nothing when a file exceeds `gzipLimit`.
  */
 export async function buildWidget({ outDir, appUrl = "" }) {
-  const share = measured("svc-share", await bundled("share/share.ts", "esm", { APP_URL: appUrl }));
-  const svc = measured("svc", await bundled("svc.ts", "iife", { SHARE_FILE: `svc-share-${share.hash12}.js` }));
+  const share = measureScript("svc-share", await bundleScript("share/share.ts", "esm", { APP_URL: appUrl }));
+  const svc = measureScript("svc", await bundleScript("svc.ts", "iife", { SHARE_FILE: `svc-share-${share.hash12}.js` }));
   const folder = join(outDir, "v1");
   await mkdir(folder, { recursive: true });
   for (const [name, { script, hash12 }] of Object.entries({ "svc-share": share, svc })) {
     await writeFile(join(folder, `${name}-${hash12}.js`), script);
     await writeFile(join(folder, `${name}.js`), script);
   }
-  const numbersOf = ({ script: _, ...numbers }) => numbers;
-  return { ...numbersOf(svc), share: numbersOf(share) };
+  const withoutScript = ({ script: _, ...measurements }) => measurements;
+  return { ...withoutScript(svc), share: withoutScript(share) };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,5 @@
-// The hidden inputs of a certified form: `svc_cert_id`, and on request one more with the certificate's address. In the
-// form once, only with the certificate of the values beside them.
+// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. They are present
+// only while the form holds the values that were certified.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -7,15 +7,15 @@ import { clearHiddenInput, fillHiddenInput } from "./hidden-input.ts";
 import { warnOwner } from "./misconfiguration.ts";
 
 const idInputName = "svc_cert_id";
-/** The values the attached certificate of a form speaks of. */
+/** The values that the attached certificate covers. */
 const certifiedValuesByForm = new WeakMap<HTMLFormElement, string>();
 
 export function attachCertificate(form: HTMLFormElement, { options }: Config, receipt: CertificateReceipt, values: string): void {
   const { certificateInput } = options;
-  const isMissing = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
-  // An address in the visitor's own field would cost the lead: better no address.
-  if (isMissing) warnOwner("the certificate input is a field of the visitor");
-  // The id last: where both have one name, the name promises an id.
+  const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
+  // Overwriting a field that the visitor filled in would lose the lead, so the URL is left out instead.
+  if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
+  // The ID is written last: if `certificateInput` is "svc_cert_id" too, that input must hold the ID.
   fillHiddenInput(form, idInputName, receipt.cert_id);
   certifiedValuesByForm.set(form, values);
 }
@@ -24,7 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/** A used certificate must not travel with the next submission, whether we put it there or the page echoed it. */
+/** Keeps a used certificate out of the next submission, whether this script added it or the page rendered it back. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

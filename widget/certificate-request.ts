@@ -3,7 +3,7 @@
 import { type ApiResult, callApi } from "./api-call.ts";
 import type { Config } from "./config.ts";
 
-/** What the API answered, whole: only the caller of certify() gets it so, because `manage_url` is in it. */
+/** The full response of the API. It includes `manage_url`, which can withdraw consent, so only the caller of certify() gets it. */
 export interface CertificateReceipt {
   cert_id: string;
   fingerprint: string;

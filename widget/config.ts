@@ -1,12 +1,12 @@
-// What the page asks for: the data attributes of a script tag, or the same names as options of Svc.initConsent,
-// settled into one Config. Anything given but unusable certifies nothing; it never stops a form.
+// The configuration of consent mode: the data attributes of a script tag, or the same names as options of Svc.initConsent.
+// An unusable option means that nothing is certified; it never stops a form.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";
 import { callForm, queryPage } from "./native-form.ts";
 import { parseEntities } from "./recipients.ts";
 
-/** Every option is the camelCase of a data attribute; attributes give strings. */
+/** Each option is a data attribute in camelCase; attributes give strings. */
 export interface ConsentOptions {
   clientId?: string;
   purpose?: string;
@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** svc.js, or the copy named after its own hash for pages that pin it. */
+/** svc.js, or the copy with its hash in the name, for pages that pin it. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {
@@ -42,37 +42,34 @@ export function createConfig(options: ConsentOptions, scriptAddress: string): Co
     entities: parseEntities(options.entities),
     fieldMap: parseFieldMap(options.fieldMap),
     apiBase: apiBase || (scriptAddress && `${new URL(scriptAddress).origin}/v1`),
-    // 3 s by default. Above about 5 s the browser takes a form that opens a new tab for a popup and drops the
-    // submission, so 4.5 s is the ceiling; below half a second a first connection rarely makes it.
+    // 3 s by default. After about 5 s the browser treats a form that opens a new tab as a popup and drops the submission, so
+    // 4.5 s is the maximum. A first connection rarely completes in less than half a second.
     timeoutMs: Math.min(4500, Math.max(500, Number(options.timeout) || 3000)),
     hooksSubmit: programmaticSubmit !== false && programmaticSubmit !== "false",
   };
 }
 
-/** What is not on the tag must not come from Object.prototype, where query strings read carelessly may have put it. */
+/** The null prototype keeps options out of reach of a polluted Object.prototype. */
 export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/**
- * Script tags that ask for a mode, whoever loaded them and whenever they arrived: ours by their address, and the
- * one running now under whatever address a site serves it.
- */
+/** The script tags of a mode: tags recognized by their URL, and the tag that is running now, which may have any URL. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
 
 function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Said by the copy that watches the forms; every copy looks for share tags.
-  if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is neither consent nor share");
+  // Every copy of the script looks for share tags, but only the one that watches forms looks for consent tags.
+  if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
   return mode === wanted;
 }
 
-/** The address this code was loaded from. A module has no current script, so the first tag of ours stands in. */
+/** The URL this code was loaded from. A module has no current script, so the first tag with a known URL is used instead. */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
-  // An <img name="currentScript"> stands in for the document's property, and its address would be sent the submissions.
+  // An <img name="currentScript"> shadows the document's property, and submissions would be sent to its origin.
   if (current instanceof HTMLScriptElement) return current.src;
   return queryPage<HTMLScriptElement>("script").find(isOwnTag)?.src || "";
 }
@@ -81,12 +78,12 @@ function isOwnTag(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownScriptPattern.test(tag.src);
 }
 
-// null is what looking up a form that is not there yet gives; it must not turn into "the first form of the page".
+// A page that looks up a form too early passes null, which must not turn into "the first form of the page".
 function getTargetForm({ options }: Config): HTMLFormElement | string | null | undefined {
   return options.form === undefined ? options.formSelector : options.form;
 }
 
-/** Default: the first form of the page. A selector that is no selector matches no form. */
+/** Defaults to the first form of the page. An invalid selector matches no form. */
 export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   const wanted = getTargetForm(config);
   try {
@@ -98,8 +95,8 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   }
 }
 
-/** Asked only when a form is submitted that no tag means: before that, the form may be yet to come. */
+/** Call it only when a form is submitted that no tag targets. Before that, the target may not be rendered yet. */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));
-  if (typeof getTargetForm(config) === "string" && !isFound) warnOwner("the form selector finds no form");
+  if (typeof getTargetForm(config) === "string" && !isFound) warnOwner("data-form-selector matches nothing: correct it");
 }

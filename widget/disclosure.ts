@@ -1,9 +1,9 @@
-// The disclosure as the visitor sees it at this moment, and how it is presented.
+// The disclosure text that the visitor sees, and how it is presented.
 
 import type { ConsentOptions } from "./config.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 
-/** What was displayed beside a consent box when it was ticked: the step of a wizard is hidden when the form is sent. */
+/** The disclosure displayed when a consent box was checked. The last step of a wizard hides the step that showed it. */
 const disclosureWhenChecked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
 
 export interface Disclosure {
@@ -12,9 +12,9 @@ export interface Disclosure {
 }
 
 /**
- * The disclosure of this submission. One that is hidden by now counts as it was when the box was ticked; one that was
- * hidden then too counts as none, because nobody saw it. The literal speaks only where nothing is found at all. Throws
- * when there is none.
+ * The disclosure of this submission. If the element is hidden now, its text from when the box was checked is used; if it was
+ * hidden then too, it does not count. `disclosureText` is used only when the selector matches nothing. Throws
+ * Misconfiguration when no text remains.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);
@@ -22,7 +22,9 @@ export function getDisclosure(form: HTMLFormElement, { disclosureSelector, discl
   const disclosure = found.length ? findDisplayedDisclosure(form, found) || disclosureWhenChecked.get(form) : text && { text };
   if (disclosure) return disclosure;
   throw new Misconfiguration(
-    found.length || disclosureSelector === undefined ? "no disclosure is displayed" : "the disclosure selector finds nothing",
+    found.length || disclosureSelector === undefined
+      ? "no disclosure is displayed: set data-disclosure-selector"
+      : "data-disclosure-selector matches nothing: correct it",
   );
 }
 
@@ -38,14 +40,11 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
   return selector === undefined ? [] : selectElements(selector, "disclosure");
 }
 
-/**
- * The first that is displayed: one inside the form, or else one outside every form (a disclosure inside another form was
- * shown for that form).
- */
+/** The first displayed element inside the form, or else outside every form: a disclosure in another form belongs to that form. */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
-  for (const place of [form, null]) {
+  for (const owner of [form, null]) {
     for (const element of found) {
-      const text = element.closest("form") === place && getDisplayedText(element);
+      const text = element.closest("form") === owner && getDisplayedText(element);
       if (text) return { text, presentation: describePresentation(element) };
     }
   }
@@ -53,17 +52,17 @@ function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): D
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // innerText of an element that is not rendered falls back to textContent, script text included, so first ask
-  // whether its contents have boxes. The range also answers for display:contents, which has no box of its own.
+  // innerText of an element that is not rendered falls back to textContent, script text included, so check first that its
+  // contents have boxes. The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: the displayed text is the point; textContent holds hidden text too
   return contents.getClientRects().length ? element.innerText.replace(/\s+/g, " ").trim() : "";
 }
 
-/** Evidence, not a gate: what is faded out, a pixel large or off the page is certified and said to be so. */
+/** A disclosure that is transparent, a pixel in size or off the page is still certified, with `visible: false` as evidence. */
 function describePresentation(element: HTMLElement) {
-  // Without a box of its own (display:contents) the parent's is where the text stands.
+  // An element without a box of its own (display:contents) renders inside the box of its parent.
   const boxed = (!element.getClientRects().length && element.parentElement) || element;
   const box = boxed.getBoundingClientRect();
   return {

@@ -1,4 +1,4 @@
-// The DOM events the page can listen to. They bubble from the form, so one listener on document serves every form.
+// The DOM events of the widget. They bubble from the form, so a page needs one listener on document.
 
 export interface Problem {
   code: string;
@@ -8,8 +8,8 @@ export interface Problem {
 
 type SvcEventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:share-error" | "svc:closed";
 
-/** A listener that throws is reported by the browser and does not come back here. */
+/** Never throws: the browser reports errors of listeners itself. */
 export function dispatchSvcEvent(from: EventTarget, type: SvcEventType, detail: object): void {
-  // The prototype's method: an input named "dispatchEvent" shadows that of its form.
+  // Called on the prototype because an input named "dispatchEvent" shadows the method of its form.
   EventTarget.prototype.dispatchEvent.call(from, new CustomEvent(type, { bubbles: true, detail }));
 }

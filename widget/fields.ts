@@ -1,19 +1,19 @@
-// The contact fields of the submission: which controls, under which key, with which value.
-// A control is identified first and read only then: what has no key never has its value looked at.
+// The contact fields of a submission. A control is identified before it is read: the value of a control without a field key
+// is never looked at.
 
 import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { getControls, queryPage } from "./native-form.ts";
 
-/** The rule of the API for a field key; one bad key would have the whole certificate refused. */
+/** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// Copied phone numbers often carry invisible direction marks (contact apps add them). Nobody typed them, and the API
-// refuses a value that holds one. Joiners (U+200C, U+200D) are part of scripts and emoji and stay.
+// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values that contain one.
+// Joiners (U+200C, U+200D) are part of scripts and emoji and stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];
 
-/** The map as given: an object, or the JSON of one. What cannot be parsed is no map, and guessing takes over. */
+/** Parses an object, or the JSON of one. Invalid JSON counts as an empty map, so fields are guessed. */
 export function parseFieldMap(given: string | Record<string, string> = {}): FieldMap {
   try {
     return Object.entries(typeof given === "string" ? JSON.parse(given) : given);
@@ -22,7 +22,7 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** Key to value, every key once, empty values left out; the explicit map beats the attribute, the attribute any guess. */
+/** Values by field key, without empty ones. The field map takes precedence over `data-svc-field`, and both over a guess. */
 export function collectFields(form: HTMLFormElement, map: FieldMap): Record<string, string> {
   const fields: Record<string, string> = {};
   const ranks = new Map<string, number>();
@@ -31,7 +31,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): Record<stri
     if (known !== undefined && known <= rank) continue;
     const value = getControlText(control);
     if (value && (rank < 2 || isPlausible(key, value))) {
-      // The API takes the two letters of a country under `country`; a name is kept all the same.
+      // `country` takes only a two-letter code, so a country name is sent as `country_name`.
       fields[key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key] = value;
       ranks.set(key, rank);
     }
@@ -42,14 +42,14 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): Record<stri
 export interface IdentifiedControl {
   control: HTMLInputElement;
   key: string;
-  /** Smaller is surer. */
+  /** A lower rank is more certain. */
   rank: number;
 }
 
-/** The controls of the form that hold a contact field, in the form's order; no value is read for that. */
+/** The controls of the form that hold a contact field, in document order. Reads no values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
-  // Asked the other way round, `control.labels` walks the whole page for each control: seconds in a form of thousands.
-  // Backwards, so that the first label of a control stays.
+  // `control.labels` walks the whole page for each control, which takes seconds in a form with thousands of them.
+  // The reversed order makes the first label of a control win.
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()
@@ -62,7 +62,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   }
 }
 
-/** An explicitly given empty key leaves the control out for good. */
+/** An empty key in the field map or in `data-svc-field` excludes the control. */
 function identifyControl(control: HTMLInputElement, hints: string[], map: FieldMap): [key: string, rank: number] {
   const mapped = map.find(([selector]) => matchesSelector(control, selector));
   if (mapped) return [mapped[1] || "", 0];
@@ -74,13 +74,13 @@ function matchesSelector(control: Element, selector: string): boolean {
   try {
     return control.matches(selector);
   } catch {
-    return false; // one bad selector in the map does not spoil the rest
+    return false; // one invalid selector does not disable the rest of the map
   }
 }
 
 function getControlText(control: HTMLInputElement): string {
   if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
-  // Lines of a textarea become one line; the API takes no control characters, and at most 500 characters.
+  // The API takes no control characters and at most 500 characters, so the lines of a textarea are joined.
   const value = String(control.value || "")
     .replace(invisibleCharacters, "")
     .replace(/[\t\r\n]+/g, " ")
@@ -88,7 +88,7 @@ function getControlText(control: HTMLInputElement): string {
   return value.length > 500 ? "" : value;
 }
 
-/** A guess is checked against the value: a "contact by e-mail" list answering "weekly" is not an address. */
+/** Checks a guessed key against the value: the answer "weekly" of a "contact by email" list is not an address. */
 function isPlausible(key: string, value: string): boolean {
   return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
 }

@@ -1,6 +1,6 @@
-// Holds a submission while it is certified, then lets it go. One capturing listener on window decides per event, so
-// late, re-rendered and script-driven forms need no binding, and the page's own handlers see exactly one submit event,
-// with svc_cert_id already in the form.
+// Holds a submission while it is certified, then submits it again. One capturing listener on window decides per event, so forms
+// that are added or re-rendered later need no binding, and the page's own handlers see exactly one submit event, with
+// svc_cert_id already in the form.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -13,14 +13,14 @@ import { callForm, queryPage } from "./native-form.ts";
 import { captureFormState, resubmitForm } from "./resubmission.ts";
 import { type Submission, getCurrentValues, forgetAttempt, forgetClicks, recordClick, buildSubmission } from "./submission.ts";
 
-/** What the page asks for at this moment. */
+/** Returns the current configurations of the page. */
 export type GetConfigs = () => Config[];
 
-/** Forms held back now, with what gives them back unsent; at most a budget long each. */
+/** The forms being certified, each with the function that releases it without submitting it. */
 const heldForms = new Map<HTMLFormElement, () => void>();
-/** Forms whose second submit event is running now. */
+/** Forms whose second submit event is being dispatched. */
 const resubmittingForms = new WeakSet<HTMLFormElement>();
-/** Forms whose submit method is ours. */
+/** Forms whose submit() is replaced. */
 const hookedForms = new WeakSet<HTMLFormElement>();
 
 export function watchForms(configs: GetConfigs): void {
@@ -28,18 +28,18 @@ export function watchForms(configs: GetConfigs): void {
   addEventListener("click", recordClick, true);
   addEventListener("change", ({ target }) => handleChange(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && handleReset(target, configs), true);
-  // Back from the back-forward cache: what was submitted has gone, and what was waiting was left behind.
+  // A page restored from the back-forward cache has no pending submission, and its old certificate is used up.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
-    for (const giveBack of [...heldForms.values()]) giveBack();
+    for (const unhold of [...heldForms.values()]) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // Opt-in, for pages that call form.submit(). Forms may arrive late, but not later than the visitor's first touch.
+  // Opt-in, for pages that call form.submit(). A form may be added late, but before the visitor first interacts with it.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
 
-/** Certifies what the form holds now without submitting it; null when consent is not given or anything fails. */
+/** Certifies the current values without submitting the form. Null when consent is not given or anything fails. */
 export async function certifyForm(form: HTMLFormElement, config: Config): Promise<CertificateReceipt | null> {
   detachCertificate(form, config);
   const submission = prepareSubmission(form, config);
@@ -47,7 +47,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // Each click comes here: a page of hundreds of forms that asks for no hook must not be walked.
+  // This runs on every click, so a page with hundreds of forms is searched only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
@@ -57,7 +57,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** Components dispatch events of these names too, from elements that are no forms. */
+/** Components dispatch events with these names from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
@@ -70,8 +70,8 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script's own event, usually followed by form.submit(). Not ours to hold, but the certificate of other values
-    // must not ride along.
+    // A script dispatched the event, and usually calls form.submit() next. It cannot be held, but a certificate of other
+    // values must not be sent with it.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
@@ -89,17 +89,17 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
   }
 }
 
-/** The moment of consent, which may be long before the submission: what stands beside the box is remembered. */
+/** Records the disclosure when the consent box is checked, which may be long before the submission. */
 function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   const config = isForm(box.form) && findConfig(box.form, configs);
   try {
     if (config && box.matches(String(config.options.checkboxSelector))) recordDisclosure(box.form, config.options);
   } catch {
-    // A selector that is none: told at the submission.
+    // An invalid selector is reported at the submission.
   }
 }
 
-/** What to certify, or null: the form then goes out as it is. */
+/** The submission to certify. Null means that the form is sent without a certificate. */
 function prepareSubmission(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return buildSubmission(form, config) || null;
@@ -111,33 +111,33 @@ function prepareSubmission(form: HTMLFormElement, config: Config): Submission | 
   }
 }
 
-/** False when there is nothing to certify. Otherwise `send` is called once, whatever becomes of the certificate. */
+/** False when there is nothing to certify. Otherwise `send` is called once, with or without a certificate. */
 function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLButtonElement | null, send: () => void): boolean {
   const submission = prepareSubmission(form, config);
   if (!submission) return false;
 
   const runAsSubmitted = captureFormState(form, submitter);
-  // A page that marks the form itself, from its own click handler, keeps its mark.
-  const isMarked = callForm(form, "hasAttribute", "aria-busy");
-  const giveBack = () => {
+  // An aria-busy that the page's own click handler has set is left alone.
+  const isAlreadyBusy = callForm(form, "hasAttribute", "aria-busy");
+  const unhold = () => {
     heldForms.delete(form);
-    if (!isMarked) callForm(form, "removeAttribute", "aria-busy");
+    if (!isAlreadyBusy) callForm(form, "removeAttribute", "aria-busy");
   };
-  heldForms.set(form, giveBack);
-  if (!isMarked) callForm(form, "setAttribute", "aria-busy", "true");
+  heldForms.set(form, unhold);
+  if (!isAlreadyBusy) callForm(form, "setAttribute", "aria-busy", "true");
 
   const release = (outcome: ApiResult<CertificateReceipt>) => {
-    if (heldForms.get(form) !== giveBack) return;
+    if (heldForms.get(form) !== unhold) return;
     runAsSubmitted(() => {
       try {
         applyResult(form, config, submission, outcome);
       } finally {
-        giveBack();
+        unhold();
         runResubmission(form, send);
       }
     });
   };
-  // Always a new task: the browser silently drops a re-submission made in the task or a microtask of the first one.
+  // In a new task, because the browser silently drops a second submission made in the task or a microtask of the first.
   void requestCertificate(config, submission.body).then((outcome) => setTimeout(() => release(outcome)));
   return true;
 }
@@ -151,7 +151,7 @@ function runResubmission(form: HTMLFormElement, send: () => void): void {
   }
 }
 
-/** Attaches the certificate and tells the page, or tells it why not. The last look at the values is here. */
+/** Attaches the certificate if the values are still the certified ones, and dispatches the matching event. */
 function applyResult(
   form: HTMLFormElement,
   config: Config,
@@ -166,16 +166,16 @@ function applyResult(
   }
   const { cert_id, fingerprint, verify_url } = receipt;
   attachCertificate(form, config, receipt, submission.values);
-  // Every script of the page can hear this, so nothing in it may withdraw the consent.
+  // Every script of the page can listen to this event, so it contains nothing that can withdraw the consent.
   dispatchSvcEvent(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }
 
-function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: GetConfigs): void {
-  // Where an input named "submit" shadows the method, there is nothing to hook.
-  if (!isTargetForm(meant, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
+function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: GetConfigs): void {
+  // An input named "submit" shadows the method; such a form cannot call it.
+  if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
-  const submit = form.submit; // the page's own replacement, if it has one
+  const submit = form.submit; // possibly the page's own replacement
   const send = () => submit.call(form);
   form.submit = () => {
     if (heldForms.has(form)) return;
@@ -186,13 +186,12 @@ function hookSubmitMethod(form: HTMLFormElement, meant: Config, configs: GetConf
   };
 }
 
-/** True when the form carries the certificate of what it holds now. */
+/** True when the attached certificate covers the current values. */
 function isCertified(form: HTMLFormElement, config: Config): boolean {
   const values = getCertifiedValues(form);
   return values !== undefined && values === getCurrentValues(form, config);
 }
 
-/** A reset takes the tick back, and with it what was displayed beside it. */
 function handleReset(form: HTMLFormElement, configs: GetConfigs): void {
   forgetSubmission(form, configs);
   forgetDisclosure(form);

@@ -1,13 +1,14 @@
-// Hidden inputs that carry an answer of ours to the page's own backend. In a form once, and never in a field of the visitor.
+// Hidden inputs that carry a certificate or share ID to the page's own backend. A form has at most one of each name, and a
+// field that the visitor fills in is never overwritten.
 
 import { callForm, getControls } from "./native-form.ts";
 
 const ownInputs = new WeakSet<HTMLInputElement>();
 
-/** These names promise an id of ours, whatever kind of input the page has put there. */
+/** Inputs with these names hold an ID of this service, whatever their type. */
 const ownNamePattern = /^svc_(cert|share)_id$/;
 
-/** Fills the page's own placeholder of that name, or appends an input. False where the name is a field of the visitor. */
+/** Fills the page's placeholder of that name, or appends an input. False when the name belongs to a field of the visitor. */
 export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
   const [placeholder] = findInputsByName(form, name);
   if (placeholder && !isPlaceholder(placeholder)) return false;
@@ -19,7 +20,7 @@ export function fillHiddenInput(form: HTMLFormElement, name: string, value: stri
     callForm(form, "appendChild", input);
   }
   input.value = value;
-  // Browsers that restore hidden values on reload would bring a used id back.
+  // Browsers that restore hidden values on reload would restore a used ID.
   input.autocomplete = "off";
   return true;
 }

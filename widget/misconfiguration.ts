@@ -1,5 +1,5 @@
-// What is wrong with the set-up of the page, said in the console to whoever set it up: one line, once per page and cause.
-// Only sentences of this script, so that nothing about the visitor can stand there.
+// Console warnings for the owner of the page: one line per mistake, once per page. The texts are constants, so that they cannot
+// contain anything about the visitor.
 
 import { queryPage } from "./native-form.ts";
 
@@ -11,28 +11,28 @@ export function warnOwner(cause: string): void {
   try {
     console.warn(`svc.js: ${cause}`);
   } catch {
-    // A page that has replaced its console by something that throws loses the line, not the certificate.
+    // If the page's replacement of the console throws, only the warning is lost.
   }
 }
 
-/** Why the set-up of the page does not allow to certify. Told only where it stops a submission: a form may be half built before. */
+/** A mistake in the setup of the page that prevents a certificate. Thrown only at a submission: before, a form may be incomplete. */
 export class Misconfiguration extends Error {}
 
-/** What an option selects. Something that is no selector is a mistake, which is more than finding nothing. */
+/** The elements that a selector option matches. Throws Misconfiguration when the selector is invalid. */
 export function selectElements(selector: string, option: string): HTMLInputElement[] {
   try {
     return queryPage(selector);
   } catch {
-    throw new Misconfiguration(`the ${option} selector is no selector`);
+    throw new Misconfiguration(`data-${option}-selector is not valid: correct it`);
   }
 }
 
-/** Refusals that the owner can end. Others say something about the submission, or about nothing the page can change. */
+/** Refusals that the owner can fix. The others are about the submission or cannot be fixed on the page. */
 const refusalCauses = new Map([
-  ["client_not_found", "the client id is unknown"],
-  ["origin_not_verified", "the domain of this page is not verified"],
-  ["page_url_not_verified", "the domain of this page is not verified"],
-  ["plan_required", "the plan does not include certificates"],
+  ["client_not_found", "data-client-id is unknown: correct it"],
+  ["origin_not_verified", "this domain is not verified: verify it"],
+  ["page_url_not_verified", "this domain is not verified: verify it"],
+  ["plan_required", "your plan does not include certificates: change it"],
 ]);
 
 export function warnAboutRefusal(code: string): void {

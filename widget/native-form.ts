@@ -1,6 +1,5 @@
-// A form's own methods and getters, taken from the prototype.
-// An input named "submit", "elements" or "matches" shadows the form's property of that name, so `form.elements`
-// may be a text box; the prototype's getter always answers.
+// Methods and getters of forms, called on the prototype: an input named "submit", "elements" or "matches" shadows the form's
+// property of that name.
 
 const formPrototype = HTMLFormElement.prototype;
 
@@ -16,9 +15,9 @@ export function callForm<K extends FormMethod>(
   return Reflect.apply(formPrototype[method], form, args);
 }
 
-/** Every listed control of the form, those tied by `form=` from elsewhere on the page included. */
+/** All listed controls of the form, including controls elsewhere on the page that name it in `form=`. */
 export function getControls(form: HTMLFormElement): HTMLInputElement[] {
-  // Selects, textareas, buttons and fieldsets are in here too; each reader asks `type` before anything else.
+  // Selects, textareas, buttons and fieldsets are included; every caller checks `type` or `name` first.
   const controls: Iterable<Element> = Reflect.get(formPrototype, "elements", form);
   return [...controls] as HTMLInputElement[];
 }
@@ -27,10 +26,10 @@ export function queryPage<E extends Element = HTMLInputElement>(selector: string
   return [...document.querySelectorAll<E>(selector)];
 }
 
-/** Those of the elements that belong to this form and no other. */
+/** The elements that belong to this form. */
 export function filterByForm(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
   return elements.filter((element) =>
-    // A <div role="checkbox"> has no form property, and that of a component may be anything: those belong to the form around them.
+    // A <div role="checkbox"> has no `form` property, and a component's may be anything; these belong to the form around them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

@@ -1,4 +1,4 @@
-// Who is named, and who was ticked. Reads the boxes; nothing in this folder ever writes `checked`.
+// The recipients that the page names and those that the visitor accepted. No code in this folder writes `checked`.
 
 import { filterByForm, queryPage } from "./native-form.ts";
 
@@ -7,7 +7,7 @@ export interface RecipientChoices {
   entities_rejected: string[];
 }
 
-/** "Acme, Inc.|Beta" splits on the bar; only a list without a bar splits on commas. First spelling of a name wins. */
+/** Splits on "|" if the list contains one ("Acme, Inc.|Beta"), otherwise on commas. The first spelling of a name wins. */
 export function parseEntities(given: unknown): string[] {
   const text = String(given || "");
   const list: unknown[] = Array.isArray(given) ? given : text.split(text.includes("|") ? "|" : ",");
@@ -21,23 +21,23 @@ export function isChecked(box: HTMLInputElement): boolean {
 }
 
 /**
- * What the form's recipient boxes say, or undefined when it has none ("never asked" is not "declined nobody").
- * A name with two boxes counts as rejected as soon as one of them is unticked; undeclared names are ignored.
+ * The accepted and rejected recipients, or undefined when the form has no recipient boxes ("not offered" differs from "accepted
+ * all"). A name with two boxes is rejected if one of them is unchecked. Names missing from `entities` are ignored.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {
   const boxes = filterByForm(form, queryPage("[data-sp1-entity]"));
   if (!boxes.length) return undefined;
 
-  const asked = new Map<string, boolean>();
+  const choices = new Map<string, boolean>();
   for (const box of boxes) {
     const name = normalizeName(box.getAttribute("data-sp1-entity") || "");
-    asked.set(name, asked.get(name) !== false && isChecked(box));
+    choices.set(name, choices.get(name) !== false && isChecked(box));
   }
-  const answered = (answer: boolean) => entities.filter((name) => asked.get(normalizeName(name)) === answer);
-  return { entities_accepted: answered(true), entities_rejected: answered(false) };
+  const filterByChoice = (choice: boolean) => entities.filter((name) => choices.get(normalizeName(name)) === choice);
+  return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// The same name may be written precomposed in one place and decomposed in the other; the text itself is sent as declared.
+// For comparison only: a name may be precomposed in one place and decomposed in the other. The declared text is sent.
 function normalizeName(name: string): string {
   return name.trim().normalize();
 }

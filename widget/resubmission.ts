@@ -1,16 +1,16 @@
-// Sending the form again so that page, browser and backend see what they would have seen without us.
+// Submits a held form again so that the page, the browser and the backend see what they would have seen without this script.
 
 import { callForm, getControls } from "./native-form.ts";
 
 type Submitter = HTMLButtonElement | null;
 
 /**
- * Remembers the submission as it was made and returns a way to run a task under the same circumstances.
- * Pages disable the button, or whole fieldsets, and rename it ("Sending...") one tick after the click. In an
- * undisturbed submission that is too late to matter; here it would drop the fields and change the button's entry.
+ * Records which controls are enabled and the button's value, and returns a function that runs a task in that state.
+ * Pages disable the button or whole fieldsets and rename the button ("Sending...") one tick after the click. In a normal
+ * submission that is too late to matter; here it would drop the fields and change the button's entry.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
-  // An image button is a submitter but not in form.elements.
+  // form.elements does not include image buttons.
   const controls: { disabled: boolean }[] = button ? [...getControls(form), button] : getControls(form);
   const enabled = controls.filter((control) => !control.disabled);
   const value = button?.value;
@@ -32,8 +32,8 @@ export function captureFormState(form: HTMLFormElement, button: Submitter): (tas
 }
 
 /**
- * Never form.submit(), which skips validation, page handlers and the submitter; never button.click(), which disabled
- * buttons and onclick guards refuse.
+ * Uses requestSubmit because form.submit() skips validation, page handlers and the submitter, and button.click() fails on
+ * disabled buttons and runs the page's onclick handlers again.
  */
 export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
   try {
@@ -43,15 +43,15 @@ export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
   }
 }
 
-/** For a button that was removed, moved or made an ordinary one: a copy carries its name, value and form* attributes. */
+/** For a button that was removed, moved or is no longer a submit button: the clone has its name, value and form* attributes. */
 function submitWithClone(form: HTMLFormElement, button: HTMLButtonElement): void {
-  const standIn = button.cloneNode() as HTMLButtonElement;
-  if (standIn.type === "button") standIn.type = "submit";
-  standIn.removeAttribute("form");
-  standIn.removeAttribute("id");
-  standIn.hidden = true;
-  standIn.disabled = false;
-  callForm(form, "appendChild", standIn);
-  callForm(form, "requestSubmit", standIn);
-  standIn.remove();
+  const clone = button.cloneNode() as HTMLButtonElement;
+  if (clone.type === "button") clone.type = "submit";
+  clone.removeAttribute("form");
+  clone.removeAttribute("id");
+  clone.hidden = true;
+  clone.disabled = false;
+  callForm(form, "appendChild", clone);
+  callForm(form, "requestSubmit", clone);
+  clone.remove();
 }

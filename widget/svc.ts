@@ -1,5 +1,5 @@
-// Entry of {cdn_url}/v1/svc.js: the script tags of the page and Svc.initConsent, one instance per window.
-// Nothing is read, sent or stored before a form is submitted. Share mode is a file of its own, loaded where it is asked for.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent, one instance per window. It reads no values and
+// sends nothing before a form is submitted. Share mode is a separate file that is loaded only for share tags.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -17,7 +17,7 @@ interface ConsentHandle {
 interface Svc {
   v?: string;
   initConsent?(options: ConsentOptions): ConsentHandle;
-  /** Before this script arrives a page may leave its options here: window.Svc = { q: [options] }. */
+  /** Options that the page queued before this script was loaded: window.Svc = { q: [options] }. */
   q?: ConsentOptions[];
 }
 
@@ -27,14 +27,14 @@ declare global {
   }
 }
 
-/** Name of the share part, with its hash: the two files are built together and fit each other. */
+/** File name of the share part with its hash, so that svc.js always loads the version it was built with. */
 declare const SHARE_FILE: string;
 
 const existingSvc = window.Svc || {};
 const ownScriptUrl = getOwnScriptUrl();
-// Two live instances would hold back each other's re-submissions without end.
+// Two instances would hold each other's second submissions forever.
 if (!existingSvc.v) startConsent(existingSvc.q || []);
-// Each copy of the script looks for share tags: the first may have run before this one's tag was there.
+// Each copy of the script looks for share tags, because the first may have run before this copy's tag existed.
 loadShareButtons();
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", loadShareButtons);
 
@@ -44,16 +44,16 @@ function loadShareButtons(): void {
   const loaded: Promise<typeof import("./share/share.ts")> = import(new URL(`/v1/${SHARE_FILE}`, ownScriptUrl).href);
   loaded
     .then(({ addShareButtons }) => addShareButtons(tags, ownScriptUrl, identifyControls))
-    .catch(() => warnOwner("the share part could not be loaded"));
+    .catch(() => warnOwner("svc-share.js is not loaded: allow it in your CSP"));
 }
 
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // Without these two the second pass is impossible: define the API, leave every form alone.
+  // Without these two a form cannot be submitted again, so the API is defined but forms are left alone.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
-  // Looked up again at each submit: tag managers add tags late, and loaders remove theirs once it has run.
+  // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove theirs after it ran.
   const configs = () => {
     for (const tag of findTags("consent")) tags.add(tag);
     return [...initialized, ...Array.from(tags, configFromTag)];

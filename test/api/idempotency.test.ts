@@ -21,6 +21,7 @@ import {
   mockReceivers,
   runAlarm,
   type ReceivedPost,
+  type EventSequenceMethods,
 } from "../support/events.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { requestCreationOptions } from "../support/passkeys.ts";
@@ -579,7 +580,7 @@ const gate = <T>() => {
   const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
 };
-const withLog = (methods: object): Partial<Platform> => {
+const withLog = (methods: EventSequenceMethods): Partial<Platform> => {
   const log = eventSequences.getByName(world.acme.id);
   const changed = new Proxy(log, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
   return { eventSequence: () => changed as never };

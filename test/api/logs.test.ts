@@ -1,6 +1,7 @@
 // Tests that logs contain no personal data: every input of a request carries a marker, and no log line contains it.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
@@ -290,7 +291,7 @@ describe("the log", () => {
           batch: fails,
         },
       },
-      { RATE_LIMITER: { getByName: () => ({ take: fails }) } },
+      { RATE_LIMITER: { getByName: (): Partial<Record<keyof RateLimiter, unknown>> => ({ take: fails }) } },
     ]) {
       await useEach(createServiceCall(broken));
     }

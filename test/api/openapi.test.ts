@@ -18,7 +18,7 @@ import { createCustomer, sendRawProviderEvent, signPayload } from "../support/bi
 import { requestEmailCode, findEmailCode, clearCodes, submitEmailCode, buildJsonRequest, signIn } from "../support/people.ts";
 import { toBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
-import { commitEvents, buildEventRow, eventSequences, registerEndpoint } from "../support/events.ts";
+import { commitEvents, buildEventRow, eventSequences, registerEndpoint, type EventSequenceMethods } from "../support/events.ts";
 import {
   callWith,
   bearerHeader,
@@ -258,7 +258,10 @@ const callAsMember = async (
 };
 
 /** Replaces methods of the event sequence. */
-const withEventSequence = (methods: object, send: (changed: Partial<Platform>) => Promise<TestResponse>): Promise<TestResponse> => {
+const withEventSequence = (
+  methods: EventSequenceMethods,
+  send: (changed: Partial<Platform>) => Promise<TestResponse>,
+): Promise<TestResponse> => {
   const sequence = eventSequences.getByName(world.acme.id);
   const changed = new Proxy(sequence, { get: (target, name) => Reflect.get(name in methods ? methods : target, name) as unknown });
   return send({ eventSequence: () => changed as never });

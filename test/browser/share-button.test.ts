@@ -9,7 +9,7 @@ import {
   shareButtonSelector,
   filledValues,
   readFormValues,
-  assertNoErrors,
+  letTimersRun,
   shareForm,
   sharePage,
   renderShareTag,
@@ -40,7 +40,7 @@ describe("the share script", () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent", "data-entities": "Acme" } });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction("window.Svc && window.Svc.v");
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(fake.loaded).toEqual(["/v1/svc.js"]);
     await visit.close();
   });
@@ -49,7 +49,7 @@ describe("the share script", () => {
     fake.settings.html = sharePage(fake, { body: shareForm + renderShareTag(fake.service, { "data-purpose": "another" }) });
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction((wanted) => document.querySelectorAll(wanted).length === 2, shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(parts()).toEqual([expect.stringMatching(/^\/v1\/svc-share-[0-9a-f]{12}\.js$/)]);
     expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
@@ -59,7 +59,7 @@ describe("the share script", () => {
     const visit = await visitShare(browser, fake, { path: "/elsewhere" });
     await visit.page.route("**/svc-share-*", (route) => route.abort());
     await visit.page.goto(`${fake.site}/page`);
-    await expect.poll(() => visit.warnings).toEqual(["svc.js: the share part could not be loaded"]);
+    await expect.poll(() => visit.warnings).toEqual(["svc.js: svc-share.js is not loaded: allow it in your CSP"]);
     expect([visit.errors, await visit.page.locator(shareButtonSelector).count()]).toEqual([[], 0]);
     await visit.close();
   });
@@ -67,7 +67,7 @@ describe("the share script", () => {
   test("stores nothing and sends no request before a click", async () => {
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(await visit.page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([0, 0, ""]);
     expect(fake.loaded.filter((path) => !path.endsWith(".js"))).toEqual([]);
     await visit.close();
@@ -136,7 +136,7 @@ describe("the button is placed", () => {
   test("nowhere on a page without a place or a form, with a warning", async () => {
     fake.settings.html = headed(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
-    await expect.poll(() => visit.warnings).toEqual(["svc.js: there is no place for the share button"]);
+    await expect.poll(() => visit.warnings).toEqual(["svc.js: the share button has no place: move the script tag into the body"]);
     await visit.close();
   });
 
@@ -145,7 +145,7 @@ describe("the button is placed", () => {
     fake.settings.html = headed("", shareForm + twice);
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
   });
@@ -224,12 +224,20 @@ describe("the request", () => {
   });
 
   test.each<[string, Attributes, string]>([
-    ["no scope", { "data-scope": " , " }, "client id, purpose or scope missing"],
-    ["no purpose", { "data-purpose": "" }, "client id, purpose or scope missing"],
-    ["a disclosure that is not displayed", { "data-disclosure-selector": "#nowhere" }, "no disclosure is displayed"],
-    ["an invalid disclosure selector", { "data-disclosure-selector": "p[[" }, "the disclosure selector is no selector"],
-    ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long"],
-    ["a disclosure whose characters make the URL too long", { "data-disclosure-text": "同".repeat(2_000) }, "the disclosure is too long"],
+    ["no scope", { "data-scope": " , " }, "data-client-id, data-purpose or data-scope is missing: set it"],
+    ["no purpose", { "data-purpose": "" }, "data-client-id, data-purpose or data-scope is missing: set it"],
+    [
+      "a disclosure that is not displayed",
+      { "data-disclosure-selector": "#nowhere" },
+      "no disclosure is displayed: set data-disclosure-selector",
+    ],
+    ["an invalid disclosure selector", { "data-disclosure-selector": "p[[" }, "data-disclosure-selector is not valid: correct it"],
+    ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long: shorten it"],
+    [
+      "a disclosure whose characters make the URL too long",
+      { "data-disclosure-text": "同".repeat(2_000) },
+      "the disclosure is too long: shorten it",
+    ],
   ])("is not sent with %s: the page gets an event, and its owner one warning", async (_what, attributes, message) => {
     fake.settings.html = sharePage(fake, { attributes });
     const visit = await visitShare(browser, fake);

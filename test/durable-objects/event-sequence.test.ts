@@ -22,6 +22,7 @@ import {
   readSequence,
   type EventSequenceStub,
   type RegisteredEndpoint,
+  type DeliveryQueueMethods,
 } from "../support/events.ts";
 import { worldInSecondShard } from "../support/world.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
@@ -289,7 +290,7 @@ describe("an event sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const pushed: string[] = [];
       const namespace = {
-        getByName: (name: string) => ({
+        getByName: (name: string): DeliveryQueueMethods => ({
           push: async (...args: Parameters<DeliveryQueue["push"]>) => {
             pushed.push(name);
             if (failing && name === broken.id) throw new Error("overloaded");
@@ -325,7 +326,7 @@ describe("an event sequence", () => {
     await runAlarm(stub); // work left by the registration
     await commitEvents(business, 2);
     await runInDurableObject(stub, async (_, state) => {
-      const never = { getByName: () => ({ push: () => new Promise(() => undefined) }) };
+      const never = { getByName: (): DeliveryQueueMethods => ({ push: () => new Promise(() => undefined) }) };
       const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: never } as unknown as EventSequenceEnv);
       void dying.drain();
       await vi.waitFor(async () => expect(await waiting(business)).toBe(0), { timeout: 20_000 });
@@ -355,7 +356,7 @@ describe("an event sequence", () => {
     await runAlarm(stub); // work left by the registration
     expect(await getAlarm(stub)).toBeNull();
     await runInDurableObject(stub, async (_, state) => {
-      const gone = { getByName: () => ({ wipe: () => Promise.reject(new Error("gone")) }) };
+      const gone = { getByName: (): DeliveryQueueMethods => ({ wipe: () => Promise.reject(new Error("gone")) }) };
       const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: gone } as unknown as EventSequenceEnv);
       await expect(dying.removeEndpoint(id)).rejects.toThrow("gone");
     });

@@ -1,4 +1,4 @@
-// The operator's command, `npm run admin`, as docs/operate/admin-commands.md lists it, against the running service.
+// Runs the operator's command `npm run admin` against a local service, as docs/operate/admin-commands.md describes it.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +26,7 @@ const admin = async (words: readonly string[], secret = token): Promise<Ended> =
   }
 };
 
-test("approves, suspends, plans and closes a business, and each holds at once", async () => {
+test("approves, suspends and closes a business and changes its plan, with immediate effect", async () => {
   const { id, keys } = service.world.examples.free;
   const listing = async (): Promise<string> => {
     const answer = await fetch(`${service.origin}/v1/certs`, { headers: { authorization: `Bearer ${keys.live}` } });
@@ -47,14 +47,14 @@ test("approves, suspends, plans and closes a business, and each holds at once", 
   }
 });
 
-test("shows what is stuck and how full each home is", async () => {
+test("lists stuck work and the size of each shard", async () => {
   const { stuck, homes } = JSON.parse((await admin(["stuck"])).said) as { stuck: unknown[]; homes: { bytes: number; max_bytes: number }[] };
   expect(stuck).toEqual([]);
   expect(homes.length).toBeGreaterThan(0);
   for (const { bytes, max_bytes: maxBytes } of homes) expect([bytes > 0, bytes < maxBytes]).toEqual([true, true]);
 });
 
-test("says what was refused and ends with 1, and generates a token that fits its hash", async () => {
+test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {
   expect(await admin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
   expect(await admin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
   const generated = (await admin(["token"])).said;

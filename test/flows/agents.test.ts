@@ -1,5 +1,5 @@
-// The agent server as the official clients of the Model Context Protocol meet it: the one most assistants are built on, and the newer one
-// in each of the ways it begins a conversation. With a token that was pasted, and signing in by themselves.
+// Tests the agent server with the official clients of the Model Context Protocol: SDK 1, which most assistants use, and SDK 2 in each
+// of its negotiation modes, with an agent token and with OAuth.
 import { request } from "node:http";
 import {
   Client as NewerClient,
@@ -36,7 +36,7 @@ const address = (): URL => new URL(`${service.origin}/mcp`);
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
-/** What both clients have, as far as it is asked for here. */
+/** The methods of both clients that these tests call. */
 interface Connected {
   readonly listTools: () => Promise<{ tools: { name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined }[] }>;
   readonly callTool: (params: { name: string; arguments?: Record<string, unknown> }) => Promise<Record<string, unknown>>;
@@ -45,7 +45,7 @@ interface Connected {
 }
 
 type Mode = "legacy" | "auto" | { pin: string };
-/** How the newer client begins, by what a person would call it. */
+/** Negotiation modes of SDK 2 by their name in test titles. */
 const modes: Readonly<Record<string, Mode>> = {
   "SDK 2": "legacy",
   "SDK 2 that asks for the latest revision first": "auto",
@@ -84,12 +84,12 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
     }
   });
 
-  test("is told that a token is not right", async () => {
+  test("gets an authorization error for an invalid token", async () => {
     await expect(connect(`pat_00${"A".repeat(43)}`)).rejects.toThrow(/401|unauthorized|-32001/i);
   });
 });
 
-/** What a program keeps while it signs in; where its person is sent to stands in `address`. */
+/** An OAuth client's storage; `address` is the page that its user would be sent to. */
 const signingIn = () => {
   const redirectUrl = "http://127.0.0.1:50123/callback";
   const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};
@@ -117,7 +117,7 @@ const signingIn = () => {
 };
 
 describe("a client without a token", () => {
-  test.each(["SDK 1", ...Object.keys(modes)])("%s finds the way from the 401, registers, is allowed, and calls a tool", async (name) => {
+  test.each(["SDK 1", ...Object.keys(modes)])("%s starts from a 401, registers, is allowed and calls a tool", async (name) => {
     const { kept, provider } = signingIn();
     const mode = modes[name];
     const authProvider = provider as OAuthClientProvider & NewerProvider;
@@ -133,30 +133,33 @@ describe("a client without a token", () => {
   });
 });
 
-describe("SDK 2 in the latest revision, handed over to the person", () => {
+describe("SDK 2 in the latest revision with an action that needs the person", () => {
   let share_id = "";
   beforeAll(async () => {
     share_id = await createShare(service, cookies.consumer);
   });
 
-  test.each(["accept", "decline", "cancel"] as const)("that opens addresses opens the page, and %s ends with the share", async (action) => {
-    const opened: string[] = [];
-    const client = new NewerClient(named, {
-      versionNegotiation: { mode: { pin: "2026-07-28" } },
-      capabilities: { elicitation: { url: {} } },
-    });
-    client.setRequestHandler("elicitation/create", ({ params }) => {
-      opened.push(params.mode === "url" ? params.url : "a form");
-      return { action };
-    });
-    await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
-    const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "renew" } });
-    expect(opened).toEqual([`${service.origin}/app/shares/${share_id}/renew`]);
-    expect(result).toMatchObject({ isError: false, structuredContent: { id: share_id } });
-    await client.close();
-  });
+  test.each(["accept", "decline", "cancel"] as const)(
+    "opens the page if it supports URLs, and returns the share after %s",
+    async (action) => {
+      const opened: string[] = [];
+      const client = new NewerClient(named, {
+        versionNegotiation: { mode: { pin: "2026-07-28" } },
+        capabilities: { elicitation: { url: {} } },
+      });
+      client.setRequestHandler("elicitation/create", ({ params }) => {
+        opened.push(params.mode === "url" ? params.url : "a form");
+        return { action };
+      });
+      await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
+      const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "renew" } });
+      expect(opened).toEqual([`${service.origin}/app/shares/${share_id}/renew`]);
+      expect(result).toMatchObject({ isError: false, structuredContent: { id: share_id } });
+      await client.close();
+    },
+  );
 
-  test.each([undefined, {}, { form: {} }])("that declares elicitation %j gets the address beside the share", async (elicitation) => {
+  test.each([undefined, {}, { form: {} }])("gets the URL with the share if it declares elicitation %j", async (elicitation) => {
     const client = new NewerClient(named, {
       versionNegotiation: { mode: { pin: "2026-07-28" } },
       capabilities: elicitation === undefined ? {} : { elicitation },
@@ -168,7 +171,7 @@ describe("SDK 2 in the latest revision, handed over to the person", () => {
   });
 });
 
-test("two Authorization headers are 401, also where each of them would do", async () => {
+test("returns 401 for two Authorization headers, even if both are valid", async () => {
   const authorization = `Bearer ${tokens.consumer}`;
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -1,4 +1,4 @@
-// The whole upgrade on one machine: the service's own bundle, the provider's own library, and the stand-in for the provider.
+// Paid plans from checkout to cancellation: the bundled Worker with the payment provider's library and a local mock of the provider.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { signInToOrigin } from "../support/local-session.ts";
@@ -16,7 +16,7 @@ const press = (page: string, name: string): Promise<Response> =>
 const account = (): Promise<unknown> =>
   service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
 
-test("an owner pays for a plan, fails to pay, pays, and ends it, from page to page", async () => {
+test("changes the account when an owner pays, fails to pay, pays again, changes the plan and cancels", async () => {
   const cookie = await signInToOrigin(service.origin, getExampleOwnerEmail("free"));
   const open = async (): Promise<string> => {
     const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
@@ -43,7 +43,7 @@ test("an owner pays for a plan, fails to pay, pays, and ends it, from page to pa
   expect(await account()).toEqual({ status: "active", plan: "free" });
 });
 
-test("a person who pays and deletes the account is asked for nothing more", async () => {
+test("cancels the subscription of a person who deletes the account", async () => {
   const { origin, world, database, runtime } = service;
   const cookie = await signInToOrigin(origin, world.consumerEmail, "consumer");
   const opened = await fetch(`${origin}/v1/billing/checkout?plan=white_glove`, { headers: { cookie }, redirect: "manual" });
@@ -68,7 +68,7 @@ test("a person who pays and deletes the account is asked for nothing more", asyn
   expect(results).toEqual([{ account_id: null, ended_at: expect.any(Number) }]);
 });
 
-test("the stand-in answers nobody without the key of this machine", async () => {
+test("returns 401 from the provider mock without the right key", async () => {
   const answer = await fetch(`${service.demoOrigin}/v1/checkout/sessions`, {
     method: "POST",
     headers: { authorization: "Bearer sk_test_other" },

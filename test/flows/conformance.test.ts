@@ -1,6 +1,6 @@
-// The official conformance suite of the Model Context Protocol against the whole service. What it expects and the server does not do
-// stands in a file for each revision, a line and a reason a check: a check that fails and is not there fails this test, and so does one
-// that is there and passes.
+// Runs the official conformance suite of the Model Context Protocol against a local service. Each revision has a file with the checks
+// that the server does not pass, each with a reason. A failing check that is not in the file fails this test, and so does a passing
+// check that is.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,12 +15,12 @@ import { allowConnection, createToken, signInToService } from "../support/assist
 import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
-let door: Server;
+let tokenProxy: Server;
 let cookie = "";
 let results = "";
 
-/** The suite cannot send a token: this adds one, and leaves everything else as it came, the name of the host included. */
-const openDoor = (token: string): Promise<Server> =>
+/** A proxy that adds the token, which the suite cannot send, and leaves everything else unchanged, including the Host header. */
+const startTokenProxy = (token: string): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer((incoming, answer) => {
       const { method, url, rawHeaders } = incoming;
@@ -38,11 +38,11 @@ const openDoor = (token: string): Promise<Server> =>
 beforeAll(async () => {
   service = await startLocalService({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
   cookie = await signInToService(service, "consumer", service.world.consumerEmail);
-  door = await openDoor(await createToken(service, "consumer", cookie));
+  tokenProxy = await startTokenProxy(await createToken(service, "consumer", cookie));
   results = await mkdtemp(join(tmpdir(), "svc-conformance-"));
 });
 afterAll(async () => {
-  door.close();
+  tokenProxy.close();
   await service.stop();
   await rm(results, { recursive: true, force: true });
 });
@@ -70,19 +70,19 @@ const baselineOf = (revision: string): string => `test/flows/conformance/${revis
 const passedIn = (output: string): string[] =>
   [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
 
-/** What the suite says at its end of checks that do not go with the file. */
+/** The checks in the suite's summary that do not match the file. */
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 
-/** What an agent server with tools alone can show; the rest of the suite calls tools, prompts and resources of a fixture. */
+/** Scenarios that a server with only tools can pass; the others call tools, prompts and resources of a fixture. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],
 };
 
 describe.each(Object.entries(shown))("the conformance suite of %s", (revision, wanted) => {
-  test("finds nothing but what its file explains", async () => {
-    const { port } = door.address() as AddressInfo;
+  test("reports only failures that its file explains", async () => {
+    const { port } = tokenProxy.address() as AddressInfo;
     const where = ["--url", `http://localhost:${port}/mcp`, "-o", join(results, revision)];
     const { status, output } = await suite([
       "server",
@@ -93,7 +93,7 @@ describe.each(Object.entries(shown))("the conformance suite of %s", (revision, w
     expect(passedIn(output)).toEqual(expect.arrayContaining([...wanted]));
   });
 
-  test("has a reason beside each line of its file, and excuses no scenario whole", () => {
+  test("has a reason for each line of its file, and no line that covers a whole scenario", () => {
     const lines = readFileSync(baselineOf(revision), "utf8")
       .split("\n")
       .filter((line) => line.trimStart().startsWith("- "));
@@ -103,7 +103,7 @@ describe.each(Object.entries(shown))("the conformance suite of %s", (revision, w
 });
 
 describe("the conformance suite for authorization servers", () => {
-  test("finds the metadata right, and gets a token for a code", async () => {
+  test("accepts the metadata and exchanges a code for a token", async () => {
     const port = await findFreePort();
     const redirect_uris = [`http://127.0.0.1:${port}/callback`];
     const registered = await fetch(`${service.origin}/oauth/register`, {

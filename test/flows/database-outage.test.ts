@@ -1,6 +1,6 @@
-// The database refuses every write for a while, in the middle of submissions and withdrawals: the lock on its file is taken from
-// outside. Whoever asks meanwhile is told so, nothing is done by halves, and afterwards nothing is missing: not a record, not a
-// statement, not an event. OUTAGE_MS is how long it lasts (npm run stress sets 30,000).
+// Takes the lock of the database file during submissions and withdrawals, so that every write fails for a while. Requests get 503
+// meanwhile, nothing is written partially, and afterwards no record, statement or event is missing.
+// OUTAGE_MS is the duration (npm run stress sets 30,000).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -77,7 +77,7 @@ interface Issued {
   readonly manage_url: string;
 }
 
-/** Asks until it is answered with something else than trouble of the service, as a page and a person do. */
+/** Repeats a request until the response is not a 5xx, as a page or a person would. */
 const insist = async (path: string, init: RequestInit): Promise<{ readonly status: number; readonly data: Issued }> => {
   for (;;) {
     const from = performance.now();
@@ -114,7 +114,7 @@ const sequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
   }
 };
 
-test("W6: a database that fails for a while costs answers, and nothing that was answered or begun", {
+test("W6: returns 503 during a database outage and loses nothing that was acknowledged or started", {
   timeout: 120_000 + 2 * outageMs,
 }, async () => {
   const place: ProducerTarget = { url, vars: testVars, business: acme.id };

@@ -1,5 +1,5 @@
-// docs/operate/deploy.md in a fresh clone, command by command as it is printed, as far as no account is needed: keys, release, dry run.
-// Of a command that needs an account, its name is asked of the tool.
+// Runs the commands of docs/operate/deploy.md in a fresh clone, as printed, as far as they need no account: keys, release, dry run.
+// For a command that needs an account, checks only that the tool has it.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,8 +35,8 @@ const run = (command: string): Promise<Ran> =>
     child.on("close", (status) => done({ status, output }));
   });
 
-/** What stands for a command that needs the registry or an account; null where another command here is most of it. */
-const stands: Readonly<Record<string, string | null>> = {
+/** Replacements for commands that need the registry or an account; null if another command covers them. */
+const replacements: Readonly<Record<string, string | null>> = {
   "npm ci": null, // what is installed here is linked in
   "npx wrangler d1 create svc": "npx wrangler d1 create --help",
   "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
@@ -49,21 +49,21 @@ const stands: Readonly<Record<string, string | null>> = {
 const printed = new Map<string, string>();
 
 describe("docs/operate/deploy.md", () => {
-  test("holds the commands that this test knows how to take", () => {
-    const known = [...Object.keys(stands), "npm run release", "npx wrangler deploy --dry-run"];
+  test("contains only commands that this test can run or replace", () => {
+    const known = [...Object.keys(replacements), "npm run release", "npx wrangler deploy --dry-run"];
     expect(commands.filter((command) => !known.includes(command) && !command.startsWith("npm run --silent keys -- "))).toEqual([]);
     expect(known.filter((command) => !commands.includes(command))).toEqual([]);
   });
 
-  test("is taken in a fresh clone, each command as printed", async () => {
+  test("works in a fresh clone with each command as printed", async () => {
     expect(existsSync(join(clone, "dist"))).toBe(false);
     const succeeds = async (command: string): Promise<void> => {
       const { status, output } = await run(command);
       expect(status, `${command}\n${output}`).toBe(0);
       printed.set(command, output);
     };
-    const asked = Promise.all(Object.values(stands).flatMap((command) => (command === null ? [] : [succeeds(command)])));
-    for (const command of commands.filter((one) => !(one in stands))) await succeeds(command);
+    const asked = Promise.all(Object.values(replacements).flatMap((command) => (command === null ? [] : [succeeds(command)])));
+    for (const command of commands.filter((one) => !(one in replacements))) await succeeds(command);
     await asked;
     expect(existsSync(join(clone, "dist/assets/v1/svc.js"))).toBe(true);
   }, 180_000);
@@ -75,13 +75,13 @@ describe("docs/operate/deploy.md", () => {
   const required = JSON.parse(/^required = (\[.*\])$/m.exec(toml)?.[1] ?? "[]") as string[];
   const generated = (): Record<string, string> => JSON.parse(readFileSync(join(clone, "secrets.json"), "utf8"));
 
-  test("generates every secret that the deployment asks for, and names them all", () => {
+  test("generates and lists every secret that the deployment needs", () => {
     expect(required.length).toBeGreaterThan(4);
     expect(required.filter((name) => !(name in generated()))).toEqual([]);
     expect(required.filter((name) => !section.includes(name))).toEqual([]);
   });
 
-  test("names only settings that there are", () => {
+  test("names only existing settings", () => {
     const optional = ["MAIL_HTTP_TOKEN", "EMAIL", "DEV_"]; // a secret of one transport, a binding, a prefix
     const named = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`|\b([A-Z]+_[A-Z_]+)\b/g)].map(([, quoted, plain]) => quoted ?? plain));
     const there = [...Object.keys(vars), ...required, ...optional];
@@ -89,7 +89,7 @@ describe("docs/operate/deploy.md", () => {
     for (const name of optional) expect(readFileSync("workers/env.ts", "utf8")).toContain(name);
   });
 
-  /** What the Worker makes of settings: the environment it runs as, or why it does not run. */
+  /** The environment that the Worker runs in with these settings, or the reason why it does not start. */
   const started = (settings: object): string => {
     const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig(JSON.parse(process.env.SETTINGS)).environment)`;
     const env = { ...process.env, SETTINGS: JSON.stringify(settings) };
@@ -97,7 +97,7 @@ describe("docs/operate/deploy.md", () => {
     return stdout === "" ? stderr : stdout;
   };
 
-  test("ends with settings that are fit to run, once the mail is named", () => {
+  test("results in valid settings once the email transport is set", () => {
     const output = [...printed].find(([command]) => command.includes(" keys "))?.[1] ?? "";
     const auditVkey = /"AUDIT_VKEY": "([^"]+)"/.exec(output)?.[1];
     const mail = { MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "https://mail.example.com/send", MAIL_HTTP_TOKEN: "a token of the mail service" };

@@ -1,5 +1,5 @@
-// The first hour of docs/guides/first-hour.md, taken as it is printed: its tag in a browser, its commands in a shell, against the running
-// service and a receiver. Its four checks of a signature are run by test/interop/webhook-signatures.test.ts.
+// Runs docs/guides/first-hour.md as printed: its script tag in a browser and its commands in a shell, against a local service and a
+// receiver. Its signature checks in four languages are tested in test/interop/webhook-signatures.test.ts.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -64,7 +64,7 @@ const answersIn = (printed = ""): { ok: boolean; data: Record<string, unknown> }
   [...printed.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer));
 
 describe("the first hour", () => {
-  test("from a certificate by command to its withdrawal, as printed", async () => {
+  test("issues and withdraws a certificate with the printed commands", async () => {
     const { acme } = service.world;
     const [issued, checked, registered, pinged, withdrawn, contact] = await inShell(blocks("sh"), {
       SVC: service.origin,
@@ -93,7 +93,7 @@ describe("the first hour", () => {
     for (const { body, signature } of heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
   });
 
-  test("the tag on the form certifies a submission and adds its number", async () => {
+  test("certifies a submission with the printed tag and adds the certificate ID", async () => {
     const [form = ""] = blocks("html");
     const sent: string[] = [];
     const site = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
-// The commands of guides that are read beside the first hour, as they are printed, against the running service: only its address and the
-// certificate are put in.
+// Runs the commands of the other guides as printed, against a local service. Only the service URL and the certificate ID are
+// replaced.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ const inShell = async (script: string, more: Readonly<Record<string, string>> = 
 };
 
 describe("the commands of the guides", () => {
-  test("of withdrawals record one, from everybody and from a single recipient, say that contact has ceased, and ask before a campaign", async () => {
+  test("record withdrawals from all or one recipient, acknowledge that contact has ceased, and check before a campaign", async () => {
     const [block = "", ...others] = commandsOf("withdrawal");
     expect(others).toEqual([]);
     const [whole, single] = [await issued(), await issued()];
@@ -63,7 +63,7 @@ describe("the commands of the guides", () => {
     expect([await verified(whole), await verified(single)]).toEqual(["revoked", "active"]);
   });
 
-  test("of evidence packs save the file", async () => {
+  test("save an evidence pack", async () => {
     const { cert_id: CERT } = await issued();
     const [exporting = "", ...others] = commandsOf("evidence-pack");
     expect(others.map((block) => block.split(" ", 3).join(" "))).toEqual(["npm run verify"]);
@@ -79,14 +79,14 @@ describe("the commands of the guides", () => {
     expect(readFileSync(join(folder, name)).subarray(0, 2).toString()).toBe("PK");
   });
 
-  test("of fingerprints print the fingerprint", async () => {
+  test("print the fingerprint", async () => {
     const { cert_id: CERT, fingerprint } = await issued();
     const [block = "", ...others] = commandsOf("fingerprints");
     expect(others).toEqual([]);
     expect(await inShell(block, { CERT })).toBe(`${fingerprint}  -\n`);
   });
 
-  test("of policies print the hash of the example's text", async () => {
+  test("print the hash of the example policy text", async () => {
     const [block = "", ...others] = commandsOf("policies");
     expect(others).toEqual([]);
     const [, example = ""] = /has the text\n\n```\n([\s\S]*?)\n```/.exec(textOf("policies")) ?? [];

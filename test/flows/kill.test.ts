@@ -1,6 +1,6 @@
-// The promise behind every 201: whatever process dies the next moment, the certificate is there, once, with its audit
-// entry and its ledger statement; and behind every 200 of a withdrawal: it happened, once, with its audit entry, its statement
-// and its event. The service is killed in the middle of a storm and the database file is read directly.
+// Checks that every acknowledged certificate (201) survives a crash, once, with its audit
+// entry and ledger statement, and every acknowledged withdrawal (200), once, with its audit entry, statement
+// and event. The service is killed under load and the database file is read directly.
 // KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -63,7 +63,7 @@ const submit = async (url: string): Promise<Acknowledged | null> => {
   return answer.data;
 };
 
-/** By the link from the 201. Answers the certificate's id once the withdrawal is acknowledged. */
+/** Withdraws by the manage link of the receipt. Returns the certificate's ID when the withdrawal is acknowledged. */
 const withdraw = async (url: string, { cert_id, manage_url }: Acknowledged): Promise<string> => {
   const response = await fetch(`${url}/v1/certs/${cert_id}/opt-out/manage`, {
     method: "POST",
@@ -99,8 +99,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
-describe("SIGKILL in a storm of submissions and withdrawals", () => {
-  test("every acknowledged certificate is there once, with its audit entry and its ledger statement", {
+describe("SIGKILL under a load of submissions and withdrawals", () => {
+  test("keeps every acknowledged certificate once, with its audit entry and its ledger statement", {
     timeout: 60_000 * rounds,
   }, async () => {
     const acknowledged: Acknowledged[] = [];
@@ -161,7 +161,7 @@ describe("SIGKILL in a storm of submissions and withdrawals", () => {
     expect(withdrawn.length).toBeGreaterThan(0);
     expect(undone).toEqual([]);
 
-    // What was not acknowledged is there whole or not at all.
+    // Work that was not acknowledged is complete or absent.
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_outbox WHERE type = 'certificate.issued'")).toBe(certificates);
@@ -183,7 +183,7 @@ describe("SIGKILL in a storm of submissions and withdrawals", () => {
     }
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
-    await withdraw(url, next); // whatever events were left behind are placed with the next one
+    await withdraw(url, next); // events left behind are placed together with the next one
     await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);

@@ -1,4 +1,4 @@
-// The typed client against the running service, and against a service that is busy, away, or somebody else.
+// Tests the typed client against a local service, and against mocked responses of a busy, unreachable or wrong server.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSvc, pagesOf, type Svc, type SvcOptions } from "../../kit/client.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -22,14 +22,14 @@ const submission = () => ({
 const fromSite = { Origin: "https://www.example.com" };
 
 describe("against the service", () => {
-  test("certificates are issued, read, listed, exported and withdrawn with the key of the business", async () => {
+  test("issues, reads, lists, exports and withdraws certificates with the business's key", async () => {
     const svc = withKey(service.world.acme.keys.live);
     const issued = await svc.captureConsent({ headers: fromSite, body: submission() });
     expect(issued.error).toBeUndefined();
     const cert_id = issued.data?.cert_id as string;
     const read = await svc.readCertificate({ path: { cert_id } });
     expect(read.data?.subject).toEqual({ email: "pat@example.com" });
-    // the key went along: without it the evidence would not speak of a server
+    // Only a request with an API key is recorded as captured by a server.
     expect(read.data?.evidence?.captured_via).toBe("server");
     const pack = await svc.exportEvidencePack({ path: { cert_id }, query: { format: "zip" } }, { parseAs: "arrayBuffer" });
     expect(
@@ -43,7 +43,7 @@ describe("against the service", () => {
     expect([stranger.data, stranger.error?.code, stranger.response.status]).toEqual([undefined, "cert_not_found", 404]);
   });
 
-  test("lists go on to their end, each record once", async () => {
+  test("pages through lists to the end, with each record once", async () => {
     const svc = testing();
     const made: string[] = [];
     for (let at = 0; at < 5; at += 1)
@@ -51,10 +51,10 @@ describe("against the service", () => {
     const shares: string[] = [];
     for await (const page of pagesOf(svc, "listShares", { limit: 2 })) shares.push(...(page.data?.shares ?? []).map(({ id }) => id));
     expect(shares).toEqual(made.toReversed());
-    const told: (string | null)[] = [];
+    const seen: (string | null)[] = [];
     for await (const page of pagesOf(svc, "listEvents", { limit: 2 }))
-      told.push(...(page.data?.events ?? []).map((event) => event.share_id));
-    expect(told).toEqual(made);
+      seen.push(...(page.data?.events ?? []).map((event) => event.share_id));
+    expect(seen).toEqual(made);
     const live = withKey(service.world.acme.keys.live);
     for (let at = 0; at < 3; at += 1) await live.captureConsent({ headers: fromSite, body: submission() });
     const certs: string[] = [];
@@ -65,21 +65,21 @@ describe("against the service", () => {
     expect(certs.length).toBeGreaterThan(2);
   });
 
-  test("a refusal is a value, and the last page of a list", async () => {
-    const nobody = withKey(`sk_live_00${"x".repeat(43)}`);
-    const answer = await nobody.listShares();
+  test("returns a refusal as a value and as the last page of a list", async () => {
+    const stranger = withKey(`sk_live_00${"x".repeat(43)}`);
+    const answer = await stranger.listShares();
     expect([answer.data, answer.error, answer.response.status]).toEqual([
       undefined,
       { code: "unauthorized", message: expect.any(String) },
       401,
     ]);
-    const pages = await Array.fromAsync(pagesOf(nobody, "listEvents"));
+    const pages = await Array.fromAsync(pagesOf(stranger, "listEvents"));
     expect(pages.map(({ error }) => error?.code)).toEqual(["unauthorized"]);
     const invalid = await testing().triggerSandboxEvent({ body: { type: "share.eaten" as "share.created" } });
     expect(invalid.error?.code).toBe("invalid_request");
   });
 
-  test("the same key of the caller's makes one certificate, and says that it was told again", async () => {
+  test("issues one certificate for the caller's idempotency key and marks the second response as replayed", async () => {
     const svc = withKey(service.world.acme.keys.live);
     const once = { headers: { ...fromSite, "Idempotency-Key": "order-4711" }, body: submission() };
     const [first, again] = [await svc.captureConsent(once), await svc.captureConsent(once)];
@@ -87,7 +87,7 @@ describe("against the service", () => {
     expect([first, again].map(({ response }) => response.headers.get("idempotency-replayed"))).toEqual([null, "true"]);
   });
 
-  test("an answer that was lost on the way is had by asking again, under the same key: one certificate", async () => {
+  test("retries a lost response under the same key and issues one certificate", async () => {
     let lost = 0;
     const losing: typeof fetch = async (input, init) => {
       const answer = await fetch(input, init);
@@ -112,7 +112,7 @@ interface Sent {
   readonly at: number;
 }
 
-/** A service that answers as it is told, and what it was sent. */
+/** A client with mocked responses, and the requests it sent. */
 const playing = (answers: readonly (Response | Error)[], more: Partial<SvcOptions> = {}): { readonly svc: Svc; readonly sent: Sent[] } => {
   const sent: Sent[] = [];
   const send: typeof fetch = async (input, init) => {
@@ -129,8 +129,8 @@ const refused = (status: number, code: string, headers: Readonly<Record<string, 
   Response.json({ ok: false, error: { code, message: "Said." }, request_id: "req_x" }, { status, headers });
 const away = (): Error => new TypeError("fetch failed");
 
-describe("against a service that is busy or away", () => {
-  test("waits as long as it says, and asks again", async () => {
+describe("against a busy or unreachable service", () => {
+  test("waits for Retry-After and retries", async () => {
     const { svc, sent } = playing([refused(429, "rate_limited", { "retry-after": "1" }), well({ ok: 1 })]);
     expect((await svc.readSandboxClock()).error).toBeUndefined();
     expect((sent[1] as Sent).at - (sent[0] as Sent).at).toBeGreaterThanOrEqual(990);
@@ -138,13 +138,13 @@ describe("against a service that is busy or away", () => {
     expect((sent[0] as Sent).headers.get("authorization")).toBe("Bearer sk_test_x");
   });
 
-  test("hands back what would take longer than its patience", async () => {
+  test("returns a refusal whose Retry-After exceeds patienceSeconds", async () => {
     const { svc, sent } = playing([refused(429, "rate_limited", { "retry-after": "3600" })]);
     expect((await svc.readSandboxClock()).error?.code).toBe("rate_limited");
     expect(sent.length).toBe(1);
   });
 
-  test("sends a POST again under one key, and gives each call a key of its own", async () => {
+  test("retries a POST under one idempotency key, and uses a new key for each call", async () => {
     const { svc, sent } = playing([away(), refused(503, "storage_unavailable"), well({}), well({})]);
     await svc.resetSandbox();
     await svc.resetSandbox();
@@ -154,14 +154,14 @@ describe("against a service that is busy or away", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test("asks again while its own first try is still being answered, and leaves a conflict of the caller's alone", async () => {
+  test("retries while its own first attempt is in progress, but not after another idempotency conflict", async () => {
     const ours = playing([away(), refused(409, "idempotency_conflict"), well({ ended: 1 })]);
     expect((await ours.svc.resetSandbox()).data).toEqual({ ended: 1 });
     const callers = playing([refused(409, "idempotency_conflict")]);
     expect((await callers.svc.resetSandbox()).error?.code).toBe("idempotency_conflict");
   });
 
-  test("does not send again a POST that takes no key and might have happened", async () => {
+  test("does not retry a POST without an idempotency key that may have taken effect", async () => {
     const { svc, sent } = playing([away()]);
     expect((await svc.searchCertificates({ body: {} })).error?.code).toBe("unreachable");
     expect(sent.length).toBe(1);
@@ -169,7 +169,7 @@ describe("against a service that is busy or away", () => {
     expect((await counted.svc.searchCertificates({ body: {} })).error).toBeUndefined();
   });
 
-  test("does not send again what was refused for good", async () => {
+  test("does not retry a permanent refusal", async () => {
     for (const status of [400, 401, 402, 403, 404, 409, 410, 422]) {
       const { svc, sent } = playing([refused(status, "no")]);
       expect((await svc.readSandboxClock()).error?.code).toBe("no");
@@ -177,27 +177,27 @@ describe("against a service that is busy or away", () => {
     }
   });
 
-  test("says that nobody answered, after three tries, as a value", async () => {
+  test("returns unreachable as a value after three attempts", async () => {
     const { svc, sent } = playing([away(), away(), away()]);
     const { data, error, response } = await svc.readSandboxClock();
     expect([data, error?.code, response.ok, response.status, sent.length]).toEqual([undefined, "unreachable", false, 0, 3]);
   });
 
-  test("gives up on a try that hangs", async () => {
+  test("returns unreachable when an attempt times out", async () => {
     const hanging: typeof fetch = (_, init) =>
       new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
     const svc = createSvc({ baseUrl: "https://api.example.com", retries: 0, timeoutMs: 50, fetch: hanging });
     expect((await svc.health()).error?.code).toBe("unreachable");
   });
 
-  test("throws when the caller ended the call, and nothing else", async () => {
+  test("throws when the caller aborts the call", async () => {
     const ended = new AbortController();
     ended.abort(new Error("enough"));
     const { svc } = playing([well({})]);
     await expect(svc.readSandboxClock({}, { signal: ended.signal })).rejects.toThrow("enough");
   });
 
-  test("takes no other page for the service's", async () => {
+  test("returns unexpected_answer for a response of another server", async () => {
     for (const status of [200, 404]) {
       const page = new Response("<h1>Sign in to the hotel's network</h1>", { status, headers: { "content-type": "text/html" } });
       const broken = new Response("{", { status, headers: { "content-type": "application/json" } });

@@ -1,5 +1,5 @@
-// What developers install, as they do it: packed, installed into an empty folder, and every block of docs/guides/kit.md run as it is printed
-// against the running service.
+// Tests the npm package as developers use it: packed, installed into an empty folder, with every block of docs/guides/kit.md run as
+// printed against a local service.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
@@ -111,12 +111,12 @@ const [install = "", triggers = "", clockBlock = "", eventsBlock = "", verifyHel
 const [listenBlock = "", followBlock = ""] = blocks("console");
 const [clientBlock = "", signatureBlock = ""] = blocks("js");
 
-test("every block of the guide is one that is run below", () => {
+test("covers every block of the guide", () => {
   expect([blocks("sh").length, blocks("console").length, blocks("js").length]).toEqual([5, 2, 2]);
 });
 
 describe("the package", () => {
-  test("installs into an empty folder, brings nothing along, and its command says what it can do", async () => {
+  test("installs into an empty folder without dependencies, and its command prints its help", async () => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     const said = await inShell(install, { KIT: "./svc-1.0.0.tgz", npm_config_offline: "true" });
     expect(said).toContain("svc listen --forward-to");
@@ -125,7 +125,7 @@ describe("the package", () => {
     expect(await inShell(verifyHelp)).toContain("Usage: svc-verify");
   });
 
-  test("types what is asked and what is answered, without a look at anything else", async () => {
+  test("types requests and responses without other packages", async () => {
     const right = `import { createSvc, pagesOf, type Share, type ShareRevokedEvent } from "svc/client";
 import { verifySignature } from "svc/verify-signature";
 const svc = createSvc({ baseUrl: "https://api.example.com", apiKey: "sk_test_x" });
@@ -134,10 +134,10 @@ if (answer.error === undefined) { const status: string = answer.data.status; con
 else { const code: string = answer.error.code; console.log(code); }
 for await (const page of pagesOf(svc, "listEvents", { cursor: 0 })) if (page.error === undefined) console.log(page.data.head);
 export const known: boolean = verifySignature("", null, "", 0);
-export const told = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
+export const describe = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
 `;
     writeFileSync(join(folder, "right.ts"), right);
-    // what may be missing is looked at first; a path has its share; types and lists are those there are
+    // Errors: data before the error check, a missing path parameter, an unknown event type, an unknown list.
     const wrong = [
       "console.log(answer.data.status);",
       "await svc.readShare({});",
@@ -163,7 +163,7 @@ export const told = (event: ShareRevokedEvent, share: Share): string => event.sh
     }
   });
 
-  test("holds what it names and nothing of the repository beside it", async () => {
+  test("contains exactly the published files", async () => {
     const { stdout } = await run("tar", ["-tzf", "svc-1.0.0.tgz"], { cwd: folder });
     const names = ["client.mjs", "client.d.ts", "api.d.ts", "svc.mjs", "svc-verify.mjs", "verify-signature.mjs", "verify-signature.d.ts"];
     expect(stdout.trim().split("\n").sort()).toEqual(
@@ -173,7 +173,7 @@ export const told = (event: ShareRevokedEvent, share: Share): string => event.sh
 });
 
 describe("svc listen and svc trigger", () => {
-  test("bring what was triggered to the receiver, as printed, signed with a secret that outlives the command", async () => {
+  test("forward triggered events to the receiver, signed with a secret that stays the same in the next run", async () => {
     heard.length = 0;
     const first = listening(listenBlock.trim());
     await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
@@ -200,7 +200,7 @@ describe("svc listen and svc trigger", () => {
     expect(secretIn(again.said)).toBe(secret);
   });
 
-  test("forward the very delivery that an endpoint gets: every byte of the body, every header but what tells attempts apart", async () => {
+  test("forward the same body and headers that an endpoint gets, except for headers that differ between attempts", async () => {
     const { origin, world } = service;
     const cookie = await signInToOrigin(origin, world.ownerEmail);
     const url = `http://localhost:${port}/endpoint`;
@@ -219,20 +219,20 @@ describe("svc listen and svc trigger", () => {
     expect(forwarded.body).toBe(pushed.body);
     const perAttempt = ["svc-signature", "svc-delivery-id", "webhook-timestamp", "webhook-signature"];
     const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the rest is the transport's
-    const told = ({ headers }: Heard): object =>
+    const comparableHeaders = ({ headers }: Heard): object =>
       Object.fromEntries(
         Object.entries(headers)
           .filter(([name]) => ours.test(name))
           .map(([name, value]) => [name, perAttempt.includes(name) ? "" : value]),
       );
-    expect(Object.keys(told(pushed)).length).toBe(10);
-    expect(told(forwarded)).toEqual(told(pushed));
+    expect(Object.keys(comparableHeaders(pushed)).length).toBe(10);
+    expect(comparableHeaders(forwarded)).toEqual(comparableHeaders(pushed));
     expect(verifySignature(pushed.body, pushed.headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
     expect(pushed.headers["svc-delivery-id"]).toMatch(/^dlv_/);
     expect(forwarded.headers["svc-delivery-id"]).toMatch(/^dlv_local_/);
   });
 
-  test("leave nothing out and keep the order while the receiver and the command itself are killed between events", async () => {
+  test("skip no event and keep the order when the receiver and the command are killed between events", async () => {
     heard.length = 0;
     const listen = `node_modules/.bin/svc listen --forward-to http://localhost:${port}/hook`;
     const first = listening(listen);
@@ -241,11 +241,11 @@ describe("svc listen and svc trigger", () => {
     await vi.waitFor(() => expect(events().length).toBe(1), { timeout: 20_000 });
     await closeReceiver();
     sent.push(await trigger("share.created"), await trigger("share.created"));
-    await vi.waitFor(() => expect(first.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.said()).toContain("no response, trying again"), { timeout: 20_000 });
     end(first.child, "SIGKILL");
     await first.ended;
     const second = listening(listen);
-    await vi.waitFor(() => expect(second.said()).toContain("nobody answers, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(second.said()).toContain("no response, trying again"), { timeout: 20_000 });
     await openReceiver();
     await vi.waitFor(() => expect(events().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
     end(second.child, "SIGTERM");
@@ -254,7 +254,7 @@ describe("svc listen and svc trigger", () => {
     expect(secretIn(second.said())).toBe(secretIn(first.said()));
   });
 
-  test("read from the place that is named, the types that are named, and start anew where the kept place is of another service", async () => {
+  test("read the given types from the given position, and ignore a saved position of another service", async () => {
     const to = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
     heard.length = 0;
     expect((await svc([...to, "--from", "start"])).code).toBe(0);
@@ -275,7 +275,7 @@ describe("svc listen and svc trigger", () => {
     expect(said).toContain(`after seq ${all.length}`);
   });
 
-  test("post once whatever the answer is, and with --retry until it is 2xx", async () => {
+  test("post once regardless of the response, and with --retry until it is 2xx", async () => {
     const statuses = [500, 302, 204];
     const asked: string[] = [];
     const strict = createServer((request, response) => {
@@ -303,7 +303,7 @@ describe("svc listen and svc trigger", () => {
     strict.close();
   });
 
-  test("wait as long as the service says, and for a service that is away", async () => {
+  test("wait for Retry-After, and for a service that is unreachable", async () => {
     const asked: number[] = [];
     const busy = createServer((_, response) => {
       asked.push(Date.now());
@@ -343,7 +343,7 @@ describe("svc clock", () => {
     expect((await fetch(`${service.origin}/v1/sandbox/reset`, { method: "POST", headers, body: "{}" })).status).toBe(200);
   };
 
-  test("reads the clock and moves it, as printed; what is due by then has happened", async () => {
+  test("reads and moves the clock, and processes everything due by then", async () => {
     await reset();
     const made = JSON.parse((await svc(["trigger", "share.created"])).said) as { share_id: string };
     const [before, after] = objectsIn<Clock>(await inShell(clockBlock));
@@ -356,7 +356,7 @@ describe("svc clock", () => {
     await reset();
   });
 
-  test("goes by every unit and to a moment, and not back", async () => {
+  test("moves by every unit and to a given time, but not back", async () => {
     await reset();
     const offsets: number[] = [];
     for (const by of ["+90s", "+30m", "+12h", "+6d", "+2w"]) {
@@ -372,7 +372,7 @@ describe("svc clock", () => {
 });
 
 describe("svc events", () => {
-  test("prints what the feed holds, an event a line, as printed", async () => {
+  test("prints the feed, one event per line", async () => {
     const sent = [await trigger("share.created"), await trigger("share.revoked")];
     const printed = linesIn(await inShell(eventsBlock));
     expect(printed.slice(-1)).toEqual(sent.slice(-1));
@@ -386,7 +386,7 @@ describe("svc events", () => {
     expect(linesIn(await inShell("npx svc events | head -n 1"))).toEqual(all.slice(0, 1));
   });
 
-  test("goes on with what comes, as printed, and ends with 0 when it is ended", async () => {
+  test("prints new events with --follow and exits with 0 when it is stopped", async () => {
     const printed = listening(followBlock.trim());
     const own = listening("node_modules/.bin/svc events --follow");
     for (const one of [printed, own]) await vi.waitFor(() => expect(one.said()).toContain("Following test events"), { timeout: 20_000 });
@@ -404,7 +404,7 @@ describe("svc events", () => {
 });
 
 describe("svc verify", () => {
-  test("ends with 3 where nothing is wrong and what was asked for is missing, and with 1 where a check fails", async () => {
+  test("exits with 3 when required evidence is missing and with 1 when a check fails", async () => {
     const { world, origin, runtime } = service;
     const { headers, body } = consentRequest(world.acme, "https://www.example.com", 1);
     const issued = await fetch(`${origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
@@ -426,10 +426,10 @@ describe("svc verify", () => {
   });
 });
 
-describe("how commands end", () => {
+describe("the exit code of a command", () => {
   const to = ["listen", "--forward-to", "http://localhost:9/"];
 
-  test("2 for wrong usage, with the help and without a word of the key", async () => {
+  test("is 2 for wrong usage, with the help and without the key in the output", async () => {
     const { sandbox, live } = service.world.acme.keys;
     const wrong: [string[], Record<string, string>][] = [
       [[], {}],
@@ -473,7 +473,7 @@ describe("how commands end", () => {
     }
   });
 
-  test("1 where the service refuses, with its code", async () => {
+  test("is 1 when the service refuses, with the error code in the output", async () => {
     const stranger = { SVC_API_KEY: `sk_test_00${"x".repeat(43)}` };
     for (const words of [to, ["trigger", "share.created"], ["clock"], ["clock", "+1d"], ["events"], ["events", "--follow"]]) {
       const { code, said } = await svc(words, stranger);
@@ -485,7 +485,7 @@ describe("how commands end", () => {
     expect([foreign.code, foreign.said.includes("not_found")]).toEqual([1, true]);
   });
 
-  test("0 for --help of each", async () => {
+  test("is 0 for --help of every command", async () => {
     for (const words of [
       ["--help"],
       ["listen", "--help"],
@@ -500,8 +500,8 @@ describe("how commands end", () => {
   });
 });
 
-describe("the client, as printed", () => {
-  test("shares, reads and lists", async () => {
+describe("the client code of the guide", () => {
+  test("triggers an event, reads current values and lists shares", async () => {
     writeFileSync(join(folder, "client.js"), clientBlock);
     const said = await inShell("node client.js");
     expect(said).toMatch(/^\S+@\S+\n/);

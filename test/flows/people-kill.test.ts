@@ -1,5 +1,5 @@
-// Whoever was told that a code is on its way gets it, and whoever was signed in stays so, whatever process dies in between;
-// and what the service left on disk tells nobody who they are.
+// Checks that every promised code arrives and every session stays valid when processes are killed in between, and
+// that the files of the service do not reveal who the people are.
 import { spawn, type ChildProcess } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ const post = (url: string, path: string, body: object): Promise<Response> =>
 const addressOf = (at: number): string => `person-${at}@kill-test.example`;
 const databases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
 
-/** What a dead sender had in hand is free after a minute; the test does not wait for it. */
+/** Releases the emails that a dead sender had claimed, which otherwise takes a minute. */
 const endLeases = (): void => {
   for (const file of databases()) {
     const database = new DatabaseSync(file);
@@ -62,7 +62,7 @@ afterAll(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-test("every code that was promised arrives and works, and every session holds, across SIGKILL", { timeout: 120_000 }, async () => {
+test("delivers every promised code and keeps every session across SIGKILL", { timeout: 120_000 }, async () => {
   let { child, url } = await start();
   const promised: string[] = [];
   let alive = true;

@@ -1,4 +1,4 @@
-// Policy capture over real sockets: a site on this machine, named in DEV_FETCH_ALLOW, that compresses, redirects, drips
+// Policy capture over real sockets from a site on this machine (allowed by DEV_FETCH_ALLOW) that compresses, redirects, sends slowly
 // and lies.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -102,7 +102,7 @@ const settled = async (certId: string, withinMs = 5_000): Promise<Policies> => {
 const paths = (): string[] => seen.map(({ path }) => path);
 
 describe("a site on this machine", () => {
-  test("is captured, compressed or not, and sees nothing of the visitor", async () => {
+  test("is captured, compressed or not, without sending anything about the visitor", async () => {
     const privacy = "<!doctype html><title>Privacy</title><h1>Datenschutz</h1><p>Wir speichern wenig &amp; kurz.</p>";
     pages["/privacy"] = (_, response) => {
       response
@@ -147,7 +147,7 @@ describe("a site on this machine", () => {
     expect(paths()).not.toContain("/other");
   });
 
-  test("cannot fill the memory with a page that unpacks to 200 MB", async () => {
+  test("cannot exhaust the memory with a page that decompresses to 200 MB", async () => {
     pages["/privacy"] = (_, response) => {
       response.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" });
       const gzip = createGzip();
@@ -171,7 +171,7 @@ describe("a site on this machine", () => {
     expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
   });
 
-  test("that drips is left after ten seconds, and delays no visitor meanwhile", async () => {
+  test("is given up after ten seconds if it responds slowly, without delaying visitors", async () => {
     const drips: NodeJS.Timeout[] = [];
     const dripping: Page = (_, response) => {
       response.writeHead(200, { "content-type": "text/html" });
@@ -198,7 +198,7 @@ describe("a site on this machine", () => {
   });
 });
 
-test("the demo site's policies are captured", async () => {
+test("captures the policies of the demo site", async () => {
   const { certId } = await issue(service.demoOrigin);
   const { policies } = await settled(certId);
   expect(policies.map(({ kind, source_url }) => [kind, source_url])).toEqual([

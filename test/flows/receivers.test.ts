@@ -1,5 +1,5 @@
-// Deliveries over real sockets, on the real runtime: how long a receiver may take, what is heard of its answer, what a
-// receiver that comes back finds, and that no business waits for another. BESIDE_EVENTS sets how many events the other one has
+// Deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a
+// recovered receiver gets, and that no business waits for another. BESIDE_EVENTS sets the events of the other business
 // (npm run stress sets 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -85,7 +85,7 @@ const ended = async (business: string, endpoint: string): Promise<Shown> => {
 };
 
 describe("a receiver", () => {
-  test("W11, W12: has ten seconds, is heard to its status, and is tried again after whatever else it does", {
+  test("W11, W12: has ten seconds, only its status is read, and every other outcome is retried", {
     timeout: 60_000,
   }, async () => {
     const business = world.acme.id;
@@ -116,7 +116,7 @@ describe("a receiver", () => {
     expect(late.durationMs).toBeLessThan(12_000);
   });
 
-  test("W17: that hung and comes back gets all that waited, never more than five at once", { timeout: 150_000 }, async () => {
+  test("W17: gets all waiting deliveries after it recovers, never more than five at once", { timeout: 150_000 }, async () => {
     const business = world.other.id;
     let open = 0;
     let max = 0;
@@ -146,7 +146,7 @@ describe("a receiver", () => {
     expect(hits.get("/flips")).toBeLessThanOrEqual(605); // where this machine took longer than ten seconds for the above, the five come again
   });
 
-  test("W27: gets thousands of events that were committed while nobody looked, each once", { timeout: 120_000 }, async () => {
+  test("W27: gets thousands of events from one drain, each once", { timeout: 120_000 }, async () => {
     const business = world.examples.suspended.id;
     const arrived: string[] = [];
     const endpoint = await register(business, "/many", (request, response) => {
@@ -165,7 +165,7 @@ describe("a receiver", () => {
   });
 
   // By cause and not by the clock: the busy business is held up at two points until the other one has been served.
-  test("W19: of one business, and its feed, wait for nothing that another one's thousands of events do", { timeout: 180_000 }, async () => {
+  test("W19: is not delayed by thousands of events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
     const arrived = new Map<string, string[]>([
       ["/busy", []],
@@ -200,7 +200,7 @@ describe("a receiver", () => {
     await commitEvents(place(busy), 0, { wait: true });
     await eventually(() => held.length === 5);
 
-    const told = [...(await commitEvents(place(other), 20, { wait: true }))];
+    const committed = [...(await commitEvents(place(other), 20, { wait: true }))];
     await eventually(() => distinct("/other") === 20);
     expect(arrived.get("/busy")).toHaveLength(5); // every slot of the busy one was taken all the while
     letGo();
@@ -209,15 +209,15 @@ describe("a receiver", () => {
     for (let poll = 0; poll < 50; poll += 1) {
       const page = await listEvents(place(other), poll % 20, 100);
       expect(page.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 - (poll % 20) }, (_, at) => (poll % 20) + at + 1));
-      expect(page.events.map(({ id }) => id)).toEqual(told.slice(poll % 20));
+      expect(page.events.map(({ id }) => id)).toEqual(committed.slice(poll % 20));
     }
-    told.push(...(await commitEvents(place(other), 20, { wait: true })));
+    committed.push(...(await commitEvents(place(other), 20, { wait: true })));
     await eventually(() => distinct("/other") === 40);
     expect(distinct("/busy")).toBeLessThan(besideEvents);
     letGo();
 
     await eventually(() => distinct("/busy") === besideEvents);
-    expect(arrived.get("/other")?.toSorted()).toEqual(told.toSorted());
+    expect(arrived.get("/other")?.toSorted()).toEqual(committed.toSorted());
     // Each once, but for what was held for longer than a receiver may take: that came again.
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
     const seqs: number[] = [];

@@ -1,4 +1,4 @@
-// The verifier as whoever has a pack gets it: from the service, under the hash that the trust document and the pack name.
+// The verifier as the service serves it, under the hash that the trust document and the evidence pack name.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("is served where the trust document says, has the hash that it says, and runs", async () => {
+test("is served at the URL and with the hash of the trust document, and runs", async () => {
   expect(new URL(trust.verifier.url).pathname).toBe("/svc-verify.mjs");
   const response = await fetch(`${service.origin}/svc-verify.mjs`);
   expect(response.status).toBe(200);
@@ -62,7 +62,7 @@ test("is offered on a certificate's page with the hash of the file that is serve
   expect(page).toContain(`node svc-verify.mjs evidence-${data.cert_id}.zip --trust svc-trust.json`);
 });
 
-test("is named with its hash in a pack's README and in the bundle, and in neither where nobody served one", async () => {
+test("is named with its hash in a pack's README and in the bundle, and in neither if the service serves none", async () => {
   const { parts } = await worldOf({ trust });
   const { url, sha256 } = trust.verifier;
   const readme = textOf(await buildPackFiles(parts), "README.txt");

@@ -1,5 +1,5 @@
-// The guide of sharing, docs/guides/sharing.md, as it is printed: its tag in a browser, its commands in a shell, its calls in four languages,
-// against the running service in test mode.
+// Runs docs/guides/sharing.md as printed: its tag in a browser, its commands in a shell and its calls in four languages, against a
+// local service in test mode.
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildKit } from "../../kit/build.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
-import { shareButtonSelector, waitUntilSettled } from "../support/share-visit.ts";
+import { shareButtonSelector, waitUntilClickable } from "../support/share-visit.ts";
 
 const text = readFileSync("docs/guides/sharing.md", "utf8");
 const blocks = (language: string): string[] =>
@@ -67,7 +67,7 @@ const post = async (path: string, body: object, headers: Readonly<Record<string,
 };
 
 describe("the guide of sharing", () => {
-  test("from the code to the acknowledged end by command", async () => {
+  test("redeems a code and acknowledges the revocation with the printed commands", async () => {
     const mark = "---- the next block ----";
     const said = await printed("bash", ["-e", "-o", "pipefail", "-c", blocks("sh").join(`\necho; echo '${mark}'\n`)]);
     const [agreed, redeemed, heard, current, ended] = said.split(mark).map(answersIn);
@@ -89,7 +89,7 @@ describe("the guide of sharing", () => {
     expect(acknowledged?.data).toMatchObject({ on_time: true, share: { status: "ceased" } });
   });
 
-  test("the button asks the sheet, and the form is filled and names the share", async () => {
+  test("opens the sheet with the button, fills the form and adds the share ID", async () => {
     const sent: string[] = [];
     const page = only.replace("{cdn_url}", service.origin).replace("pc_test_...", service.world.acme.clients.sandbox);
     const server = createServer(async (request, response) => {
@@ -105,7 +105,7 @@ describe("the guide of sharing", () => {
       await visit.page.context().clock.install();
       await visit.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
       const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(shareButtonSelector)]);
-      await waitUntilSettled(sheet);
+      await waitUntilClickable(sheet);
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
       // By a message from the sheet, or on a busy machine by the sheet going back to the page: both fill this form.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);
@@ -214,26 +214,29 @@ func main() {
     ],
   ];
 
-  test.each(programs)("%s redeems once, reads what is there, and acknowledges the end", async (name, command, args, file, program) => {
-    const source = new RegExp(`### ${name}\\n(?:(?!\\n### )[\\s\\S])*?\`\`\`[a-z]+\\n([\\s\\S]*?)\`\`\``).exec(
-      text.split("## In your language")[1] ?? "",
-    );
-    writeFileSync(join(folder, file), program(source?.[1] as string));
-    const stopper = createServer(async (request, response) => {
-      await post(
-        "/v1/sandbox/trigger",
-        { type: "share.revoked", share_id: request.url?.slice(1) },
-        { authorization: `Bearer ${env().KEY}` },
+  test.each(programs)(
+    "%s redeems once, reads current values and acknowledges the revocation",
+    async (name, command, args, file, program) => {
+      const source = new RegExp(`### ${name}\\n(?:(?!\\n### )[\\s\\S])*?\`\`\`[a-z]+\\n([\\s\\S]*?)\`\`\``).exec(
+        text.split("## In your language")[1] ?? "",
       );
-      response.end();
-    });
-    await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
-    const verifier = randomBytes(32).toString("base64url");
-    const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
-    if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds begin
-    const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
-    stopper.closeAllConnections();
-    stopper.close();
-    expect(said.trim().split("\n")).toEqual(["sandbox@example.com", "code_used", "sandbox@example.com", "true"]);
-  });
+      writeFileSync(join(folder, file), program(source?.[1] as string));
+      const stopper = createServer(async (request, response) => {
+        await post(
+          "/v1/sandbox/trigger",
+          { type: "share.revoked", share_id: request.url?.slice(1) },
+          { authorization: `Bearer ${env().KEY}` },
+        );
+        response.end();
+      });
+      await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
+      const verifier = randomBytes(32).toString("base64url");
+      const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
+      if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds begin
+      const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
+      stopper.closeAllConnections();
+      stopper.close();
+      expect(said.trim().split("\n")).toEqual(["sandbox@example.com", "code_used", "sandbox@example.com", "true"]);
+    },
+  );
 });

@@ -51,7 +51,7 @@ const jsonOf = ({ status, output, errors }: Ran) => {
 describe.each(eras)("the Inspector, beginning with the era %s", (era) => {
   const ask = (token: string, ...args: readonly string[]) => inspector(token, ["--protocol-era", era, ...args]);
 
-  test("lists a person's tools and a business's, and none that grants", async () => {
+  test("lists the tools of people and businesses, and none that grants consent", async () => {
     const namesFor = async (token: string): Promise<string[]> =>
       jsonOf(await ask(token, "--method", "tools/list"))
         .tools.map(({ name }: { name: string }) => name)
@@ -68,14 +68,14 @@ describe.each(eras)("the Inspector, beginning with the era %s", (era) => {
     expect(answer.content[0].text).toContain(shareId);
   });
 
-  test("is told why a share that is none is not shown", async () => {
+  test("gets the reason for an unknown share", async () => {
     const nobodys = "shr_00000000000000000000000000";
     const args = ["--method", "tools/call", "--tool-name", "svc_get_share", "--tool-arg", `share_id=${nobodys}`];
     const { output } = await ask(personsToken, ...args);
     expect(JSON.parse(output).isError).toBe(true);
   });
 
-  test("gets nothing with a token that is none", async () => {
+  test("gets nothing with an invalid token", async () => {
     const { status, output, errors } = await ask(`pat_00${"0".repeat(43)}`, "--method", "tools/list");
     expect(status).not.toBe(0);
     expect(`${output}${errors}`).not.toContain("svc_list_shares");

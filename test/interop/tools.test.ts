@@ -1,4 +1,4 @@
-// Our proofs, checked by tools that nobody here wrote, against the whole service: Go's sumdb packages on the live logs, openssl on
+// Checks the proofs of a local service with independent tools: Go's sumdb packages on the live logs, openssl on
 // a time stamp that openssl made, sha256sum on the pack, Python on every hash; and svc-verify as it is handed out.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -201,7 +201,7 @@ describe("Python (X5)", () => {
     expect(status, said).toBe(0);
   });
 
-  test("stops at a changed disclosure", () => {
+  test("fails on a changed disclosure", () => {
     execFileSync("cp", ["-r", pack, at("changed")]);
     writeFileSync(at("changed/fingerprint/disclosure.txt"), "something else");
     expect(run("python3", [script, "pack", at("changed")]).status).toBe(1);
@@ -216,7 +216,7 @@ describe("svc-verify as it is handed out", () => {
     expect(status, said).toBe(0);
   });
 
-  test("passes the first certificate of a business that the log has not recorded yet, exported at once", async () => {
+  test("passes a certificate exported before the log has recorded its business", async () => {
     const { other } = service.world;
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
@@ -224,13 +224,13 @@ describe("svc-verify as it is handed out", () => {
     await service.runtime.scheduled("* * * * *"); // the minute's work, and not the quarter hour's
     await anchored();
     await saved(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
-    // Its time stamp comes with the quarter hour's checkpoint: asked of nobody here.
+    // The time stamp comes with the 15-minute checkpoint, so it is not required here.
     writeFileSync(at("trust-alone.json"), JSON.stringify({ ...JSON.parse(readFileSync(at("trust.json"), "utf8")), tsa: [] }));
     const { status, said } = run(process.execPath, [at("svc-verify.mjs"), at("first.zip"), "--trust", at("trust-alone.json")]);
     expect(status, said).toBe(0);
   });
 
-  test("says what is missing where a witness is asked for that nobody set, or no trust is given", () => {
+  test("names missing evidence when a required witness is not configured or no trust is given", () => {
     expect(verify("--trust", at("trust.json"), "--require", "witness=1").status).toBe(3);
     expect(verify().status).toBe(3);
   });

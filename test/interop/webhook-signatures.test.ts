@@ -120,7 +120,7 @@ const [vector, ...others] = cases.filter(
   ({ valid, secret, now_seconds }) => valid && secret === cases[0]?.secret && now_seconds === cases[0].now_seconds,
 );
 
-test("W20: the documented server for Node takes what is signed, once it has answered, and nothing else", async () => {
+test("W20: the documented Node server accepts only signed requests", async () => {
   if (vector === undefined) throw new Error("no vectors");
   const source = snippet("Node").replace(".listen(3000)", '.listen(0, "127.0.0.1", function () { console.log(this.address().port); })');
   expect(source).toContain("this.address()");
@@ -148,7 +148,7 @@ test("W20: the documented server for Node takes what is signed, once it has answ
   }
 });
 
-test("W20: the documented Worker takes what is signed and nothing else", async () => {
+test("W20: the documented Worker accepts only signed requests", async () => {
   if (vector === undefined) throw new Error("no vectors");
   const handled: unknown[] = [];
   writeFileSync(

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
 import { bearerHeader, createToken, postToAgentServer, type CreatedToken } from "../support/agents.ts";
-import { commitEvents, eventSequences } from "../support/events.ts";
+import { commitEvents, eventSequences, type EventSequenceMethods } from "../support/events.ts";
 import { createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const version = "2026-07-28";
@@ -187,7 +187,9 @@ describe("revision 2026-07-28", () => {
   test("checks the token first and reports outages like revision 2025-03-26", async () => {
     expect(outcome(await asks("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
     const readOnly = createServiceCall({
-      EVENT_SEQUENCE: { getByName: () => ({ listEvents: () => Promise.reject(new Error("Network connection lost.")) }) },
+      EVENT_SEQUENCE: {
+        getByName: (): EventSequenceMethods => ({ listEvents: () => Promise.reject(new Error("Network connection lost.")) }),
+      },
     });
     expect(outcome(await asks("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
   });

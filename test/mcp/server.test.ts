@@ -1,6 +1,7 @@
 // The agent server over HTTP: JSON-RPC over POST (SPEC Agent server).
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 import { bearerHeader, callTool, createToken, postToAgentServer, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
 import { call, getWithKey, productionSettings, createServiceCall, world } from "../support/world.ts";
 
@@ -302,9 +303,10 @@ describe("an outage", () => {
 
   test("returns -32000 when the rate limiter is down, and -32603 without details for an internal error", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const limiter = { getByName: () => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
+    type Methods = Partial<Record<keyof RateLimiter, unknown>>;
+    const limiter = { getByName: (): Methods => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
     expect(errorIn(await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: limiter })))).toBe("500 -32000");
-    const broken = { getByName: () => ({ take: () => Promise.reject(new TypeError("the secret cause")) }) };
+    const broken = { getByName: (): Methods => ({ take: () => Promise.reject(new TypeError("the secret cause")) }) };
     const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: broken }));
     expect(errorIn(answer)).toBe("500 -32603");
     expect(answer.text).not.toContain("secret");

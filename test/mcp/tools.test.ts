@@ -1,9 +1,10 @@
 // The tools as an agent sees them: their descriptions, and results that equal those of the API.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { toVisibleJson } from "../../core/agents/visible-json.ts";
+import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
 import { toolToWire, getToolRealms, tools } from "../../workers/mcp/tool-registry.ts";
 import { callTool, createToken, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
-import { commitEvents, eventSequences } from "../support/events.ts";
+import { commitEvents, eventSequences, type EventSequenceMethods } from "../support/events.ts";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, createServiceCall, world } from "../support/world.ts";
 
@@ -125,7 +126,11 @@ describe("svc_get_audit", () => {
 
   test("reports an outage of the audit log instead of an empty history", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const log = { getByName: () => ({ drainNow: () => Promise.reject(new Error("Network connection lost.")) }) };
+    const log = {
+      getByName: (): Partial<Record<keyof AuditLog, unknown>> => ({
+        drainNow: () => Promise.reject(new Error("Network connection lost.")),
+      }),
+    };
     const answer = await callTool(consumer.token, "svc_get_audit", {}, createServiceCall({ AUDIT_LOG: log }));
     expect([answer.status, answer.body.error.code]).toEqual([500, -32000]);
     vi.restoreAllMocks();
@@ -133,7 +138,7 @@ describe("svc_get_audit", () => {
 
   test("reports an unexpected failure without details and records the call", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = { getByName: () => ({ listEvents: () => Promise.reject(new TypeError("the secret cause")) }) };
+    const broken = { getByName: (): EventSequenceMethods => ({ listEvents: () => Promise.reject(new TypeError("the secret cause")) }) };
     const answer = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
     expect(parseResult(answer)).toEqual({ isError: true, text: "The tool failed. Check whether anything changed before you try again." });
     const { entries } = (await dataOf(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };

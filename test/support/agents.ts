@@ -1,4 +1,4 @@
-// Agents as tests connect them: a token through the doors, and calls of the agent server with it.
+// Agent tokens, created through the API, and calls of the agent server with them.
 import type { Realm } from "../../core/access/session.ts";
 import { buildJsonRequest, signIn } from "./people.ts";
 import { call, world, type TestResponse, type Call } from "./world.ts";
@@ -10,23 +10,23 @@ export interface CreatedToken {
 
 const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
-/** A token of whoever's session the cookie is. */
+/** Requests a token with a session cookie. */
 export const createTokenWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<TestResponse> =>
   call(tokenPaths[realm], buildJsonRequest(body, session));
 
-/** A token of the demo's consumer, or of an owner; or of somebody else. */
+/** A token of the person with this email; by default of the demo's consumer or business owner. */
 export const createToken = async (
   realm: Realm,
   email = realm === "consumer" ? world.consumerEmail : world.ownerEmail,
 ): Promise<CreatedToken> => {
   const answer = await createTokenWith(realm, await signIn(email, realm));
-  if (answer.status !== 201) throw new Error(`not minted: ${answer.text}`);
+  if (answer.status !== 201) throw new Error(`token not created: ${answer.text}`);
   return answer.body.data;
 };
 
 export const bearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** One POST to the agent server; a text goes as it is. */
+/** One POST to the agent server. A string or bytes are sent as they are, anything else as JSON. */
 export const postToAgentServer = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<TestResponse> =>
   service("/mcp", {
     method: "POST",
@@ -34,13 +34,13 @@ export const postToAgentServer = (body: unknown, headers: Record<string, string>
     body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
   });
 
-/** A request by a method. */
+/** Calls a JSON-RPC method with an agent token. */
 export const callMethod = (token: string, method: string, params?: unknown, service: Call = call): Promise<TestResponse> =>
   postToAgentServer({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearerHeader(token), service);
 
 const metaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
 
-/** A request of revision 2026-07-28 by a method, from a client that can do so much. */
+/** Calls a method in revision 2026-07-28 of the protocol, as a client with these capabilities. */
 export const callModernMethod = (
   token: string,
   method: string,
@@ -65,7 +65,7 @@ export const callModernMethod = (
 export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<TestResponse> =>
   callMethod(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
 
-/** The text of a result, and whether it is one of a failure. */
+/** The text of a tool result and its error flag. */
 export const parseResult = ({ body }: TestResponse): { readonly isError: boolean; readonly text: string } => ({
   isError: body.result.isError,
   text: body.result.content[0].text,

@@ -1,4 +1,4 @@
-// The service's platform with its ledger reached through whatever a test puts in between, on a clock of its own.
+// The platform with a ledger that a test can intercept, and with its own clock.
 import { env } from "cloudflare:workers";
 import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";
@@ -19,21 +19,21 @@ const trust = await Promise.all(
   })),
 );
 
-/** A ledger object under a name of the test's own: the same origin and key, other storage. */
+/** Sends requests to a ledger object with this name: the same origin and key, separate storage. */
 export const openNamedLedger =
   (name: string): SendRequest =>
   (request) =>
     basePlatform.fetchLedger === undefined
-      ? Promise.reject(new Error("none"))
+      ? Promise.reject(new Error("the platform has no ledger"))
       : (env.LEDGER_LOG as DurableObjectNamespace).getByName(name).fetch(request);
 
-export const createPlatformWith = (through: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
+export const createPlatformWith = (sendRequest: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
   ...basePlatform,
   clock,
   ledgers: [
     createTlogAdapter(
       { origin: ledger.origin, role: "primary", baseUrl: `https://${ledger.origin}`, writeToken: ledger.writeToken, trust },
-      through,
+      sendRequest,
       noteCrypto,
       clock,
     ),

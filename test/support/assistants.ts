@@ -1,4 +1,4 @@
-// Assistants against the whole service: signing in with the code from the mail, making a token, and letting a program be connected.
+// What AI assistants need from the running service: a session, an agent token, a share and an allowed OAuth connection.
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import type { Realm } from "../../core/access/session.ts";
 import type { LocalService } from "./local-service.ts";
@@ -11,7 +11,7 @@ const postJson = (service: LocalService, path: string, body: object, headers: Re
     body: JSON.stringify(body),
   });
 
-/** The newest code that was mailed to the address. */
+/** Waits for an email with a code and returns the newest code. */
 export const findEmailCode = async (service: LocalService, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -22,7 +22,7 @@ export const findEmailCode = async (service: LocalService, email: string): Promi
   }
 };
 
-/** The cookie of a session. */
+/** Signs in by email code and returns the session cookie. */
 export const signInToService = async (service: LocalService, realm: Realm, email: string): Promise<string> => {
   await postJson(service, "/v1/auth/request-code", { email, realm });
   const answer = await postJson(service, "/v1/auth/verify-code", { email, realm, code: await findEmailCode(service, email) });
@@ -36,7 +36,7 @@ export const createToken = async (service: LocalService, realm: Realm, cookie: s
   return ((await answer.json()) as { data: { token: string } }).data.token;
 };
 
-/** A share of the person with the demo business; its id. */
+/** Grants a share to the demo business and returns its ID. */
 export const createShare = async (service: LocalService, cookie: string): Promise<string> => {
   await fetch(`${service.origin}/v1/me/fields`, {
     method: "PUT",
@@ -56,7 +56,7 @@ export const createShare = async (service: LocalService, cookie: string): Promis
   return answer.data.share.id;
 };
 
-/** What a browser does on the consent page: reads the form, allows, and is sent where the answer goes. */
+/** Allows a connection on the OAuth consent page, as a browser does, and returns the redirect URL. */
 export const allowConnection = async (cookie: string, address: URL): Promise<URL> => {
   const page = await (await fetch(address, { headers: { cookie } })).text();
   const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";

@@ -1,4 +1,4 @@
-// The audit log as tests reach it, and a reader who believes nothing: everything it is shown is checked by core alone.
+// Access to audit logs, and a reader that verifies everything it gets with core alone.
 import { env } from "cloudflare:workers";
 import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -11,12 +11,12 @@ import { noteCrypto } from "../../storage/note-keys.ts";
 
 const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
 
-export const getAuditLogStub = (shard: number) => objects.getByName(String(shard));
+export const getAuditLogStub = (auditLog: number) => objects.getByName(String(auditLog));
 export type AuditStub = ReturnType<typeof getAuditLogStub>;
 
 const keys = (env.AUDIT_VKEY as string).split(" ").map((vkey) => parseVkey(sha256, vkey) as VerifierKey);
-export const getAuditTrust = (shard: number) => {
-  const origin = `svc.test/audit/${shard}`;
+export const getAuditTrust = (auditLog: number) => {
+  const origin = `svc.test/audit/${auditLog}`;
   return { origin, keys: keys.filter(({ name }) => name === origin) };
 };
 
@@ -34,29 +34,29 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   ...change,
 });
 
-/** What the service would show: a page of the chain and the proof that goes with it. */
+/** A page of the chain and the proof of its head, as the service shows them. */
 export const fetchChainWithProof = async (
   stub: AuditStub,
   chain: string,
   limit = 10_000,
 ): Promise<{ page: ChainPage; proven: ChainHeadProof }> => {
   const proven = (await stub.proveChainHead(chain)) as ChainHeadProof | null;
-  if (proven === null) throw new Error("nothing to show");
+  if (proven === null) throw new Error("the log has no proof of this chain");
   const page = (await stub.getChainPage(chain, limit, null, proven.size)) as ChainPage | null;
   if (page === null) throw new Error("no such chain");
   return { page, proven };
 };
 
-/** The verdict of a reader who was shown this much: "ok" with how far completeness goes, or the first fault. */
-export const verifyChain = async (shard: number, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
+/** The reader's verdict: "ok" with the entry up to which the chain is complete, or the first fault. */
+export const verifyChain = async (auditLog: number, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();
-  const stretch = verifyEntries(sha256, page.chain, createGenesisHead(sha256, place), oldestFirst);
-  if (!stretch.ok) return `${stretch.fault} at ${stretch.seq}`;
+  const entriesVerdict = verifyEntries(sha256, page.chain, createGenesisHead(sha256, place), oldestFirst);
+  if (!entriesVerdict.ok) return `${entriesVerdict.fault} at ${entriesVerdict.seq}`;
   const head: ChainHead = { seq: BigInt(page.head.seq), hash: page.head.hash };
-  if (stretch.head.seq !== head.seq || stretch.head.hash !== head.hash) return "head is not the newest entry";
+  if (entriesVerdict.head.seq !== head.seq || entriesVerdict.head.hash !== head.hash) return "head is not the newest entry";
   const hashOf = (seq: bigint): string | undefined => (seq === 0n ? undefined : oldestFirst[Number(seq) - 1]?.hash);
-  const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(shard), place, head, hashOf, proven.proof);
+  const verdict = await verifyAuditProof(noteCrypto, getAuditTrust(auditLog), place, head, hashOf, proven.proof);
   if (!verdict.ok) return verdict.fault;
   return verdict.complete === null ? "ok" : `ok, complete up to ${verdict.complete.seq}`;
 };

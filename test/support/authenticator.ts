@@ -1,4 +1,4 @@
-// An authenticator in software: makes keys and signs with them as a telephone would, and lies where a test tells it to.
+// A software authenticator: creates passkeys and signs with them as a phone does. Tests can override what it states.
 import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 
@@ -12,7 +12,7 @@ const encodeCborHead = (major: number, value: number): Bytes => {
   return Uint8Array.of(kind | 25, value >> 8, value & 255);
 };
 
-/** As much of CBOR as an attestation is made of. */
+/** The subset of CBOR that an attestation uses. */
 const encodeCbor = (value: Cbor): Bytes => {
   if (typeof value === "number") return value < 0 ? encodeCborHead(1, -1 - value) : encodeCborHead(0, value);
   if (typeof value === "string") return concatBytes(encodeCborHead(3, encodeUtf8(value).length), encodeUtf8(value));
@@ -23,7 +23,7 @@ const encodeCbor = (value: Cbor): Bytes => {
   return concatBytes(encodeCborHead(5, value.size), ...pairs);
 };
 
-/** As much of DER as a certificate is made of. */
+/** The subset of DER that a certificate uses. */
 const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   const content = concatBytes(...parts);
   const { length } = content;
@@ -31,7 +31,7 @@ const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   return concatBytes(Uint8Array.of(tag, ...size), content);
 };
 
-/** A number of a signature as DER writes it. */
+/** One of the two integers of an ECDSA signature. */
 const encodeDerInteger = (bytes: Uint8Array): Bytes => {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = bytes.subarray(start);
@@ -43,7 +43,7 @@ const encodeDerSignature = (raw: Uint8Array): Bytes => {
   return concatBytes(Uint8Array.of(0x30, numbers.length), numbers);
 };
 
-/** A maker's key and its certificate, signed by nobody: who has no roots to hold it against takes it as it is. */
+/** A manufacturer's attestation key with a certificate whose signature is invalid; a verifier without root certificates accepts it. */
 const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey; readonly certificate: Bytes }> => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const publicKey = new Uint8Array((await crypto.subtle.exportKey("spki", keys.publicKey)) as ArrayBuffer);
@@ -70,22 +70,22 @@ const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey;
 
 const flags = { present: 1, verified: 4, mayBeBackedUp: 8, backedUp: 16, hasKey: 64 };
 
-/** What a test has it say instead of the truth. */
+/** Values to state instead of the true ones. */
 export interface AuthenticatorOverrides {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Nobody was asked for a finger or a code. */
+  /** Clears the flag that the person was verified by fingerprint or PIN. */
   readonly unverified?: true;
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly id?: string;
-  /** Attested by the new key itself, as some browsers do where nobody asked for more. */
+  /** Attested by the new key itself, as some browsers do when no attestation is requested. */
   readonly selfAttested?: true;
-  /** Attestation of a maker, which nobody asked for; right in every way. */
+  /** A valid manufacturer's attestation, although none is requested. */
   readonly attested?: true;
-  /** Or one that is not. */
+  /** Another attestation format, with an empty statement. */
   readonly format?: string;
 }
 
@@ -131,7 +131,7 @@ const encodeAuthenticatorData = async (
 const signBytes = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
   encodeDerSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
 
-/** As FIDO U2F has it. */
+/** The attestation statement of FIDO U2F. */
 const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
   const { privateKey, certificate } = await createAttestationKey();
   return new Map<string, Cbor>([
@@ -140,18 +140,18 @@ const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbo
   ]);
 };
 
-/** One passkey on one device. It counts its signatures unless it is one that never does. */
+/** One passkey on one device. With `hasCounter` false its signature counter stays 0, as on many phones. */
 export class Authenticator {
   readonly origin: string;
-  readonly counts: boolean;
+  readonly hasCounter: boolean;
   #keys: CryptoKeyPair | null = null;
   #counter = 0;
   id = "";
   userHandle = "";
 
-  constructor(origin = "http://svc.test", counts = true) {
+  constructor(origin = "http://svc.test", hasCounter = true) {
     this.origin = origin;
-    this.counts = counts;
+    this.hasCounter = hasCounter;
   }
 
   async make(options: CreationOptions, lies: AuthenticatorOverrides = {}) {
@@ -174,9 +174,9 @@ export class Authenticator {
     const client = encodeClientData(lies.type ?? "webauthn.create", lies.challenge ?? options.challenge, lies.origin ?? this.origin);
     const point = concatBytes(Uint8Array.of(4), fromBase64Url(x as string) as Bytes, fromBase64Url(y as string) as Bytes);
     const { privateKey } = this.#keys;
-    const made = concatBytes(Uint8Array.of(0), sha256(encodeUtf8(options.rp.id)), sha256(client), rawId, point);
+    const signedByMaker = concatBytes(Uint8Array.of(0), sha256(encodeUtf8(options.rp.id)), sha256(client), rawId, point);
     const statement = async (): Promise<ReadonlyMap<string, Cbor>> => {
-      if (lies.attested) return buildU2fStatement(made);
+      if (lies.attested) return buildU2fStatement(signedByMaker);
       if (!lies.selfAttested) return new Map();
       return new Map<string, Cbor>([
         ["alg", -7],
@@ -214,7 +214,7 @@ export class Authenticator {
 
   #next({ counter }: AuthenticatorOverrides): number {
     if (counter !== undefined) return counter;
-    if (this.counts) this.#counter += 1;
+    if (this.hasCounter) this.#counter += 1;
     return this.#counter;
   }
 }

@@ -1,4 +1,4 @@
-// What the Worker still does after its answers, so that a test can wait for exactly that instead of for some seconds.
+// Tracks the work that the Worker does after its responses, so that a test can wait for exactly that instead of a fixed time.
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
@@ -14,34 +14,34 @@ const trackWork = <T>(work: Promise<T>): Promise<T> => {
   return work;
 };
 
-/** The same platform; what is to run after its answers is followed from now on. */
+/** Tracks the background work of a platform from now on. Changes and returns the same object. */
 export const trackBackgroundWork = (platform: Services): Services => {
   const { waitUntil } = platform;
   return Object.assign(platform, { waitUntil: (work: () => Promise<void>) => waitUntil(() => trackWork(work())) });
 };
 
-trackBackgroundWork(await getPlatform(env as unknown as Env)); // the app of this isolate is built on this very object
+trackBackgroundWork(await getPlatform(env as unknown as Env)); // the app of this isolate uses this object
 
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
 
-// A notice only hurries what the minute cron does. Tests that ask for proofs submit to the ledger themselves (`submitAnchors`), and
-// test/jobs/anchoring.test.ts delivers notices; all others would wait three seconds for a ledger whose clock they hold still.
+// A message to the anchor queue only makes the minute cron's work happen sooner. Tests that need proofs call `submitAnchors`, and
+// test/jobs/anchoring.test.ts delivers messages itself; all others would wait three seconds for a ledger whose clock they have stopped.
 (env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
-const maxWaitMs = 60_000; // a busy machine takes its time; nothing waits this long that works
+const maxWaitMs = 60_000; // far above what working code needs on a busy machine
 
-/** What waits in the outbox for the minute cron, where the machine was too busy to do it after the answer. */
+/** Runs the outbox relay of the minute cron, for work that a busy machine did not finish after the response. */
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(await getPlatform(env as unknown as Env));
 
 /**
- * Resolves once every request is answered, and what follows the answers is done. It waits for a timer of its own and for no promise of a
- * request: what goes on after one of those may go on as part of that request, and end with it without a word.
+ * Resolves when every request is answered and its background work is done. It polls with its own timer instead of awaiting promises of a
+ * request: the runtime may run their continuations as part of that request and silently end them with it.
  */
 export const waitUntilSettled = async (): Promise<void> => {
   const deadline = performance.now() + maxWaitMs;
   while (pendingWork.size > 0) {
-    if (performance.now() > deadline) throw new Error(`still under way after ${maxWaitMs} ms: ${pendingWork.size} pieces of work`);
+    if (performance.now() > deadline) throw new Error(`${pendingWork.size} background tasks still running after ${maxWaitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };

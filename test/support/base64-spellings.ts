@@ -1,8 +1,8 @@
-// Spellings of bytes in base64: the one that counts, and others that decoders elsewhere take for the same. Engines that bring a decoder of
-// their own and those that do not must agree.
+// Canonical base64 texts, and variants that some decoders accept although they must be refused. Engines with a built-in decoder and
+// engines without one must agree on them.
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 
-/** Text, and the bytes it spells: null where it is no spelling of ours. */
+/** A text and its bytes; null when the text must be refused. */
 const base64: readonly (readonly [string, readonly number[] | null])[] = [
   ["", []],
   ["AA==", [0]],
@@ -39,7 +39,7 @@ const base64Url: readonly (readonly [string, readonly number[] | null])[] = [
 const findMisreadSpellings = (spellings: typeof base64, read: (text: string) => Uint8Array | null): readonly string[] =>
   spellings.filter(([text, bytes]) => JSON.stringify([...(read(text) ?? [-1])]) !== JSON.stringify(bytes ?? [-1])).map(([text]) => text);
 
-/** Those that this engine takes for something else. */
+/** The texts that this engine decodes to anything but the expected bytes. */
 export const listMisreadSpellings = (): readonly string[] => [
   ...findMisreadSpellings(base64, fromBase64),
   ...findMisreadSpellings(base64Url, fromBase64Url),

@@ -1,18 +1,18 @@
-// A person's pages in tests, as a browser without script uses them: pages are read, forms are sent with everything that stands in them.
+// A browser without JavaScript for the pages of a person: it keeps cookies and submits forms with all their fields.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, textOf, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
   readonly open: (path: string) => Promise<ReadPage>;
-  /** Sends the form of a page that goes to `action`, with its hidden fields, and what is filled in besides. */
+  /** Submits the page's form with this action: its own fields, overridden by `fields`. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,
     fields: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<TestResponse>;
-  /** The cookies that the browser holds. */
+  /** The cookies of the browser. */
   readonly jar: Map<string, string>;
 }
 
@@ -25,7 +25,7 @@ const saveCookies = (jar: Map<string, string>, { headers }: TestResponse): void 
   }
 };
 
-/** A browser, with the cookies it comes with. */
+/** A browser that starts with these cookies. */
 export const createBrowserSession = (cookie = "", by: Call = call, headers: Readonly<Record<string, string>> = {}): BrowserSession => {
   const jar = new Map(
     cookie
@@ -63,7 +63,7 @@ export const createBrowserSession = (cookie = "", by: Call = call, headers: Read
   };
 };
 
-/** What the browser would send of a form by itself: hidden fields, ticked boxes, what is filled in. */
+/** The fields that a browser would submit of a form as it was rendered. */
 export const parseFormFields = ({ document, text }: ReadPage, action: string): Readonly<Record<string, string>> => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${text.slice(0, 2_000)}`);
@@ -74,7 +74,7 @@ export const parseFormFields = ({ document, text }: ReadPage, action: string): R
   );
 };
 
-/** The page that a form was answered with. */
+/** Parses the page in a response. */
 export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
 
 export const getPageText = ({ document }: ReadPage): string => textOf(document).replaceAll(/\s+/g, " ");

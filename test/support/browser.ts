@@ -1,11 +1,10 @@
-// A real browser for tests: how it is launched, how a page is opened so that nothing it complains of goes unnoticed, and
-// the accessibility check.
+// Launches a real browser, opens pages so that every console message and error is recorded, and checks accessibility.
 import { readFileSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
 import { findBrowserPath, type BrowserKind } from "../../scripts/browser.ts";
 import { launchFirefox } from "./firefox.ts";
 
-/** Chromium, unless `npm run browsers` asks for another one. */
+/** Launches Chromium, or Firefox when `npm run browsers` sets TEST_BROWSER. */
 export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOptions = {}): Promise<Browser> =>
   process.env.TEST_BROWSER === "firefox"
     ? launchFirefox(options)
@@ -25,36 +24,36 @@ export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOpt
 
 export interface OpenPage {
   readonly page: Page;
-  /** Errors and warnings of the console, refused loads, uncaught exceptions, dialogs. A test that expects none says so. */
+  /** Console errors and warnings, refused loads, uncaught exceptions and dialogs. Tests assert that this is empty. */
   readonly problems: readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** A page in a context of its own: no cookie, no cache, no history of another test. */
+/** Opens a page in a new context, without cookies, cache or history of other tests. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> => {
   const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    if (["error", "warning"].includes(message.type())) problems.push(message.text());
   });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  return { page, problems: complaints, close: () => context.close() };
+  return { page, problems, close: () => context.close() };
 };
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/** What light or dark and the width of the window change; names, roles, labels, order are the same in every window. */
+/** Rules whose result depends on the color scheme or the window width. Names, roles, labels and order do not. */
 const appearanceRules = ["color-contrast", "link-in-text-block", "target-size"];
 const preparedPages = new WeakSet<Page>();
 
-/** Evaluated, not added as a tag: a strict page allows no foreign script. A page that is looked at again brings it along by itself. */
+/** Evaluates axe instead of adding a script tag, which a strict content policy would block. Later loads of the page include it. */
 const injectAxe = async (page: Page): Promise<void> => {
-  await page.waitForLoadState(); // a press that leads to another page ends when that page begins
+  await page.waitForLoadState(); // a click that opens another page resolves when that page starts loading
   if (await page.evaluate(() => "axe" in globalThis)) return;
   await page.evaluate(axe);
   if (preparedPages.has(page)) await page.addInitScript(axe); // half of what evaluating it costs
@@ -62,7 +61,7 @@ const injectAxe = async (page: Page): Promise<void> => {
 };
 
 const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
-  // Made into lines over there: what axe returns is megabytes, and nothing but the violations is asked for.
+  // Formatted in the page, because the full result of axe is megabytes.
   page.evaluate(
     async ([only, selector]) => {
       const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
@@ -72,19 +71,19 @@ const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], wit
     [{ type, values }, within] as const,
   );
 
-/** What axe finds wrong, one line a finding; in all of the page, or within what a selector finds. */
+/** Violations of every axe rule, one line each, in the page or within an element. */
 export const accessibilityFindings = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "tag", allRules, within);
 };
 
-/** Likewise, of a page that another test of the same file looks at with every rule in another window. */
+/** Violations of the appearance rules only, for a page that another test checks with every rule. */
 export const appearanceFindings = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "rule", appearanceRules, within);
 };
 
-/** True when nothing is wider than the window, so that nobody has to scroll sideways. */
+/** True when nothing is wider than the window. */
 export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
@@ -101,19 +100,19 @@ export const wideAndNarrowAppearances = [
 ] as const satisfies readonly Appearance[];
 
 export interface AppearanceOptions {
-  /** What a selector finds; all of the page without it. */
+  /** Selector of the element to check; default is the whole page. */
   readonly within?: string;
-  /** What else is wrong in each window, one line each. */
-  readonly also?: (page: Page, look: Appearance) => Promise<readonly string[]>;
+  /** Returns further findings in each window, one line each. */
+  readonly also?: (page: Page, appearance: Appearance) => Promise<readonly string[]>;
 }
 
 /**
- * What is wrong with a page in each of some windows, without loading it again: what axe finds with every rule in the first, with the rules
- * of looks in the others, and whether anything is wider than the window. The page is left as it is in the first.
+ * Checks a page in several windows without loading it again: every axe rule in the first window, the appearance rules in the others, and
+ * the page width in all of them. Leaves the page in the first window's state.
  */
 export const findingsInWindows = async (
   page: Page,
-  looks: readonly Appearance[],
+  appearances: readonly Appearance[],
   { within = "html", also }: AppearanceOptions = {},
 ): Promise<string[]> => {
   await injectAxe(page);
@@ -123,14 +122,14 @@ export const findingsInWindows = async (
     await page.setViewportSize({ width, height });
   };
   const findings: string[] = [];
-  for (const [at, look] of looks.entries()) {
-    await show(look);
+  for (const [at, appearance] of appearances.entries()) {
+    await show(appearance);
     const found = at === 0 ? await runAxe(page, "tag", allRules, within) : await runAxe(page, "rule", appearanceRules, within);
     if (!(await hasNoHorizontalScroll(page))) found.push("too wide");
-    found.push(...((await also?.(page, look)) ?? []));
-    findings.push(...found.map((finding) => `${look.colorScheme}, ${look.width} pixels: ${finding}`));
+    found.push(...((await also?.(page, appearance)) ?? []));
+    findings.push(...found.map((finding) => `${appearance.colorScheme}, ${appearance.width} pixels: ${finding}`));
   }
-  const [first] = looks;
+  const [first] = appearances;
   if (first !== undefined) await show(first);
   return findings;
 };

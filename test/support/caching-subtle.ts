@@ -1,5 +1,5 @@
-// WebCrypto that works out each answer once: of a thousand tokens or receipts with one byte changed, most hold the same
-// signature over the same bytes.
+// WebCrypto with a cache of results. Of a thousand tokens or receipts with one changed byte, most contain the same signature over the
+// same bytes.
 import { toHex } from "../../core/bytes.ts";
 import type { SignatureCrypto } from "../../core/ledger/spki.ts";
 
@@ -21,9 +21,9 @@ export const createCachingSubtle = (): SignatureCrypto => {
     },
     verify: (algorithm, imported, signature, data) => {
       const { name, key } = imported as Imported;
-      const question = [name, JSON.stringify(algorithm), toHex(signature), toHex(data)].join(" ");
-      const known = verdicts.get(question) ?? crypto.subtle.verify(algorithm, key, signature, data);
-      verdicts.set(question, known);
+      const cacheKey = [name, JSON.stringify(algorithm), toHex(signature), toHex(data)].join(" ");
+      const known = verdicts.get(cacheKey) ?? crypto.subtle.verify(algorithm, key, signature, data);
+      verdicts.set(cacheKey, known);
       return known;
     },
   };

@@ -1,8 +1,8 @@
-// The service with a part of it changed, for what cannot be brought about from outside.
+// The services with some parts replaced, for conditions that a test cannot cause through the API.
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Platform, Services } from "../../workers/platform/platform.ts";
 
-/** Whatever follows an answer uses the changed parts too. */
+/** Background work after a response uses the replaced parts too. */
 export const createServicesWith = (platform: Platform, changed: Partial<Platform>): Services => {
   const services = { ...platform, ...changed };
   return Object.assign(services, createSchedules(services));

@@ -1,5 +1,5 @@
-// Any character for fast-check's text: every code point but halves of surrogate pairs. The same as its own "binary", which first
-// makes a table of all the million of them, in every process.
+// A fast-check arbitrary for any character except lone surrogates. fast-check's own unit "binary" is equivalent, but builds a table of
+// all 1.1 million code points in every process.
 import fc from "fast-check";
 
 export const anyCharacter = fc

@@ -1,7 +1,7 @@
-// Many rows at once, where a test is about how much there is.
+// Creates many rows at once, for tests about large amounts of data.
 import { env } from "cloudflare:workers";
 
-/** Copies of a row, made by the database itself: only what is named in `own` is theirs alone. */
+/** Copies a row `count` times. Each copy has its own ID; other columns differ only if `own` gives an SQL expression for them. */
 export const copyRow = async (
   table: "shares" | "businesses" | "audit_outbox",
   id: string,

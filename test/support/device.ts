@@ -1,11 +1,11 @@
-// A device in the hands of somebody in a test: it keeps passkeys and confirms whatever it is asked.
+// A virtual device that stores passkeys and confirms every request.
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { sendMarionetteCommand } from "./firefox.ts";
 
 export interface Device {
-  /** Used in another window, with the passkeys it has. */
+  /** Moves the device with its passkeys to another window. */
   readonly goTo: (page: Page) => Promise<void>;
-  /** Whether it recognises the person in front of it from now on. */
+  /** Sets whether the device recognizes its user from now on. */
   readonly recognizes: (isPerson: boolean) => Promise<void>;
 }
 
@@ -17,7 +17,7 @@ const authenticator = {
   isUserVerified: true,
 };
 
-/** Chromium has one for each window. */
+/** Chromium has a virtual authenticator for each window, so passkeys are copied. */
 const openChromiumDevice = async (first: Page): Promise<Device> => {
   const attach = async (page: Page): Promise<{ devtools: CDPSession; authenticatorId: string }> => {
     const devtools = await page.context().newCDPSession(page);
@@ -41,7 +41,7 @@ const openChromiumDevice = async (first: Page): Promise<Device> => {
 
 const latestAuthenticators = new WeakMap<Browser, string>();
 
-/** Firefox shows every window the same ones, so that of the test before is taken away. */
+/** Firefox has the same virtual authenticators in every window, so the one of the test before is removed. */
 const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   const before = latestAuthenticators.get(browser);
   if (before !== undefined) await sendMarionetteCommand(browser, "WebAuthn:RemoveVirtualAuthenticator", { authenticatorId: before });
@@ -56,7 +56,7 @@ const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   };
 };
 
-/** A device of somebody in the window of a page. */
+/** Opens a device for the window of a page. */
 export const openDevice = async (page: Page): Promise<Device> => {
   const browser = page.context().browser() as Browser;
   return browser.browserType().name() === "firefox" ? openFirefoxDevice(browser) : openChromiumDevice(page);

@@ -1,6 +1,8 @@
-// The code that a mail holds. It has a line to itself, so no part of a number or an address is taken for one; and it is looked for in all
-// mails, because a notice that waited may be sent after it.
+// Finds a one-time code in emails.
 
-/** Of mails, the newest first; undefined where none holds a code. */
+/**
+ * The code in the newest email that contains one; `mails` has the newest first. Only six digits on a line of their own count, so that a
+ * part of a number or address does not. Later emails without a code, such as a delayed notice, are skipped.
+ */
 export const findNewestCode = (mails: readonly { readonly text: string }[]): string | undefined =>
   mails.flatMap(({ text }) => /^\d{6}$/m.exec(text)?.[0] ?? []).at(0);

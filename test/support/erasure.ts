@@ -1,4 +1,4 @@
-// Erasing a person as an owner of the business does it.
+// Erases the personal data of a certificate as the business's owner.
 import { buildJsonRequest, signIn } from "./people.ts";
 import { call, world, type TestResponse, type Call } from "./world.ts";
 

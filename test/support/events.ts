@@ -1,4 +1,4 @@
-// Events and endpoints for tests: commits events as a change does, and reaches event sequences and delivery queues as the Worker does.
+// Events and webhook endpoints for tests: commits events as operations do, and calls event sequences and delivery queues.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
@@ -22,7 +22,11 @@ export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<Deliv
 export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
-/** A business that nobody else in the file uses. */
+/** Methods that a test replaces. A name that the object does not have is a type error, so a rename cannot leave a dead replacement. */
+export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>;
+export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;
+
+/** A business that no other test of the file uses. */
 export const createBusiness = async (db: D1Database = env.DB): Promise<string> => {
   const id = generateId("biz_", firstShard, random);
   await db
@@ -48,7 +52,7 @@ export const buildEventRow = (businessId: string, change: Partial<StoredEvent> =
     },
   ]);
 
-/** Commits events as changes do; answers their ids in order. */
+/** Commits events to the outbox as operations do; returns their IDs in order. */
 export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => crypto.randomUUID() as string);
   for (let at = 0; at < count; at += 500)
@@ -65,7 +69,7 @@ export interface RegisteredEndpoint {
   readonly queue: DeliveryQueueStub;
 }
 
-/** An endpoint as management registers it. */
+/** Registers an endpoint as the API does. */
 export const registerEndpoint = async (
   businessId: string,
   url: string,
@@ -83,7 +87,7 @@ export const registerEndpoint = async (
     secretHint: formatSecretHint(secret),
     createdAt: Date.now(),
   });
-  if (!added) throw new Error("the business has as many endpoints as it may");
+  if (!added) throw new Error("endpoint limit reached");
   return { id, secret, queue: deliveryQueues.getByName(id) };
 };
 
@@ -92,7 +96,7 @@ export const getAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<n
 
 export const runAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<boolean> => runDurableObjectAlarm(stub as DeliveryQueueStub);
 
-/** The whole sequence, page by page. */
+/** Every event of a business's sequence. */
 export const readSequence = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
@@ -112,10 +116,10 @@ export interface ReceivedPost {
 
 type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<Response>;
 
-/** What a resolver says of a host: its IPv4 addresses, or an answer of its own. */
+/** The DNS answer for a host: its IPv4 addresses, or a whole response. */
 type Resolver = (name: string) => readonly string[] | Response;
 
-/** Plays every receiver, and the resolvers that are asked for its host first. Answers what was posted, in order. */
+/** Replaces fetch with a receiver for every host, and with the DNS resolvers. The returned array collects the posts in order. */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -131,7 +135,7 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
     const answer = await receiver(post, request.signal);
-    // As the runtime would, where the caller leaves redirects to it.
+    // The runtime follows redirects unless the caller handles them.
     if (request.redirect === "follow" && answer.headers.has("location"))
       posts.push({ ...post, url: answer.headers.get("location") as string });
     return answer;
@@ -139,7 +143,7 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
   return posts;
 };
 
-/** When the queue has work; null when it has none. In development, alarms come each minute until then. */
+/** When the next delivery is due; null when none is. In development the alarm also fires every minute before that. */
 const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 
@@ -155,7 +159,7 @@ export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.PO
   }
 };
 
-/** The same at every alarm's own time, with `before` run ahead of each. */
+/** Runs every alarm at its own time, and `before` ahead of each. */
 export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
   while ((await getNextDueAt(queue)) !== null) {
     const at = await getAlarm(queue);
@@ -166,7 +170,7 @@ export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: numbe
   }
 };
 
-/** Far enough ahead that no alarm fires by itself. */
+/** Far enough in the future that no alarm fires by itself. */
 export const farAhead = Date.UTC(2050, 0, 1);
 
 /** A live API key of a business. */

@@ -1,6 +1,6 @@
-// A business page and, on another site, what it meets of the service: the page script, a consent sheet that speaks the messages
-// of the real one and decides at a click, and the redemption of codes. Everything that arrives is recorded. What the service
-// itself refuses has tests of its own; here it is as lenient or as broken as a test wants it.
+// A business's page and, on another site, a fake service: the widget, a consent sheet that exchanges the real sheet's messages and
+// decides at a click, and the redemption of codes. Every request is recorded. It is as lenient or as broken as a test needs; the
+// refusals of the real service have their own tests.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -30,21 +30,21 @@ export interface Redemption {
   readonly status: number;
 }
 
-/** How a page, the sheet and the API behave from now on. */
+/** How the page, the sheet and the API behave. Tests change it between requests. */
 export interface FakeServiceSettings {
   html: string;
-  /** What the page's frame shows. */
+  /** HTML of /page-inner, for a frame in the page. */
   inner: string;
-  /** Headers of the business's page. */
+  /** Response headers of the business's site. */
   headers: Record<string, string>;
   sheetHeaders: Record<string, string>;
-  /** Waited for before the sheet is answered. */
+  /** Awaited before the sheet is served. */
   sheetGate: Promise<unknown>;
-  /** Script off: the sheet knows links only. */
+  /** Serves the sheet without its script, so that only its links work. */
   withoutScript: boolean;
-  /** A redirect between the page and the sheet. */
+  /** Headers of a redirect between the page and the sheet; undefined without one. */
   hop: Record<string, string> | undefined;
-  /** The answer to the nth redemption; undefined is the true one. `lost`: done, but the connection breaks. */
+  /** The response to the nth redemption; undefined gives the real one. With `lost` the code is used but the connection breaks. */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
 }
 
@@ -54,9 +54,9 @@ export interface FakeService {
   readonly settings: FakeServiceSettings;
   readonly sheetRequests: SheetRequest[];
   readonly redemptions: Redemption[];
-  /** Decisions the sheet has made. */
+  /** The `state` of every decision of the sheet. */
   readonly grants: string[];
-  /** What else reached the service: paths. */
+  /** The path of every request to the service. */
   readonly loaded: string[];
   readonly reset: () => void;
   readonly stop: () => void;
@@ -78,10 +78,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 
 const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/**
- * As the real sheet answers: to an opener by message, else by the page's own address where the request demonstrably came from
- * there, else not at all.
- */
+/** Like the real sheet: responds to an opener by message, or else by redirect if the referrer proves the page's origin. */
 const sheetScript = `
 const { state, origin, links } = document.body.dataset, found = JSON.parse(links);
 let isHeard = false, isReceived = false;
@@ -119,7 +116,7 @@ export const startFakeService = async (): Promise<FakeService> => {
     redeem: () => undefined,
   });
   const settings = defaults();
-  const asked: SheetRequest[] = [];
+  const sheetRequests: SheetRequest[] = [];
   const redemptions: Redemption[] = [];
   const grants: string[] = [];
   const loaded: string[] = [];
@@ -186,7 +183,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
       response.writeHead(302, { ...settings.hop, location: `${url.pathname}${url.search}&hopped=1` }).end();
     } else if (url.pathname === "/authorize") {
       requests.set(url.searchParams.get("state") ?? "", url.searchParams);
-      asked.push({ query: url.searchParams, referer: request.headers.referer });
+      sheetRequests.push({ query: url.searchParams, referer: request.headers.referer });
       await settings.sheetGate;
       for (const [name, value] of Object.entries(settings.sheetHeaders)) response.setHeader(name, value);
       html(sheet(url.searchParams, request.headers.referer));
@@ -268,13 +265,13 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     site: `http://localhost:${portOf(site)}`,
     service: `http://127.0.0.1:${portOf(service)}`,
     settings,
-    sheetRequests: asked,
+    sheetRequests,
     redemptions,
     grants,
     loaded,
     reset: () => {
       Object.assign(settings, defaults());
-      for (const list of [asked, redemptions, grants, loaded]) list.length = 0;
+      for (const list of [sheetRequests, redemptions, grants, loaded]) list.length = 0;
     },
     stop: () => {
       for (const server of [site, service]) {

@@ -1,27 +1,27 @@
-// Firefox for the matrix of browsers: playwright-core drives it by WebDriver BiDi, which knows no device with passkeys. That one
-// is asked for over Marionette, Firefox's own protocol, on a port beside.
+// Firefox for the browser matrix. playwright-core drives it by WebDriver BiDi, which has no virtual authenticators; those are
+// controlled through Marionette, Firefox's own protocol, on a second port.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { firefox, type Browser, type LaunchOptions } from "playwright-core";
 import { firefoxPath } from "../../scripts/browser.ts";
 import { findFreePort } from "./local-service.ts";
 
-/** What playwright-core has behind a browser of its own process. */
+/** Internals of playwright-core's browser object. */
 interface BrowserInternals {
   readonly _connection: {
     toImpl(browser: unknown): { readonly _browserSession: { send: (method: string, params: object) => Promise<unknown> } };
   };
 }
 
-/** playwright-core emulates light and dark in every context by a command that Firefox ESR 153 does not have yet. */
+/** Ignores the command by which playwright-core emulates color schemes, because Firefox ESR 153 does not have it yet. */
 const withoutMediaFeatures = (browser: Browser): void => {
-  const inside = browser as unknown as BrowserInternals;
-  const session = inside._connection.toImpl(browser)._browserSession;
+  const internals = browser as unknown as BrowserInternals;
+  const session = internals._connection.toImpl(browser)._browserSession;
   const send = session.send.bind(session);
   session.send = async (method, params) => (method === "emulation.setMediaFeaturesOverride" ? {} : send(method, params));
 };
 
-/** Firefox closes when somebody who spoke Marionette hangs up, so one line is held as long as it runs. */
+/** Firefox quits when a Marionette connection closes, so one socket stays open while the browser runs. */
 const marionetteSockets = new WeakMap<Browser, Socket>();
 
 export const launchFirefox = async (options: LaunchOptions): Promise<Browser> => {
@@ -38,21 +38,21 @@ export const launchFirefox = async (options: LaunchOptions): Promise<Browser> =>
     ...options,
   });
   withoutMediaFeatures(browser);
-  const line = connect(port, "127.0.0.1").setEncoding("utf8").unref();
-  await once(line, "data"); // its greeting
-  marionetteSockets.set(browser, line);
+  const socket = connect(port, "127.0.0.1").setEncoding("utf8").unref();
+  await once(socket, "data"); // the greeting
+  marionetteSockets.set(browser, socket);
   return browser;
 };
 
-/** One command of Marionette, one at a time; a message is `length:[kind, number, ...]`. */
+/** Sends one Marionette command at a time. A message is `length:[kind, number, ...]`. */
 export const sendMarionetteCommand = async (browser: Browser, name: string, params: object): Promise<unknown> => {
-  const line = marionetteSockets.get(browser) as Socket;
+  const socket = marionetteSockets.get(browser) as Socket;
   const command = JSON.stringify([0, 1, name, params]);
-  line.write(`${Buffer.byteLength(command)}:${command}`);
-  let heard = "";
+  socket.write(`${Buffer.byteLength(command)}:${command}`);
+  let received = "";
   for (;;) {
-    heard += (await once(line, "data"))[0];
-    const [, length, answer] = /^(\d+):(.*)$/s.exec(heard) ?? [];
+    received += (await once(socket, "data"))[0];
+    const [, length, answer] = /^(\d+):(.*)$/s.exec(received) ?? [];
     if (answer === undefined || Buffer.byteLength(answer) < Number(length)) continue;
     const [, , error, value] = JSON.parse(answer) as [number, number, { message: string } | null, unknown];
     if (error !== null) throw new Error(`${name}: ${error.message}`);

@@ -1,5 +1,5 @@
-// What no test may depend on. The clock can be moved (TEST_CLOCK_OFFSET_MS) and the random values of fast-check set (TEST_SEED), as
-// `npm run stress -- flakiness` does; and nothing is said to be absent from a text in which it could stand by chance.
+// Guards against tests that depend on the time or on chance: moves the clock (TEST_CLOCK_OFFSET_MS), sets the seed of fast-check
+// (TEST_SEED), and refuses assertions that a short string is absent from a long text, in which it could occur by chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 
@@ -28,9 +28,9 @@ if (clockOffsetMs !== 0 && !isInstalled) {
   };
 }
 
-const longTextChars = 100; // shorter ones are words and sentences, in which chance writes nothing
+const longTextChars = 100; // shorter texts are words and sentences without random parts
 
-/** Whether these characters come about by themselves in a long enough text of hex, base64, ids or times. */
+/** True for a string that may occur in a long text of hex digits, base64, IDs or times. */
 export const canOccurByChance = (needle: string): boolean => /^(?:[0-9a-f]{1,7}|[A-Za-z0-9+/_-]{1,5})$/i.test(needle);
 
 const guardShortNeedles: Chai.ChaiPlugin = (_, { flag, overwriteMethod }) => {
@@ -41,7 +41,7 @@ const guardShortNeedles: Chai.ChaiPlugin = (_, { flag, overwriteMethod }) => {
       function (this: Chai.AssertionStatic, needle: unknown) {
         const text: unknown = flag(this, "object");
         if (flag(this, "negate") && typeof text === "string" && text.length > longTextChars && canOccurByChance(String(needle))) {
-          throw new Error(`"${needle}" could stand in this text by chance: look for something longer, or in one part of it`);
+          throw new Error(`"${needle}" may occur in this text by chance: use a longer string or a part of the text`);
         }
         toContain.call(this, needle);
       },

@@ -1,9 +1,9 @@
-// A text with every single byte changed in three ways. Null stands for a change that is not even UTF-8 any more: nobody
-// gets to read such a text.
+// Variants of a text with a single changed byte.
 import { encodeUtf8 } from "../../core/bytes.ts";
 
 const masks = [0x01, 0x20, 0x80]; // the last bit, the case of a letter, the bit that plain text never sets
 
+/** Yields the text with every byte changed in three ways; null for a result that is not valid UTF-8. */
 export function* generateFlippedTexts(text: string): Generator<string | null> {
   const bytes = encodeUtf8(text);
   for (let at = 0; at < bytes.length; at += 1) {

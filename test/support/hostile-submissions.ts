@@ -1,4 +1,4 @@
-// Submissions that must be refused, each with its answer.
+// Submissions that must be refused, each with the expected status and error code.
 import type { RefusalCode } from "../../core/refusals.ts";
 import {
   buildSubmissionWith,
@@ -160,11 +160,11 @@ const fields: HostileSubmission[] = [
     `a@${"b".repeat(250)}.com`,
     "pat\u200b@example.com",
   ].map((email) =>
-    buildHostileSubmission(`the e-mail address ${JSON.stringify(email.slice(0, 30))}`, buildSubmissionWith({ fields: { email } })),
+    buildHostileSubmission(`the email address ${JSON.stringify(email.slice(0, 30))}`, buildSubmissionWith({ fields: { email } })),
   ),
 ];
 
-/** Texts of one line that must not be sealed. */
+/** Single-line texts that must not be certified. */
 const hiddenCharacters: readonly (readonly [string, string])[] = [
   ["NUL", "a\u0000b"],
   ["a bell", "a\u0007b"],
@@ -209,7 +209,7 @@ const lengths: HostileSubmission[] = [
   buildHostileSubmission("a blank purpose", buildSubmissionWith({ purpose: " \u00a0\u3000" })),
   buildHostileSubmission("a purpose of 501", buildSubmissionWith({ purpose: "p".repeat(501) })),
   buildHostileSubmission("a purpose of a quarter of a megabyte of spaces", buildSubmissionWith({ purpose: `a${" ".repeat(200_000)}b` })),
-  buildHostileSubmission("nobody", buildSubmissionWith({ entities: [] })),
+  buildHostileSubmission("no recipients", buildSubmissionWith({ entities: [] })),
   buildHostileSubmission("1,001 recipients", buildSubmissionWith({ entities: buildNames(1_001) })),
   buildHostileSubmission("a recipient of 201", buildSubmissionWith({ entities: ["r".repeat(201)] })),
   buildHostileSubmission("an empty recipient", buildSubmissionWith({ entities: ["Acme Solar LLC", ""] })),
@@ -284,7 +284,7 @@ const answers: HostileSubmission[] = [
 ];
 
 const extras: HostileSubmission[] = [
-  buildHostileSubmission("submission_id a word", buildSubmissionWith({ submission_id: "not-a-uuid" })),
+  buildHostileSubmission("submission_id not a UUID", buildSubmissionWith({ submission_id: "not-a-uuid" })),
   buildHostileSubmission("submission_id empty", buildSubmissionWith({ submission_id: "" })),
   buildHostileSubmission("submission_id a number", buildSubmissionWith({ submission_id: 7 })),
   buildHostileSubmission("submission_id in braces", buildSubmissionWith({ submission_id: "{7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11}" })),
@@ -326,7 +326,7 @@ const headers: HostileSubmission[] = [
   buildHostileSubmission("Idempotency-Key with a dot", submissionText(), { "idempotency-key": "my.key" }),
   buildHostileSubmission("Idempotency-Key twice", submissionText(), { "idempotency-key": "key-one, key-two" }),
   buildHostileSubmission("Idempotency-Key with a slash", submissionText(), { "idempotency-key": "my/key" }),
-  buildHostileSubmission("X-Subject-IP that is none", submissionText(), {
+  buildHostileSubmission("X-Subject-IP that is not an IP address", submissionText(), {
     authorization: `Bearer ${world.acme.keys.live}`,
     "x-subject-ip": "my house",
   }),

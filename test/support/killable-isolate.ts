@@ -1,4 +1,4 @@
-// An isolate that dies: at a round trip to a database, before the statements were run or after, and with it everything it was doing.
+// An isolate that dies at a round trip to a database, before or after its statements take effect, and with it all of its work.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -10,7 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/** How it ends: after so many round trips more. Infinity: it lives. */
+/** The isolate dies after this many further round trips, before or after the last one is written. */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";
@@ -19,68 +19,69 @@ export interface IsolateDeath {
 export interface KillableIsolate {
   readonly services: Services;
   readonly call: Call;
-  /** The next life. Call it when nothing of the last one is under way. */
+  /** Starts the next isolate, which never dies if `death` is null. Call it when no work of the last one is running. */
   readonly begin: (death: IsolateDeath | null) => void;
   readonly isDead: () => boolean;
-  /** Runs what is to follow the answers. What is left of it when a life begins is lost. */
+  /** Runs the background work of the responses. Work that is left when the next isolate starts is lost. */
   readonly follow: () => Promise<void>;
 }
 
 export const createKillableIsolate = async (): Promise<KillableIsolate> => {
   const platform = await getPlatform(env as unknown as Env);
-  let left = Number.POSITIVE_INFINITY;
+  let tripsLeft = Number.POSITIVE_INFINITY;
   let written: IsolateDeath["written"] = "after";
   let isDead = false;
-  let following: (() => Promise<void>)[] = [];
+  let backgroundWork: (() => Promise<void>)[] = [];
 
-  const trip = async <T>(ask: () => Promise<T>): Promise<T> => {
-    if (!isDead && left > 0) {
-      left -= 1;
-      return ask();
+  const makeTrip = async <T>(query: () => Promise<T>): Promise<T> => {
+    if (!isDead && tripsLeft > 0) {
+      tripsLeft -= 1;
+      return query();
     }
     if (!isDead) {
       isDead = true;
-      if (written === "after") await ask().catch(() => {});
+      if (written === "after") await query().catch(() => {});
     }
     throw new Error("D1_ERROR: the isolate is gone");
   };
 
   const originals = new WeakMap<object, D1PreparedStatement>();
-  const statement = (of: D1PreparedStatement): D1PreparedStatement => {
-    const mortal = new Proxy(of, {
+  const wrapStatement = (original: D1PreparedStatement): D1PreparedStatement => {
+    const statement = new Proxy(original, {
       get: (_, name) => {
-        if (name === "bind") return (...bound: unknown[]) => statement(of.bind(...bound));
-        const value = Reflect.get(of, name);
-        return typeof value === "function" ? (...rest: unknown[]) => trip(() => value.apply(of, rest)) : value;
+        if (name === "bind") return (...values: unknown[]) => wrapStatement(original.bind(...values));
+        const value = Reflect.get(original, name);
+        return typeof value === "function" ? (...args: unknown[]) => makeTrip(() => value.apply(original, args)) : value;
       },
     });
-    originals.set(mortal, of);
-    return mortal;
+    originals.set(statement, original);
+    return statement;
   };
-  const database = <D extends D1Database | D1DatabaseSession>(of: D): D =>
-    new Proxy(of, {
+  const wrapDatabase = <D extends D1Database | D1DatabaseSession>(original: D): D =>
+    new Proxy(original, {
       get: (_, name) => {
-        if (name === "prepare") return (sql: string) => statement(of.prepare(sql));
+        if (name === "prepare") return (sql: string) => wrapStatement(original.prepare(sql));
         if (name === "batch")
           return (statements: D1PreparedStatement[]) =>
-            trip(() => of.batch(statements.map((one) => originals.get(one) as D1PreparedStatement)));
-        if (name === "withSession") return (constraint: D1SessionConstraint) => database((of as D1Database).withSession(constraint));
-        return Reflect.get(of, name);
+            makeTrip(() => original.batch(statements.map((statement) => originals.get(statement) as D1PreparedStatement)));
+        if (name === "withSession")
+          return (constraint: D1SessionConstraint) => wrapDatabase((original as D1Database).withSession(constraint));
+        return Reflect.get(original, name);
       },
     });
 
-  const nothing = (): void => {};
+  const doNothing = (): void => {};
   const services: Services = {
     ...platform,
-    shards: openShards({ DB: database(env.DB), DB_01: database(env.DB_01) }, backgroundTimeoutMs),
+    shards: openShards({ DB: wrapDatabase(env.DB), DB_01: wrapDatabase(env.DB_01) }, backgroundTimeoutMs),
     cachedClients: new BoundedMap(1),
-    log: { ...platform.log, error: nothing },
-    waitUntil: (work) => following.push(work),
-    // What only makes things sooner is left to the crons, which the history runs.
-    scheduleFollowUp: nothing,
-    scheduleMail: nothing,
-    scheduleRelay: nothing,
-    scheduleEvents: nothing,
+    log: { ...platform.log, error: doNothing },
+    waitUntil: (work) => backgroundWork.push(work),
+    // These only make work happen sooner than the crons, which the test runs itself.
+    scheduleFollowUp: doNothing,
+    scheduleMail: doNothing,
+    scheduleRelay: doNothing,
+    scheduleEvents: doNothing,
   };
   const app = buildApp(services);
   return {
@@ -92,15 +93,15 @@ export const createKillableIsolate = async (): Promise<KillableIsolate> => {
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
     },
     begin: (death) => {
-      left = death?.trips ?? Number.POSITIVE_INFINITY;
+      tripsLeft = death?.trips ?? Number.POSITIVE_INFINITY;
       written = death?.written ?? "after";
       isDead = false;
-      following = [];
+      backgroundWork = [];
     },
     isDead: () => isDead,
     follow: async () => {
-      const works = following;
-      following = [];
+      const works = backgroundWork;
+      backgroundWork = [];
       for (const work of works) await work().catch(() => {});
     },
   };

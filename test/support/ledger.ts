@@ -1,4 +1,4 @@
-// The embedded ledger as tests reach it: over HTTP, each test its own object, with other settings where a test wants them.
+// Calls of the embedded ledger over HTTP. Each test has its own object and can change its settings.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -32,7 +32,7 @@ export const toLedgerResponse = async (response: Response): Promise<LedgerRespon
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 };
 
-/** A ledger that no other test has touched. */
+/** A new, empty ledger object. */
 export const createLedgerObject = () => objects.getByName(crypto.randomUUID());
 
 export const createLedgerCall =
@@ -42,7 +42,7 @@ export const createLedgerCall =
 
 export const createLedger = (): LedgerCall => createLedgerCall(createLedgerObject());
 
-/** The same code deployed with other settings. A new object for every call, on the same storage. */
+/** A ledger with changed settings. Every call creates a new object on the same storage. */
 export const createLedgerWith = (change: LedgerEnv, stub = createLedgerObject()): LedgerCall => {
   return (path, init) =>
     runInDurableObject(stub, async (_, state) =>
@@ -56,21 +56,21 @@ export const buildPost = (body: BodyInit | null, headers: Record<string, string>
   headers,
 });
 export const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`statement ${at}`);
-/** Adds the entries from `from` up to `to`, a tile at a time; the last answer. */
-export const addBatch = async (ask: LedgerCall, from: number, to: number): Promise<LedgerResponse> => {
+/** Adds the entries from `from` up to `to`, one tile at a time; returns the last response. */
+export const addBatch = async (call: LedgerCall, from: number, to: number): Promise<LedgerResponse> => {
   let answer: LedgerResponse | null = null;
   for (let at = from; at < to; at += 256) {
-    const entries = Array.from({ length: Math.min(256, to - at) }, (_, one) => buildEntry(at + one));
-    answer = await ask("add-batch", buildPost(encodeEntryBundle(entries)));
+    const entries = Array.from({ length: Math.min(256, to - at) }, (_, offset) => buildEntry(at + offset));
+    answer = await call("add-batch", buildPost(encodeEntryBundle(entries)));
   }
   if (answer === null) throw new RangeError("no entries to add");
   return answer;
 };
 
-/** The newest checkpoint once it covers `size` entries, as a client polls for it. */
-export const waitForCheckpoint = async (ask: LedgerCall, size: number): Promise<string> => {
+/** Polls until the newest checkpoint covers `size` entries. */
+export const waitForCheckpoint = async (call: LedgerCall, size: number): Promise<string> => {
   for (let tries = 0; tries < 20; tries += 1) {
-    const { text } = await ask("checkpoint");
+    const { text } = await call("checkpoint");
     if ((parseCheckpoint(text)?.size ?? 0n) >= BigInt(size)) return text;
     await scheduler.wait(200);
   }

@@ -1,5 +1,5 @@
-// The whole service for tests: the real Worker on the local runtime with the demo business site beside it, on free ports,
-// with databases and secrets of its own that are gone afterwards.
+// Runs the whole service for a test: the real Worker on the local runtime and the demo business's site, on free ports, with new
+// databases and secrets.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -24,14 +24,14 @@ import { bundleWorker, prepareDatabases, startRuntime, type D1Like, type Runtime
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
-  /** Origin of the service; all its hosts are this one. */
+  /** Origin of the service, the same for all its hosts. */
   readonly origin: string;
   /** Origin of the demo business site. */
   readonly demoOrigin: string;
   readonly world: DemoWorld;
   readonly runtime: Runtime;
   readonly database: D1Like;
-  /** As if so much time had passed: another runtime on the same stores, whose clock is ahead. What held on to the first is over. */
+  /** Restarts the runtime on the same storage with its clock `ms` ahead. Connections to the first runtime end. */
   readonly later: (ms: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -47,12 +47,12 @@ const sourcePaths = [
   "scripts/guides.ts",
   "scripts/local-runtime.ts",
   "d1-migrations/*.sql",
-  "docs/*.md",
+  "docs/**/*.md",
   "wrangler.toml",
   "package.json",
 ];
 
-/** Changes whenever a source does. */
+/** Changes whenever a source file does. */
 const hashSources = (): string => {
   const hash = createHash("sha256").update(process.cwd());
   for (const path of globSync(sourcePaths, { exclude: ["**/*.gen.ts"] }).sort()) {
@@ -63,13 +63,13 @@ const hashSources = (): string => {
 };
 
 const buildsDir = join(tmpdir(), "svc-test-builds");
-const maxBuildAgeMs = 60 * 60_000; // no test run is longer, so an older build serves nobody
+const maxBuildAgeMs = 60 * 60_000; // longer than any test run
 
 const removeOldBuilds = (): void => {
   for (const name of readdirSync(buildsDir)) {
     const path = join(buildsDir, name);
-    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs; // another file may be removing it too
-    if (madeAt !== undefined && Date.now() - madeAt > maxBuildAgeMs) rmSync(path, { recursive: true, force: true });
+    const builtAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs; // undefined if another process has just removed it
+    if (builtAt !== undefined && Date.now() - builtAt > maxBuildAgeMs) rmSync(path, { recursive: true, force: true });
   }
 };
 
@@ -81,13 +81,13 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** False while another process that lives has taken it. */
+/** False while a running process holds the lock. Removes the lock of a dead one. */
 const takeLock = (lock: string): boolean => {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
     return true;
   } catch {
-    const holder = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0; // 0 until it has written its number
+    const holder = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0; // 0 until the holder has written its process ID
     if (!isAlive(holder)) rmSync(lock, { force: true });
     return false;
   }
@@ -98,15 +98,15 @@ const buildWorker = async (built: string): Promise<void> => {
   removeOldBuilds();
   const building = mkdtempSync(join(buildsDir, "building-"));
   bundleWorker(building);
-  cpSync("dist/assets", join(building, "assets"), { recursive: true }); // a build for something else may replace that folder meanwhile
+  cpSync("dist/assets", join(building, "assets"), { recursive: true }); // another build may replace dist/assets during the tests
   await prepareDatabases({ stateDir: join(building, "state") });
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
   else renameSync(building, built);
 };
 
 /**
- * A folder with the Worker bundled from the sources as they stand, and with databases that have been migrated and hold nothing. Built
- * once for all test files, by whichever comes first; the files that start beside it wait.
+ * A folder with the Worker bundled from the current sources and with empty, migrated databases. The first test file builds it for all;
+ * files that run at the same time wait for it.
  */
 export const ensureBuiltWorker = async (): Promise<string> => {
   const built = join(buildsDir, hashSources());
@@ -116,7 +116,7 @@ export const ensureBuiltWorker = async (): Promise<string> => {
     if (!takeLock(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
     else
       try {
-        if (!existsSync(built)) await buildWorker(built); // another may have ended between the look and the lock
+        if (!existsSync(built)) await buildWorker(built); // another process may have finished before this one got the lock
       } finally {
         rmSync(lock, { force: true });
       }
@@ -136,8 +136,8 @@ const firstPort = 20_000 + (process.pid % 120) * portsPerProcess;
 let portsHandedOut = 0;
 
 /**
- * A port for something that has to be told one. It stays free until that listens: it is below those that the system gives to outgoing
- * connections (from 32,768 on), among which any could be taken meanwhile, and each process gives others.
+ * A free port for a program that cannot choose one itself. It is below the ports that the system uses for outgoing connections (32,768
+ * and up), and each process has its own range, so it stays free until the program listens.
  */
 export const findFreePort = async (): Promise<number> => {
   for (;;) {
@@ -147,18 +147,18 @@ export const findFreePort = async (): Promise<number> => {
   }
 };
 
-/** `vars` override settings of the Worker, e.g. `LIMIT_VERIFY_PER_IP`. */
+/** Starts the service. `vars` override settings of the Worker, for example `LIMIT_VERIFY_PER_IP`. */
 export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
-  const bundledIn = await ensureBuiltWorker();
+  const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
-  cpSync(join(bundledIn, "state"), stateDir, { recursive: true }); // so that no service has to migrate
+  cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves the migrations
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
-  const placed = { ...settings, bundleDir: bundledIn, assetsDir: join(bundledIn, "assets"), printsLog: false };
+  const runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const vault = await openVaultFromVars(settings.vars);
   let runtime = await startRuntime({
-    ...placed,
+    ...runtimeOptions,
     seed: async (db) => {
       await seedDemo(db, world, Date.now());
       await seedPeople(db, vault, world, Date.now());
@@ -179,7 +179,7 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
     database,
     later: async (ms) => {
       await runtime.dispose();
-      runtime = await startRuntime({ ...placed, vars: { ...placed.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
+      runtime = await startRuntime({ ...runtimeOptions, vars: { ...runtimeOptions.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
     },
     stop: async () => {
       site.closeAllConnections();

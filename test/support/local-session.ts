@@ -1,9 +1,9 @@
-// Signing in to the service that runs for a test, as people do: by a mailed code. Without the pages, for tests of something else: they have
-// tests of their own, and in a browser each loading of one costs more than all of this.
+// Signs in to a running service by email code through the API. Tests that are not about the sign-in pages use this, because loading one
+// of those pages in a browser costs more than the whole sign-in.
 import type { BrowserContext } from "playwright-core";
 import { findNewestCode } from "./email-code.ts";
 
-/** The newest code mailed to an address. It leaves after the answer to whoever asked for it. */
+/** Waits for an email with a code, which is sent after the response to the request, and returns the newest code. */
 export const findEmailCode = async (origin: string, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -14,7 +14,7 @@ export const findEmailCode = async (origin: string, email: string): Promise<stri
   }
 };
 
-/** The cookie of a fresh session. */
+/** Signs in and returns the cookie of the new session. */
 export const signInToOrigin = async (origin: string, email: string, realm: "business" | "consumer" = "business"): Promise<string> => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${origin}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -25,7 +25,7 @@ export const signInToOrigin = async (origin: string, email: string, realm: "busi
   return cookie;
 };
 
-/** Signs somebody in to a browser. */
+/** Signs in and adds the session cookie to a browser. */
 export const signInBrowser = async (
   context: BrowserContext,
   origin: string,

@@ -1,5 +1,5 @@
-// An independent log for comparison: RFC 6962 and tlog-tiles written down as their definitions read, with nothing shared with
-// the engine but SHA-256. Slow on purpose.
+// An independent transparency log for comparison: a literal, slow implementation of RFC 6962 and tlog-tiles that shares no code with
+// the real one.
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
@@ -15,15 +15,15 @@ const largestPowerOfTwoBelow = (n: number): number => {
 };
 
 /**
- * MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). The root of a range is worked out once: trees of neighbouring
- * sizes, and the tiles of one tree, are made of the same subtrees.
+ * MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes and the tiles of
+ * one tree share subtrees.
  */
 export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
   const known = new Map<number, Uint8Array>();
   const rootOf = (from: number, to: number): Uint8Array => {
     if (from === to) return sha256();
     if (to - from === 1) return leaves[from] as Uint8Array;
-    const range = from * (leaves.length + 1) + to; // a number of its own for each two
+    const range = from * (leaves.length + 1) + to; // unique for each pair
     const middle = from + largestPowerOfTwoBelow(to - from);
     const root = known.get(range) ?? sha256(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
     known.set(range, root);

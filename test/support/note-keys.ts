@@ -1,4 +1,4 @@
-// Keys and note-format secrets from chosen seeds, so that tests sign with known keys.
+// Keys and signed-note secrets from fixed seeds, so that tests sign with known keys.
 import { toBase64, fromBase64Url, fromHex, concatBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../../core/ledger/note.ts";
@@ -13,16 +13,16 @@ export const createSecretFromSeed = async (name: string, seed: Uint8Array<ArrayB
   return formatSkey({ name, keyId: createVerifierKey(sha256, name, kind, publicKey).keyId, kind, seed });
 };
 
-/** The secret of the key called `name` whose seed is 32 times `byte`: fit for development only. */
+/** The secret of the key called `name` whose seed is `byte` repeated 32 times. Production settings refuse such a key. */
 export const createSecret = (name: string, byte: number, kind: KeyKind = keyKinds.log): Promise<string> =>
   createSecretFromSeed(name, new Uint8Array(32).fill(byte), kind);
 
-/** A secret of the key called `name` that is as good as random: always the same one. */
+/** The secret of the key called `name`, with a seed that looks random but is always the same. */
 export const createRandomSecret = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   createSecretFromSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
 
-/** 32 bytes in base64 that are as good as random: always the same ones for a number. */
-export const createRandomKey = (which: number): string => toBase64(sha256(`key ${which} of the tests`));
+/** 32 bytes in base64 that look random but are always the same for a number. */
+export const createRandomKey = (index: number): string => toBase64(sha256(`key ${index} of the tests`));
 
 /** The public key of a secret, in its one-line form. */
 export const deriveVkey = async (secret: string): Promise<string> => formatVkey((await openNoteSigner(secret)).key);

@@ -1,11 +1,10 @@
-// A time-stamping authority on this machine, run by the openssl command: an independent maker and reader of RFC 3161.
-// Every test gets an authority of its own, with keys made for it.
+// A time-stamping authority run by the openssl command, an independent implementation of RFC 3161. Each instance has its own keys.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What `openssl version` says; null where there is no such command that can time-stamp. */
+/** The output of `openssl version`; null when openssl is missing or too old for time stamps. */
 export const findOpensslVersion = (): string | null => {
   const { status, stdout } = spawnSync("openssl", ["version"], { encoding: "utf8" });
   return status === 0 && /^OpenSSL (?:1\.1|[3-9])/.test(stdout) ? stdout.trim() : null;
@@ -21,9 +20,9 @@ const keyOptions: Readonly<Record<TsaKey, readonly string[]>> = {
 
 export interface TsaOptions {
   readonly key: TsaKey;
-  /** Hash of the signature; SHA-256 unless named. */
+  /** Hash of the signature; default SHA-256. */
   readonly digest?: "sha256" | "sha384" | "sha512";
-  /** Hash by which the token names its certificate; with sha1 the older attribute. */
+  /** Hash that identifies the certificate in the token; sha1 selects the older attribute. */
   readonly certificateHash?: "sha1" | "sha256" | "sha512";
 }
 
@@ -71,7 +70,7 @@ export class OpensslTsa {
     return execFileSync("openssl", args, { cwd: this.#folder, stdio: ["ignore", "pipe", "pipe"] });
   }
 
-  /** A certificate for the authority's key, each with another serial number, as DER. */
+  /** Issues a certificate for the authority's key, each with a new serial number. Returns DER. */
   certify(name = "again.pem"): Uint8Array {
     this.#run("req", "-new", "-key", "tsa.key", "-subj", "/O=Test/CN=Test authority", "-out", "tsa.csr");
     const issuer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "extensions.cnf", "-days", "30"];
@@ -84,25 +83,25 @@ export class OpensslTsa {
     return this.#run("pkey", "-in", "tsa.key", "-pubout", "-outform", "DER");
   }
 
-  /** The certificate that everything of the authority goes back to, as PEM. */
+  /** The root certificate of the authority as PEM. */
   root(): string {
     return readFileSync(this.#path("ca.pem"), "utf8");
   }
 
-  /** A request as openssl writes it. */
+  /** A time-stamp request for these bytes. */
   query(data: Uint8Array, ...options: readonly string[]): Uint8Array {
     this.#write("data.bin", data);
     return this.#run("ts", "-query", "-data", "data.bin", ...options);
   }
 
-  /** The authority's reply to a request; one it does not like gets status 2. */
+  /** The authority's reply to a request. A rejected request gets a reply with status 2. */
   reply(request: Uint8Array): Uint8Array {
     this.#write("request.tsq", request);
     this.#run("ts", "-reply", "-config", "tsa.cnf", "-section", "authority", "-queryfile", "request.tsq", "-out", "reply.tsr");
     return readFileSync(this.#path("reply.tsr"));
   }
 
-  /** Whether openssl itself accepts a reply over these bytes. */
+  /** True when openssl accepts the reply for these bytes. */
   accepts(data: Uint8Array, reply: Uint8Array): boolean {
     this.#write("checkpoint.txt", data);
     this.#write("checkpoint.tsr", reply);

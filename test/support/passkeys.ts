@@ -1,4 +1,4 @@
-// Passkeys as tests add them and sign in with them: through the doors, with an authenticator in software.
+// Adds passkeys and signs in with them through the API, using the software authenticator.
 import { Authenticator, type AuthenticatorOverrides } from "./authenticator.ts";
 import { buildJsonRequest } from "./people.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>;
 export const requestCreationOptions = async (headers: Headers, service: Call = call): Promise<TestResponse> =>
   service("/v1/me/passkeys/options", { method: "POST", headers });
 
-/** The options, an authenticator's answer to them, and our answer to that. */
+/** Requests creation options, creates a passkey and registers it. Returns the last response. */
 export const registerPasskey = async (
   headers: Headers,
   {
@@ -17,9 +17,9 @@ export const registerPasskey = async (
     authenticator = new Authenticator(),
   }: { lies?: AuthenticatorOverrides; name?: string; authenticator?: Authenticator } = {},
 ): Promise<{ readonly answer: TestResponse; readonly authenticator: Authenticator }> => {
-  const asked = await requestCreationOptions(headers);
-  if (asked.status !== 200) return { answer: asked, authenticator };
-  const credential = await authenticator.make(asked.body.data.options, lies);
+  const optionsResponse = await requestCreationOptions(headers);
+  if (optionsResponse.status !== 200) return { answer: optionsResponse, authenticator };
+  const credential = await authenticator.make(optionsResponse.body.data.options, lies);
   return { answer: await call("/v1/me/passkeys", buildJsonRequest({ credential, name }, headers)), authenticator };
 };
 

@@ -1,4 +1,4 @@
-// People as tests sign them in: through the doors, with the code from the mail.
+// Signs people in by email code, through the API or directly in the database.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import type { Realm } from "../../core/access/session.ts";
@@ -39,7 +39,7 @@ export const listMailTo = async (email: string): Promise<readonly CapturedMail[]
 
 export const parseCode = ({ text }: CapturedMail): string => findNewestCode([{ text }]) as string;
 
-/** The newest code mailed to an address. */
+/** The newest code in the emails to an address. */
 export const findEmailCode = async (email: string): Promise<string> => findNewestCode(await listMailTo(email)) as string;
 
 /** Six digits that are not the code. */
@@ -47,29 +47,29 @@ export const differentCode = (code: string): string => String((Number(code) + 1)
 
 export const getCookie = (answer: TestResponse): string => (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
 
-/** Codes, sessions and mail of earlier tests, as if a quarter of an hour had passed. */
+/** Deletes codes, failed attempts and emails of earlier tests. */
 export const clearCodes = async (): Promise<void> => {
   await env.DB.batch(
     ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
   );
 };
 
-let cachedSessions = 0;
+let signInCount = 0;
 
-/** Signs in with the code from the mail, and answers with the cookie as a header. */
+/** Signs in with a code from an email and returns the cookie header. */
 export const signInByEmail = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
   await env.DB.prepare("DELETE FROM email_codes").run();
-  cachedSessions += 1;
-  const at = { "cf-connecting-ip": `2001:db8:face:${cachedSessions.toString(16)}::1` }; // one address may ask thirty times an hour
-  await call("/v1/auth/request-code", buildJsonRequest({ email, realm }, at));
+  signInCount += 1;
+  const ipHeader = { "cf-connecting-ip": `2001:db8:face:${signInCount.toString(16)}::1` }; // the limit is 30 requests an hour per IP
+  await call("/v1/auth/request-code", buildJsonRequest({ email, realm }, ipHeader));
   const answer = await submitEmailCode(email, await findEmailCode(email), realm);
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
   return { cookie: getCookie(answer) };
 };
 
 /**
- * The same in one batch, with the statements of a sign-in: for tests of something else, which would spend much of their time at the doors.
- * For whoever is of the first home; who is invited joins by the mail. test/api/sign-in.test.ts holds the rows of both against each other.
+ * The same in one batch with the statements of a sign-in, for tests that are not about signing in. Works for people of the first shard;
+ * invited people sign in by email. test/api/sign-in.test.ts compares the rows of both ways.
  */
 export const signIn: typeof signInByEmail = async (email, realm = "business") => {
   const services = await getPlatform(env as unknown as Env);

@@ -1,5 +1,5 @@
-// Certificates that wait for policies: issued through the front door by a process that dies right after the answer, so
-// that a test decides when and how often the policies are looked up.
+// Certificates whose policies are not captured yet: an isolate issues them and dies after the response, so that a test decides when and
+// how often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
@@ -10,7 +10,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { getWithKey, buildSubmission, world } from "./world.ts";
 import { createServicesWith } from "./changed-services.ts";
 
-/** This isolate's platform, its clock moved by `ms`, and whatever else a test changes. */
+/** This isolate's platform with its clock moved by `ms`, and with further changes. */
 export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
   const platform = await getPlatform(env as unknown as Env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };
@@ -18,7 +18,7 @@ export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}):
 
 const executionContext = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
 
-/** One certificate of the business that owns example.com, issued on `https://<host>/quote` or another page, and waiting. */
+/** Issues a certificate of the demo business on a page of this host, without capturing its policies. Returns its ID. */
 export const issueWaitingCertificate = async (host: string, page = "/quote?name=pat", ms = 0): Promise<string> => {
   const request = new Request("http://svc.test/v1/consent", {
     method: "POST",
@@ -26,17 +26,17 @@ export const issueWaitingCertificate = async (host: string, page = "/quote?name=
     body: JSON.stringify({ ...buildSubmission(world.acme), page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await createPlatformAt(ms);
-  // Nothing follows the answer: no home for the relay to work in, no audit log to notify, no queue.
-  const homes = { ...platform.shards, all: () => [] };
+  // No background work after the response: no shard for the relay, no audit log to notify, no queue message.
+  const shards = { ...platform.shards, all: () => [] };
   const config = { ...platform.config, auditKeys: new Map() };
-  const diesAfterAnswer = createServicesWith(platform, { shards: homes, config, requestAnchoring: async () => {}, waitUntil: () => {} });
+  const diesAfterAnswer = createServicesWith(platform, { shards, config, requestAnchoring: async () => {}, waitUntil: () => {} });
   const response = await buildApp(diesAfterAnswer).fetch(request, env, executionContext);
   const { data } = (await response.json()) as { data: { cert_id: string } };
   if (response.status !== 201) throw new Error(`not issued: ${response.status}`);
   return data.cert_id;
 };
 
-/** One run of the relay `ms` from now; its clock stands still, so that only what is due then is due. */
+/** Runs the policy capture once, at a fixed time `ms` from now. */
 export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await createPlatformAt();
   const now = platform.clock() + ms;
@@ -52,7 +52,7 @@ export interface ShownPolicy {
   readonly text?: string;
 }
 
-/** What the public verify endpoint says about a certificate's policies. */
+/** The policies of a certificate as the public verify endpoint returns them. */
 export const getPublicPolicies = async (
   certId: string,
 ): Promise<{ readonly status: string; readonly policies: readonly ShownPolicy[] }> => {
@@ -60,11 +60,11 @@ export const getPublicPolicies = async (
   return { status: body.data.policies_status, policies: body.data.policies };
 };
 
-/** The owner's view, with the texts. */
+/** The policies as the business gets them, with their texts. */
 export const getPoliciesWithText = async (certId: string): Promise<readonly ShownPolicy[]> =>
   (await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.policies;
 
-/** Rows of a query, for what no door shows. */
+/** Rows of a query, for data that no route returns. */
 export const queryRows = async <T = Record<string, unknown>>(sql: string, ...bound: readonly unknown[]): Promise<readonly T[]> =>
   (
     await env.DB.prepare(sql)

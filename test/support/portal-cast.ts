@@ -1,4 +1,4 @@
-// Who comes to the portal, for the tables of who may do what there: the demo's people, signed in, and records of the business they try.
+// The people and records for the portal's permission tests: every role, signed in, and records of one business to act on.
 import { env } from "cloudflare:workers";
 import { sha256Hex } from "../../core/hash.ts";
 import type { BusinessId } from "../../core/ids.ts";
@@ -10,12 +10,12 @@ import { waitUntilSettled } from "./background-work.ts";
 import { grantShare, signInPerson } from "./sharing.ts";
 import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
-/** Nobody is somebody too: without a cookie. The stranger owns another business. */
+/** "nobody" has no cookie; the stranger owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
 export type Role = (typeof roles)[number];
 export type PortalCast = Readonly<Record<Role, { readonly cookie: string }>>;
 
-/** With limits that no table reaches. */
+/** With limits that the permission tests do not reach. */
 export const callWithoutLimits = createServiceCall({
   LIMIT_SESSION: "100000/60",
   LIMIT_WEBHOOK_CALLS: "100000/60",
@@ -32,13 +32,13 @@ export const signInCast = async (): Promise<PortalCast> => {
     member: await signIn(world.memberEmail),
     owner: await signIn(world.ownerEmail),
   };
-  // The first use of a session in a day is noted.
+  // The first use of a session on a day writes a row, which must not happen during a test.
   for (const role of roles) await call("/v1/auth/session", { headers: cast[role] });
   await waitUntilSettled();
   return cast;
 };
 
-/** The outside world: every receiver is content, and the payment provider opens its page. */
+/** Replaces fetch: every webhook receiver returns 200, and the payment provider returns the URL of its page. */
 export const mockOutsideWorld = (): void => {
   mockReceivers(({ url }) =>
     new URL(url).hostname === "api.stripe.com"
@@ -47,10 +47,10 @@ export const mockOutsideWorld = (): void => {
   );
 };
 
-/** Records of acme, by the name their id has in an address. */
+/** IDs of acme's records by their parameter name in routes. */
 export type Records = Readonly<Record<string, string>>;
 
-/** Needs `playOutside`: an endpoint is called. */
+/** Needs `mockOutsideWorld`, because an endpoint is called. */
 export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records> => {
   const made = async (path: string, sent: unknown): Promise<Record<string, string>> =>
     (await callPortal(owner, "POST", path, sent)).body.data;
@@ -83,16 +83,14 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
 
 /** The rows of the database that name the business or one of these records. */
 export const listRecordRows = async (records: Records): Promise<readonly string[]> => {
-  const marks = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
+  const ids = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
   const tables = Object.entries(await readDatabaseContents());
   return tables.flatMap(([table, rows]) =>
-    (JSON.parse(rows) as unknown[])
-      .map((row) => `${table} ${JSON.stringify(row)}`)
-      .filter((row) => marks.some((mark) => row.includes(mark))),
+    (JSON.parse(rows) as unknown[]).map((row) => `${table} ${JSON.stringify(row)}`).filter((row) => ids.some((id) => row.includes(id))),
   );
 };
 
-/** What a page of this person's holds in a form to this address: so that a form is refused for who sends it, and for nothing else. */
+/** The form token that a page for this person would contain, so that a form can only be refused for who sends it. */
 export const getFormToken = async ({ cookie }: { readonly cookie: string }, path: string): Promise<string> => {
   const session = cookie.slice(cookie.indexOf("=") + 1);
   return (await openVaultFromVars(env as unknown as Record<string, unknown>)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);

@@ -1,4 +1,4 @@
-// The portal in tests, as a browser without script uses it: pages are read, forms are sent with everything that stands in them.
+// Opens portal pages and submits their forms, as a browser without JavaScript does.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, words, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse } from "./world.ts";
@@ -12,7 +12,7 @@ const buildFormPost = (cookie: string, fields: Fields, headers: Fields): Request
   redirect: "manual",
 });
 
-/** What stands in a form of the page: hidden fields, what is filled in, what is ticked. */
+/** The fields that a browser would submit of a form as it was rendered. */
 export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${words(document).slice(0, 2_000)}`);
@@ -26,11 +26,11 @@ export interface Member {
 
 export const openPage = ({ cookie }: Member, path: string): Promise<ReadPage> => read(path, { headers: { cookie }, redirect: "manual" });
 
-/** A form as it stands on `from`, with these fields filled in. */
+/** Submits the form of the page `from`: its own fields, overridden by `fields`. */
 export const submitForm = async (member: Member, from: string, action: string, fields: Fields = {}): Promise<TestResponse> =>
   call(action, buildFormPost(member.cookie, { ...parseFormFields(await openPage(member, from), action), ...fields }, {}));
 
-/** Whatever somebody sends who did not take it off the page. */
+/** Posts fields without the page's form, as an attacker would. */
 export const postForm = ({ cookie }: Member, action: string, fields: Fields = {}, headers: Fields = {}): Promise<TestResponse> =>
   call(action, buildFormPost(cookie, fields, headers));
 

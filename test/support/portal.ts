@@ -1,4 +1,4 @@
-// The portal as its people use it: requests with a session, and businesses that tests sign up for themselves.
+// Calls of the portal's routes with a session, and sign-up of new businesses.
 import { env } from "cloudflare:workers";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode, buildJsonRequest } from "./people.ts";
 import type { StubWeb } from "./stub-web.ts";
@@ -37,20 +37,20 @@ export const signUp = (
   headers: Record<string, string> = {},
 ): Promise<TestResponse> => service("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
 
-/** Signs up, proves the address, and answers with the owner's cookie and the ids. */
+/** Signs up a business and verifies the owner's email; returns the owner's cookie and the IDs. */
 export const signUpBusiness = async (
   email: string,
   more: object = {},
 ): Promise<Person & { readonly id: string; readonly userId: string }> => {
   await clearCodes();
-  const asked = await signUp(email, more);
-  if (asked.status !== 201) throw new Error(`not signed up: ${asked.text}`);
+  const signedUp = await signUp(email, more);
+  if (signedUp.status !== 201) throw new Error(`not signed up: ${signedUp.text}`);
   const signedIn = await submitEmailCode(email, await findEmailCode(email), "business");
   if (signedIn.status !== 200) throw new Error(`not signed in: ${signedIn.text}`);
-  return { cookie: getCookie(signedIn), id: asked.body.data.business.id, userId: signedIn.body.data.user.id };
+  return { cookie: getCookie(signedIn), id: signedUp.body.data.business.id, userId: signedIn.body.data.user.id };
 };
 
-/** Claims a domain and proves it by its file, on a web that tests play. */
+/** Claims a domain and verifies it by its file on the stub web. */
 export const verifyDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
   const { id, token } = (await callPortal(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
   web.resolve(domain, ["93.184.215.14"]);
@@ -58,8 +58,8 @@ export const verifyDomain = async (person: Person, domain: string, web: StubWeb)
     `https://${domain}/.well-known/svc-verification.txt`,
     () => new Response(`svc-verify=${token}`, { headers: { "content-type": "text/plain" } }),
   );
-  const proved = await callPortal(person, "POST", `/domains/${id}/verify`, { method: "well_known" });
-  if (proved.status !== 200) throw new Error(`not proved: ${proved.text}`);
+  const verified = await callPortal(person, "POST", `/domains/${id}/verify`, { method: "well_known" });
+  if (verified.status !== 200) throw new Error(`not verified: ${verified.text}`);
 };
 
 /** The types of a business's audit entries, oldest first. */

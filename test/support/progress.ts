@@ -1,14 +1,14 @@
-// How far a storm has come, for whoever waits for its long form (`npm run stress`); the short form says nothing.
+// Prints the progress of a long stress test (`npm run stress`).
 const printIntervalMs = 10_000;
 
-/** Prints at most every ten seconds. By the clock that no test sets. */
-export const createProgressPrinter = (what: string, total: number): ((done: number) => void) => {
-  const began = performance.now();
-  let said = began;
+/** Prints at most every ten seconds, so a short run prints nothing. Uses performance.now, which fake timers of tests do not set. */
+export const createProgressPrinter = (label: string, total: number): ((done: number) => void) => {
+  const startedAt = performance.now();
+  let printedAt = startedAt;
   return (done) => {
     const now = performance.now();
-    if (now - said < printIntervalMs) return;
-    said = now;
-    console.log(`${what}: ${done} of ${total}, ${Math.round((now - began) / 1_000)} s`);
+    if (now - printedAt < printIntervalMs) return;
+    printedAt = now;
+    console.log(`${label}: ${done} of ${total}, ${Math.round((now - startedAt) / 1_000)} s`);
   };
 };

@@ -1,5 +1,4 @@
-// Runs the service in a process of its own, so that a test can kill all of it at once. Arguments: state folder, folder of
-// the bundle. Prints the address when it listens.
+// Runs the service in a separate process that a test can kill. Arguments: state folder, bundle folder. Prints the URL when it listens.
 import { type D1Like, startRuntime } from "../../scripts/local-runtime.ts";
 import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";

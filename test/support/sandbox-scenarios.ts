@@ -1,4 +1,4 @@
-// An answer of each success and each refusal of test mode, for the description of the API to be held against.
+// Calls that produce each success and each refusal of the sandbox routes, to compare with the OpenAPI document.
 import { env } from "cloudflare:workers";
 import { bearerHeader, listBodyRefusals, withHeaders, buildKeyedPost, listKeyRefusals, sendTwice, type Scenarios } from "./scenarios.ts";
 import { call, getWithKey, world } from "./world.ts";
@@ -12,12 +12,12 @@ const postWithTestKey = (at: string, body: unknown, key = testKey) => call(at, b
 const createSandboxShare = async (type: string): Promise<string> => (await postWithTestKey(triggerPath, { type })).body.data.share.id;
 
 const callPastDue = async (at: string, body: unknown) => {
-  const become = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
-  await become("past_due");
+  const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
+  await setStatus("past_due");
   try {
     return await postWithTestKey(at, body);
   } finally {
-    await become("active");
+    await setStatus("active");
   }
 };
 

@@ -1,11 +1,11 @@
-// A visit to a page with a share button: what the page heard, and how the sheet is found and answered.
+// A visit to a page with a share button: the events of the page, and access to the consent sheet.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { FakeService } from "./fake-sheet.ts";
 
 export interface HeardEvent {
   readonly type: string;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** The id or class of the element it came from. */
+  /** The ID or class of the element that dispatched it. */
   readonly from: string;
   readonly page: Page;
 }
@@ -16,7 +16,7 @@ export interface ShareVisit {
   readonly events: HeardEvent[];
   readonly errors: string[];
   readonly warnings: string[];
-  /** Presses the button and gives the window that opens. */
+  /** Clicks the button and returns the window that opens. */
   readonly openSheet: () => Promise<Page>;
   /** Waits for the nth event of a type. */
   readonly waitForEvent: (type: string, count?: number) => Promise<HeardEvent>;
@@ -43,17 +43,17 @@ export const renderShareTag = (service: string, attributes: Attributes = {}): st
   return `<script src="${service}/v1/svc.js" ${written.map(([name, value]) => `${name}="${String(value).replaceAll('"', "&quot;")}"`).join(" ")}></script>`;
 };
 
-/** A page as businesses write it; `body` replaces what stands in it. */
+/** A business's page with a form and a share tag. `body` replaces the form. */
 export const sharePage = (
   fake: FakeService,
   { attributes = {}, body = shareForm, lang = "en" }: { attributes?: Attributes; body?: string; lang?: string } = {},
 ): string =>
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${renderShareTag(fake.service, attributes)}</main></body></html>`;
 
-/** Keeps what the pages of a context hear from now on, in any loading of them. */
+/** Collects the widget's events of all pages of a context from now on, including later loads. */
 export const recordEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
-  await context.exposeBinding("svcHeard", ({ page }, said: Omit<HeardEvent, "page">) => {
-    events.push({ ...said, page });
+  await context.exposeBinding("svcHeard", ({ page }, event: Omit<HeardEvent, "page">) => {
+    events.push({ ...event, page });
   });
   await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
     addEventListener(type, ({ detail, target }) => svcHeard({ type, detail, from: target.id || target.className || "document" }));`);
@@ -74,7 +74,7 @@ export const visitShare = async (
   const errors: string[] = [];
   const warnings: string[] = [];
   if (given === undefined) {
-    await context.clock.install(); // it goes on by itself, until `quietly` puts it forward
+    await context.clock.install(); // it runs in real time until `letTimersRun` moves it forward
     await recordEvents(context, events);
     if (before !== "") await context.addInitScript(before);
   }
@@ -110,7 +110,7 @@ export const visitShare = async (
   };
 };
 
-/** Waits until a window has closed itself; in Firefox that breaks off the click it follows from. */
+/** Waits until an action has closed a window. In Firefox the closing window aborts the click that caused it. */
 export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
   const cutShort = (error: unknown): void => {
     if (!sheet.isClosed()) throw error;
@@ -118,7 +118,7 @@ export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>):
   await Promise.all([sheet.waitForEvent("close"), act().catch(cutShort)]);
 };
 
-/** What stands in the form. */
+/** The values of a form by field name. */
 export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<string, string>> =>
   page.evaluate(
     (wanted) =>
@@ -131,20 +131,20 @@ export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<s
 export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
- * As if longer had passed than everything the page might still do by itself: its poll and the second it gives an answer. What that
- * asks of anybody has arrived a moment later.
+ * Moves the page's clock past everything the page may still do by itself (its poll, and the second it waits for a response), then waits
+ * for the requests that follow.
  */
-export const assertNoErrors = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
+export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
   await new Promise((resolve) => setTimeout(resolve, 100));
 };
 
 /**
- * A press within half a second of the window coming up is taken for one that was meant for the page below. Of a page whose context has
- * a clock that can be put forward.
+ * Moves the page's clock past the half second after a window opens in which the sheet ignores clicks, because they may have been meant
+ * for the page below. Needs a context with an installed clock.
  */
-export const waitUntilSettled = async (page: Page): Promise<void> => {
-  await page.waitForLoadState(); // its script has noted when it came up
+export const waitUntilClickable = async (page: Page): Promise<void> => {
+  await page.waitForLoadState(); // the script has recorded when the window opened
   await page.waitForTimeout(100); // and when it got the focus
   await page.clock.runFor(500);
 };

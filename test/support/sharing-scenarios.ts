@@ -1,5 +1,5 @@
-// An answer of each success and each refusal of the routes of sharing and of a person's account, for the description of the API to be
-// held against.
+// Calls that produce each success and each refusal of the sharing routes and of a person's profile and fields, to compare with the
+// OpenAPI document.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -39,7 +39,7 @@ const unknownClient = "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
 let sharedPerson: Promise<SignedPerson> | undefined;
-/** One person for all of it; each grant of theirs is a share of its own. */
+/** One person for all scenarios; each grant creates a new share. */
 export const getPat = (): Promise<SignedPerson> => {
   sharedPerson ??= signInPerson();
   return sharedPerson;
@@ -61,18 +61,18 @@ const createRenewal = async (): Promise<{ readonly old: string; readonly id: str
   const renewed = await (await getPat()).post(`/v1/me/shares/${old}/renew`, { consent: true, duration_days: 30 });
   return { old, id: renewed.body.data.share.id };
 };
-/** When a share of one day has come to its end by itself. */
+/** A clock at which a share of one day has expired. */
 const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
 const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 
-/** While acme's account is in another state. */
-const withBusinessStatus = async (status: string, ask: () => Promise<TestResponse>): Promise<TestResponse> => {
-  const become = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
-  await become(status);
+/** Runs a call while acme has another status. */
+const withBusinessStatus = async (status: string, send: () => Promise<TestResponse>): Promise<TestResponse> => {
+  const setStatus = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
+  await setStatus(status);
   try {
-    return await ask();
+    return await send();
   } finally {
-    await become("active");
+    await setStatus("active");
   }
 };
 
@@ -81,12 +81,12 @@ const buildAuthorizePath = (change: Record<string, string> = {}): string => {
   const query = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
-/** A request that was checked, as whoever decides sends it on. */
+/** A decision with the token of a request that /v1/authorize has checked. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
-  const asked = buildDecision(verifier, { client_id: clientId });
-  const answer = await getWithKey(buildAuthorizePath({ client_id: clientId, code_challenge: asked.code_challenge }));
-  return { verifier, asked: { ...asked, authorize_token: answer.body.data.authorize_token } };
+  const decision = buildDecision(verifier, { client_id: clientId });
+  const answer = await getWithKey(buildAuthorizePath({ client_id: clientId, code_challenge: decision.code_challenge }));
+  return { verifier, decision: { ...decision, authorize_token: answer.body.data.authorize_token } };
 };
 const consentPath = "/v1/share/consent";
 const sandboxPath = "/v1/share/sandbox-consent";
@@ -111,7 +111,7 @@ export const callAsPat = async (method: string, at: string, { body, headers = {}
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 
-/** The refusals that all routes of a person share. */
+/** The refusals that all routes for people share. */
 export const listPersonRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const sent = body === undefined ? {} : { body };
   return {
@@ -135,22 +135,22 @@ const renewShare = async (id: string, body: object = { consent: true }): Promise
 const revokePath = (id: string): string => `/v1/shares/${id}/revoke`;
 const ceasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
 
-/** What a grant refuses, whoever decides. */
+/** The refusals of a grant in either environment. */
 const listGrantRefusals = (send: (body: object) => Promise<TestResponse>, environment: "live" | "sandbox"): Scenarios => {
-  const with_ = (change: object, business: DemoBusiness = acme) =>
+  const sendWith = (change: object, business: DemoBusiness = acme) =>
     send(buildDecision(createVerifier(), { client_id: business.clients[environment], ...change }));
   return {
-    invalid_request: () => with_({ consent: false }),
-    client_not_found: () => with_({ client_id: unknownClient }),
-    business_suspended: () => with_({}, examples.suspended),
-    business_inactive: () => with_({}, examples.closed),
-    subscription_past_due: () => with_({}, examples.past_due),
-    origin_mismatch: () => with_({ origin: "https://elsewhere.example" }),
+    invalid_request: () => sendWith({ consent: false }),
+    client_not_found: () => sendWith({ client_id: unknownClient }),
+    business_suspended: () => sendWith({}, examples.suspended),
+    business_inactive: () => sendWith({}, examples.closed),
+    subscription_past_due: () => sendWith({}, examples.past_due),
+    origin_mismatch: () => sendWith({ origin: "https://elsewhere.example" }),
     code_used: async () => {
-      const { verifier, asked } = await createCheckedRequest(acme.clients[environment]);
-      const { code } = (await send(asked)).body.data;
-      await redeemCode({ code, verifier }, { client_id: asked.client_id });
-      return send(asked);
+      const { verifier, decision } = await createCheckedRequest(acme.clients[environment]);
+      const { code } = (await send(decision)).body.data;
+      await redeemCode({ code, verifier }, { client_id: decision.client_id });
+      return send(decision);
     },
   };
 };
@@ -182,14 +182,14 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
       postDecision(
         buildDecision(createVerifier(), { state: "xyz", scope: ["address", "name"], missing_ok: ["address"], duration_days: 1 }),
       ),
-    "201 of a request that was checked": async () => postDecision((await createCheckedRequest(acme.clients.live)).asked),
+    "201 of a request that was checked": async () => postDecision((await createCheckedRequest(acme.clients.live)).decision),
     ...listUnsafeRefusals("POST", () => consentPath, buildDecision(createVerifier())),
     ...listGrantRefusals(postDecision, "live"),
     share_inactive: async () => {
-      const { asked } = await createCheckedRequest(acme.clients.live);
-      const { share } = (await postDecision(asked)).body.data;
+      const { decision } = await createCheckedRequest(acme.clients.live);
+      const { share } = (await postDecision(decision)).body.data;
       await (await getPat()).post(revokePath(share.id), {});
-      return postDecision(asked);
+      return postDecision(decision);
     },
     idempotency_conflict: async () => {
       const { post } = await getPat();
@@ -218,28 +218,28 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
     code_invalid: async () => call("/v1/share/redeem", await buildRedemption({ client_id: world.other.clients.live })),
     pkce_mismatch: async () => call("/v1/share/redeem", await buildRedemption({ code_verifier: createVerifier() })),
     business_suspended: async () => {
-      const asked = await buildRedemption();
-      return withBusinessStatus("suspended", () => call("/v1/share/redeem", asked));
+      const redemption = await buildRedemption();
+      return withBusinessStatus("suspended", () => call("/v1/share/redeem", redemption));
     },
     business_inactive: async () => {
-      const asked = await buildRedemption();
-      return withBusinessStatus("closed", () => call("/v1/share/redeem", asked));
+      const redemption = await buildRedemption();
+      return withBusinessStatus("closed", () => call("/v1/share/redeem", redemption));
     },
     origin_mismatch: async () => call("/v1/share/redeem", withHeaders(await buildRedemption(), { origin: "https://other.example" })),
     code_used: async () => {
-      const made = await createGrant();
-      await redeemCode(made);
-      return redeemCode(made);
+      const grant = await createGrant();
+      await redeemCode(grant);
+      return redeemCode(grant);
     },
     share_inactive: async () => {
-      const made = await createGrant();
-      await (await getPat()).post(revokePath(made.share.id), {});
-      return redeemCode(made);
+      const grant = await createGrant();
+      await (await getPat()).post(revokePath(grant.share.id), {});
+      return redeemCode(grant);
     },
     code_expired: async () => {
-      const made = await createGrant();
+      const grant = await createGrant();
       vi.setSystemTime(Date.now() + minuteMs);
-      return redeemCode(made);
+      return redeemCode(grant);
     },
     ...listBodyRefusals(() => "/v1/share/redeem"),
     ...listOutages(

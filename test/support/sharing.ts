@@ -1,4 +1,4 @@
-// Sharing for tests, through the doors: a person with fields, a request, a grant, its redemption.
+// Sharing through the API: a person with contact fields, a decision, a grant and its redemption.
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, signIn } from "./people.ts";
@@ -6,7 +6,7 @@ import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { call, origin, world, type TestResponse, type Call } from "./world.ts";
 
 let peopleCount = 0;
-/** An address that nobody else in the file uses. */
+/** An email address that no other test of the file uses. */
 export const createPersonEmail = (): string => {
   peopleCount += 1;
   return `person-${peopleCount}-${crypto.randomUUID().slice(0, 8)}@example.com`;
@@ -31,7 +31,7 @@ export interface SignedPerson {
   readonly put: (path: string, body: unknown) => Promise<TestResponse>;
 }
 
-/** Signs in a person, with these contact fields. */
+/** Signs in a new person and saves these contact fields. */
 export const signInPerson = async (fields: Record<string, string | null> = contactValues, service: Call = call): Promise<SignedPerson> => {
   const email = createPersonEmail();
   const headers = await signIn(email, "consumer");
@@ -44,12 +44,12 @@ export const signInPerson = async (fields: Record<string, string | null> = conta
   };
   if (Object.keys(fields).length > 0) {
     const answer = await signed.put("/v1/me/fields", fields);
-    if (answer.status !== 200) throw new Error(`no fields: ${answer.text}`);
+    if (answer.status !== 200) throw new Error(`fields not saved: ${answer.text}`);
   }
   return signed;
 };
 
-/** 43 characters that nobody else has. */
+/** A random PKCE verifier of 43 characters. */
 export const createVerifier = (): string => sha256Hex(crypto.randomUUID()).slice(0, 43);
 
 export const buildDecision = (verifier: string, change: object = {}, business: DemoBusiness = world.acme) => ({

@@ -1,5 +1,4 @@
-// The outside world as tests script it: resolvers that know some hosts, and pages by address. Whatever is not scripted
-// does not exist. Every call is written down.
+// A scripted web in place of fetch: DNS answers by host and pages by URL. Everything else does not exist. Calls are recorded.
 import { vi } from "vitest";
 
 export interface Call {
@@ -11,11 +10,11 @@ export interface Call {
 type Handler = () => Response | Promise<Response>;
 
 export interface StubWeb {
-  /** Page calls in their order; questions to resolvers are not among them. */
+  /** Requests for pages in order, without DNS requests. */
   readonly calls: Call[];
   readonly urls: () => string[];
   readonly serve: (url: string, page: string | Handler) => void;
-  /** Answers of every resolver for a host; a host never named here has no address. */
+  /** Sets the answer of every DNS resolver for a host. Other hosts have no address. */
   readonly resolve: (host: string, addresses: readonly string[] | ((resolver: string) => Response | Promise<Response>)) => void;
 }
 
@@ -24,10 +23,10 @@ export const htmlResponse = (body: string, init: ResponseInit = {}): Response =>
 
 export const redirectResponse = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
 
-/** A host that accepts the call and never says anything. */
+/** A host that accepts the request and never responds. */
 export const neverRespond: Handler = () => new Promise(() => {});
 
-/** As fetch itself: whoever has lost patience is told so at once. */
+/** Rejects as soon as the signal aborts, as fetch does. */
 const rejectOnAbort = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(signal.reason as Error));
@@ -42,7 +41,7 @@ const dnsResponse = (name: string, type: string | null, addresses: readonly stri
   return Response.json({ Status: addresses.length === 0 ? 3 : 0, ...(records.length > 0 && { Answer: records }) });
 };
 
-/** Takes the place of fetch until `vi.restoreAllMocks()`. */
+/** Replaces fetch until `vi.restoreAllMocks()`. */
 export const createStubWeb = (): StubWeb => {
   const pages = new Map<string, string | Handler>();
   const hosts = new Map<string, Parameters<StubWeb["resolve"]>[1]>();
@@ -65,7 +64,7 @@ export const createStubWeb = (): StubWeb => {
       if (page === undefined) return htmlResponse("<h1>Not found</h1>", { status: 404 });
       const answer = typeof page === "string" ? htmlResponse(page) : await rejectOnAbort(signal, page());
       const location = answer.headers.get("location");
-      // As the runtime would, where the caller leaves redirects to it.
+      // The runtime follows redirects unless the caller handles them.
       return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : answer;
     };
     return open(request.url);

@@ -1,11 +1,11 @@
-// Ways to write a submission that is nearly, but not quite, the default one.
+// Builds variants of the default submission, including JSON that JSON.stringify cannot write.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import { buildSubmission, type ConsentBody } from "./world.ts";
 
 export const buildSubmissionWith = (change: Record<string, unknown>): ConsentBody => ({ ...buildSubmission(), ...change });
 export const omitField = (key: string): unknown => Object.fromEntries(Object.entries(buildSubmission()).filter(([name]) => name !== key));
 export const submissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
-/** The submission as text with `raw` put in place of a value that JSON.stringify would not write. */
+/** The submission as text with the raw text as the value of a key. */
 export const spliceRaw = (key: string, raw: string): string => submissionText({ [key]: "@@" }).replace('"@@"', raw);
 export const spliceBytes = (key: string, raw: readonly number[]): Uint8Array => {
   const [before = "", after = ""] = submissionText({ [key]: "a@@b" }).split("@@");

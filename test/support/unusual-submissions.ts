@@ -1,4 +1,4 @@
-// Submissions that look strange and must be taken, each with what the certificate then holds.
+// Unusual submissions that must be accepted, each with the expected content of the certificate.
 import { buildSubmissionWith, buildFields, buildNames, nestArrays, padSubmission, spliceRaw, submissionText } from "./submissions.ts";
 import { buildSubmission, world, type HeaderChanges } from "./world.ts";
 
@@ -6,7 +6,7 @@ export interface UnusualSubmission {
   readonly name: string;
   readonly body: unknown;
   readonly headers?: HeaderChanges;
-  /** What the certificate must hold instead of what the default submission gives. */
+  /** Expected values that differ from those of the default submission. */
   readonly stored?: { readonly [key: string]: unknown };
   readonly subject?: Readonly<Record<string, string>>;
   readonly evidence?: { readonly [key: string]: unknown };
@@ -23,8 +23,8 @@ const buildOddSubmission = (
 });
 const buildSealedCase = (name: string, change: Record<string, unknown>): UnusualSubmission =>
   buildOddSubmission(name, change, { stored: change });
-const buildPersonCase = (name: string, of: Record<string, string>): UnusualSubmission =>
-  buildOddSubmission(name, { fields: of }, { subject: of });
+const buildPersonCase = (name: string, fields: Record<string, string>): UnusualSubmission =>
+  buildOddSubmission(name, { fields }, { subject: fields });
 
 export const unusualSubmissions: readonly UnusualSubmission[] = [
   buildSealedCase("an emoji of several in the purpose", { purpose: "devis 👩\u200d👩\u200d👧\u200d👦 ❤\ufe0f\u200d🔥" }),

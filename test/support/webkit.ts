@@ -1,5 +1,5 @@
-// WebKit for the matrix of browsers: Debian's WebKitGTK, in the window of its MiniBrowser on a screen that nobody sees. playwright-core drives
-// a WebKit of its own only, so this speaks W3C WebDriver, as much of it as the matrix needs.
+// WebKit for the browser matrix: Debian's WebKitGTK in its MiniBrowser on a virtual screen. playwright-core drives only its own build of
+// WebKit, so this is a small W3C WebDriver client.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { webkit } from "../../scripts/browser.ts";
@@ -7,13 +7,13 @@ import { findFreePort } from "./local-service.ts";
 
 const waitTimeoutMs = 20_000;
 
-/** Asks again until there is something. */
-export const waitFor = async <T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> => {
+/** Polls until there is a value; throws after 20 seconds. */
+export const waitFor = async <T>(what: string, find: () => Promise<T | undefined | null | false>): Promise<T> => {
   const deadline = Date.now() + waitTimeoutMs;
   for (;;) {
-    const found = await ask();
+    const found = await find();
     if (found !== undefined && found !== null && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`There is still no ${what}.`);
+    if (Date.now() > deadline) throw new Error(`no ${what} after ${waitTimeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
@@ -24,29 +24,29 @@ export interface WebKitWindow {
   readonly url: () => Promise<URL>;
   readonly reload: () => Promise<void>;
   readonly back: () => Promise<void>;
-  /** Waits until an element is seen, and gives what is written in it. */
+  /** Waits until an element is displayed and returns its text. */
   readonly see: (css: string) => Promise<string>;
   readonly click: (css: string, times?: 1 | 2) => Promise<void>;
   readonly type: (css: string, text: string) => Promise<void>;
-  /** The body of a function in the page. */
+  /** Runs the body of a function in the page. */
   readonly run: <T>(body: string, ...args: readonly unknown[]) => Promise<T>;
   readonly resize: (width: number, height: number) => Promise<void>;
   readonly close: () => Promise<void>;
   readonly isOpen: () => Promise<boolean>;
 }
 
-/** One person's browser: its cookies and its windows. */
+/** One browser session with its cookies and windows. */
 export interface WebKit {
   readonly first: WebKitWindow;
   readonly count: () => Promise<number>;
-  /** The window that opens by an act. */
+  /** Runs an action and returns the window that it opens. */
   readonly opened: (act: () => Promise<unknown>) => Promise<WebKitWindow>;
   readonly newWindow: () => Promise<WebKitWindow>;
   readonly addCookie: (name: string, value: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-const elementKey = "element-6066-11e4-a52e-4f735466cecf"; // the name WebDriver gives the id of an element
+const elementKey = "element-6066-11e4-a52e-4f735466cecf"; // WebDriver's member name for an element reference
 
 interface WebDriverError {
   readonly error: string;

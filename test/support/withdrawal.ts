@@ -1,4 +1,4 @@
-// Withdrawing as a person does it: ask for a code, read the mail, answer.
+// Withdraws consent as a person does: request a code, read the email, submit the code.
 import { env } from "cloudflare:workers";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { call, getWithKey, issueCertificate, world, type TestResponse, type Call, type ConsentBody } from "./world.ts";
@@ -9,7 +9,7 @@ export const buildJsonPost = (body: unknown, headers: Readonly<Record<string, st
   body: JSON.stringify(body),
 });
 
-/** Every address once, so that no test meets another's limits. */
+/** A new email address, so that tests do not share rate limits. */
 export const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 13)}@example.com`;
 
 export interface IssuedCertificate {
@@ -19,7 +19,7 @@ export interface IssuedCertificate {
   readonly fingerprint: string;
 }
 
-/** A certificate of a person of its own. */
+/** Issues a certificate to a new person. */
 export const issueToNewPerson = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,
@@ -60,28 +60,28 @@ export const listMailTo = async (address: string): Promise<readonly Mail[]> =>
 
 const parseCode = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "no code";
 
-/** Mails with a code, not those that confirm a withdrawal. */
+/** Emails with a code, without confirmations of a withdrawal. */
 const listCodeMail = async (address: string): Promise<readonly Mail[]> =>
   (await listMailTo(address)).filter(({ text }) => /^\d{6}$/m.test(text));
 
-/** Codes mailed to an address, the newest first. */
+/** Codes sent to an address, newest first. */
 export const listCodes = async (address: string): Promise<readonly string[]> => (await listCodeMail(address)).map(parseCode);
 
-/** Tokens of the links that were mailed to an address, the newest first. */
+/** Tokens of the links sent to an address, newest first. */
 export const listLinkTokens = async (address: string): Promise<readonly string[]> =>
   (await listCodeMail(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
 
 export interface WithdrawalAttempt {
   readonly code: string;
-  /** The browser that asked. */
+  /** Cookie of the browser that requested the code. */
   readonly cookie: Readonly<Record<string, string>>;
 }
 
 export const startWithdrawal = async (certId: string, email: string): Promise<WithdrawalAttempt> => {
-  const asked = await requestWithdrawalCode(certId, email);
-  if (asked.status !== 200) throw new Error(`not asked: ${asked.text}`);
+  const answer = await requestWithdrawalCode(certId, email);
+  if (answer.status !== 200) throw new Error(`code not requested: ${answer.text}`);
   const [code] = await listCodes(email);
-  return { code: code as string, cookie: getCookies(asked) };
+  return { code: code as string, cookie: getCookies(answer) };
 };
 
 /** Six digits that are not the code. */
@@ -94,7 +94,7 @@ export const withdrawCertificate = async (certificate: IssuedCertificate, scope?
   return answer;
 };
 
-/** What a change of a certificate left behind, by kind. */
+/** The rows that a withdrawal of a certificate has written, by kind. */
 export const countTraces = async (certId: string, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db
     .prepare(
@@ -108,7 +108,7 @@ export const countTraces = async (certId: string, db: D1Database = env.DB): Prom
   return row as Record<string, number>;
 };
 
-/** A withdrawal put straight into the database, for tests of what shows one. The certificate and its counters follow by trigger. */
+/** Inserts a withdrawal directly, for tests that only display one. Triggers update the certificate and its counters. */
 export const insertWithdrawal = (db: D1Database, certId: string, withdrawnAt = Date.now()): D1PreparedStatement =>
   db
     .prepare(

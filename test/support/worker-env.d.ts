@@ -1,4 +1,4 @@
-// The bindings that tests see besides those of the Worker.
+// Types of the bindings and exports that tests use.
 declare namespace Cloudflare {
   interface Env {
     readonly DB: D1Database;

@@ -1,4 +1,4 @@
-// Every test file starts on empty databases of the present schema, holding the demo's businesses.
+// Setup of every workerd test file: fresh databases with the current schema and the demo businesses.
 import { listDurableObjectIds, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";
@@ -9,7 +9,7 @@ import { captureLog } from "./captured-log.ts";
 import { waitUntilSettled } from "./background-work.ts";
 import { world, worldInSecondShard } from "./world.ts";
 
-/** The runtime rings alarms by its own clock, which no test can move. */
+/** Shifts alarms by the test's clock offset, because the runtime fires them by the real clock. */
 const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
   const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
@@ -30,8 +30,8 @@ const postponeAlarms = async (): Promise<void> => {
   });
 };
 
-/** A reset passes over what sleeps, as each object does after ten seconds without a call: it would come back with what it held. */
-const wakeEventSequences = async (): Promise<void> => {
+/** Wakes hibernating objects before the reset, which skips them: they would keep their data. Objects hibernate after ten seconds. */
+const wakeObjects = async (): Promise<void> => {
   for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "LEDGER_LOG"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
     await Promise.all((await listDurableObjectIds(objects)).map((id) => runInDurableObject(objects.get(id), () => {})));
@@ -40,17 +40,17 @@ const wakeEventSequences = async (): Promise<void> => {
   await env.KV.get("nothing");
 };
 
-/** Likewise what the demo's people, keys and businesses had used of their limits; there are too many limiters to wake them all. */
+/** Clears the limiters of the demo's people, keys and businesses. There are too many limiters to wake all of them for the reset. */
 const resetRateLimits = async (): Promise<void> => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
-  const there = new Set((await listDurableObjectIds(limiters)).map(String));
+  const existingIds = new Set((await listDurableObjectIds(limiters)).map(String));
   const { results } = await env.DB.prepare(
     "SELECT id FROM businesses UNION SELECT key_hash FROM api_keys UNION SELECT id FROM members UNION SELECT id FROM consumers",
   ).all<{ id: string }>();
   for (const name of Object.keys(defaultLimits))
     for (const { id } of results) {
       const limiter = limiters.idFromName(`${name}:${id}`);
-      if (there.has(String(limiter)))
+      if (existingIds.has(String(limiter)))
         await runInDurableObject(limiters.get(limiter), (_, { storage }) => {
           storage.sql.exec("DELETE FROM calls");
         });
@@ -63,10 +63,10 @@ afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
-// What a file has asked for, ended half in its databases and half in those of the next, would spoil both.
+// Background work that ends after the file would write to the databases of the next file.
 afterAll(waitUntilSettled, 70_000);
-vi.useRealTimers(); // whatever time the file before it left
-await wakeEventSequences();
+vi.useRealTimers(); // the file before may have left fake timers
+await wakeObjects();
 await reset();
 await postponeAlarms();
 for (const [db, demo] of [
@@ -75,6 +75,6 @@ for (const [db, demo] of [
 ] as const) {
   await db.batch(env.TEST_SCHEMA.map((statement) => db.prepare(statement)));
   await seedDemo(db, demo, Date.now());
-  if (db === env.DB) await seedPeople(db, await openVaultFromVars(env), demo, Date.now()); // an address belongs to one home
+  if (db === env.DB) await seedPeople(db, await openVaultFromVars(env), demo, Date.now()); // an email address belongs to one shard
 }
 await resetRateLimits();

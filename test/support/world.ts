@@ -1,4 +1,4 @@
-// The world of the workerd tests: the demo's businesses in two homes, and requests through the front door.
+// The demo businesses in two shards and requests to the Worker, for all workerd tests.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
@@ -35,7 +35,7 @@ const toTestResponse = async (response: Response): Promise<TestResponse> => {
 
 export type Call = (path: string, init?: RequestInit) => Promise<TestResponse>;
 
-/** One request through the Worker's front door. */
+/** Sends a request to the Worker. */
 export const call: Call = async (path, init = {}) =>
   toTestResponse(await exports.default.fetch(new Request(`http://svc.test${path}`, init)));
 
@@ -47,9 +47,9 @@ const createCall =
     toTestResponse(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /**
- * The service as an isolate with other settings (or other bindings) runs it, with its own windows and memories. One whose clock is ahead
- * does what follows an answer before it gives it: later it would find that mails and codes of the present have expired. A test that has
- * one with another mailer send a mail waits for it by `settled`: else it takes the mails of the next test, too.
+ * The service in an isolate with changed settings or bindings, and with its own rate limit windows and caches. If its clock is ahead, each
+ * response waits for its background work, which would later see emails and codes of now as expired. A test that sends email through
+ * another transport calls `waitUntilSettled`, because the relay would also send the emails of the next test.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
@@ -62,13 +62,13 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
   }, host);
 };
 
-/** The entry itself with other settings, fit to run or not. */
+/** The Worker's entry point with changed settings, which may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
 const productionAuditKey = await createRandomSecret("svc.test/audit/0");
 
-/** Addresses and settings of a production deployment; keys of logs are random, the other secrets are those of the tests. */
+/** URLs and settings of a production deployment. Log keys are random; the other secrets are those of the tests. */
 export const productionSettings = {
   LEDGER_KEY: await createRandomSecret("ledger.svc.test/ledger/test"),
   LEDGER_WITNESS_KEY: await createRandomSecret("ledger.svc.test/witness", keyKinds.witness),
@@ -102,7 +102,7 @@ export interface ConsentBody {
   [extra: string]: unknown;
 }
 
-/** A submission that is accepted; tests change one thing about it. */
+/** A submission that is accepted. */
 export const buildSubmission = (business: DemoBusiness = world.acme): ConsentBody => ({
   client_id: business.clients.live,
   fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
@@ -114,10 +114,10 @@ export const buildSubmission = (business: DemoBusiness = world.acme): ConsentBod
 
 export const origin = "https://www.example.com";
 
-/** Headers to send; null takes one out that would be sent otherwise. */
+/** Headers to send; null removes a default header. */
 export type HeaderChanges = Readonly<Record<string, string | null>>;
 
-/** What a browser on the business's page sends with a submission. */
+/** The request of a browser on the business's page. */
 export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}): RequestInit => {
   const sent: HeaderChanges = {
     "content-type": "text/plain;charset=UTF-8",
@@ -130,12 +130,12 @@ export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}):
   return {
     method: "POST",
     headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
-    // as bytes, because a text body would bring a content type of its own
+    // As bytes, because a string body would set its own content type.
     body: body instanceof Uint8Array ? body : new TextEncoder().encode(text),
   };
 };
 
-/** POST /v1/consent as a browser on the business's page sends it. */
+/** POST /v1/consent as from a browser on the business's page. */
 export const submitConsent = (body: unknown, headers: HeaderChanges = {}): Promise<TestResponse> =>
   call("/v1/consent", buildConsentRequest(body, headers));
 
@@ -149,7 +149,7 @@ export const issueCertificate = async (
   return answer.body.data;
 };
 
-/** Columns that work behind earlier answers (chains, the ledger) may still be filling in, or that say when a key was last used. */
+/** Columns that background work (audit logs, the ledger) may still change, or that record the last use of a key or session. */
 const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
@@ -161,7 +161,7 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state"]);
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
-/** Every table with its rows as text, to show that a refused request changed nothing, also after its answer. */
+/** The rows of every table as text, to assert that a refused request changed nothing. Waits for background work first. */
 export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
   await waitUntilSettled();
   const { results } = await db
@@ -172,10 +172,10 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
   return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(omitBackgroundData(name, tables[at]?.results ?? []))]));
 };
 
-/** What one issuance writes; work that follows later (policies, chains, the ledger) leaves the number of these rows alone. */
+/** Tables that one issuance writes to. Later background work does not change the number of their rows. */
 const issuanceTables = ["certificates", "purposes", "disclosures", "idempotent_responses", "anchors"] as const;
 
-/** The number of rows in each table, in one question. */
+/** The number of rows in each table, in one query. */
 export const countRows = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db.prepare(`SELECT ${tables.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`).join(", ")}`).first();
   return row as Record<string, number>;

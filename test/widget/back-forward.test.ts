@@ -1,5 +1,5 @@
-// A page that Back restored from the browser's memory carries its own certificate or none, never that of the first submission.
-// The whole browser runs these: the headless shell has no back-forward cache.
+// A page restored from the back-forward cache submits its own certificate or none, never that of the first submission.
+// These tests need the full browser, because the headless shell has no back-forward cache.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -33,7 +33,7 @@ async function goBack({ page, url }: Visit) {
   await quiet();
 }
 
-describe("back from the back-forward cache", () => {
+describe("after a return from the back-forward cache", () => {
   const back = async (html: string, options: Partial<VisitOptions> = {}) => {
     const visit = await world.visit({
       html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
@@ -55,7 +55,7 @@ describe("back from the back-forward cache", () => {
     await visit.close();
   });
 
-  it("the next submission gets its own certificate", async () => {
+  it("certifies the next submission anew", async () => {
     const visit = await back(plainForm());
     await press(visit.page, "#send");
     const ids = certificatesIn(await visit.submitted(2));
@@ -64,14 +64,14 @@ describe("back from the back-forward cache", () => {
     await visit.close();
   });
 
-  it("a failing submission carries none", async () => {
+  it("sends no certificate when certifying fails", async () => {
     const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
     await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries);
     await visit.close();
   });
 
-  it("a submission without the tick carries none", async () => {
+  it("sends no certificate when the box is unchecked", async () => {
     const visit = await back(plainForm());
     await press(visit.page, "#consent");
     await press(visit.page, "#send");
@@ -79,7 +79,7 @@ describe("back from the back-forward cache", () => {
     await visit.close();
   });
 
-  it("a form that was waiting when the visitor left is not sent by itself, and can be sent", async () => {
+  it("does not send a form that was held when the visitor left, and lets the visitor send it", async () => {
     const visit = await world.visit({
       html: plainForm(),
       answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),

@@ -1,6 +1,6 @@
-// Whatever goes wrong while certifying, the form goes out once, unchanged and in time, and the page is told why.
-// And what a second submission of the same page may carry: its own certificate or none, never the first one's (a page that Back
-// restored: back-forward.test.ts).
+// When certifying fails in any way, the form is submitted once, unchanged and in time, and an event tells the page why.
+// A second submission of the same page has its own certificate or none, never that of the first (for pages restored by
+// the back button see back-forward.test.ts).
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -82,7 +82,7 @@ const faults: Fault[] = [
   },
 ];
 
-describe("the form goes out once, unchanged and in time, with one error event, on", () => {
+describe("submits the form once, unchanged and in time, with one error event, on", () => {
   it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, first, headers, widget }) => {
     const visit = await world.visit({
       html: plainForm(),
@@ -103,7 +103,7 @@ describe("the form goes out once, unchanged and in time, with one error event, o
     await visit.close();
   });
 
-  it("a refusal tells the code, the message and the request id to quote", async () => {
+  it("passes code, message and request ID of a refusal to the page", async () => {
     const visit = await world.visit({ html: plainForm(), answer: () => refusal(402, "plan_required") });
     await tickAndClick(visit.page);
     await visit.submitted();
@@ -117,9 +117,9 @@ const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventList
   event.preventDefault()
   fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
 
-// These mostly wait, so they wait together.
+// These tests mostly wait, so they run concurrently.
 describe.concurrent("after the budget", () => {
-  it("a late certificate is ignored and the request is given up", async () => {
+  it("ignores a late certificate and aborts the request", async () => {
     let answerLate: (answer: undefined) => void = () => {};
     const late = new Promise<undefined>((resolve) => {
       answerLate = resolve;
@@ -129,7 +129,7 @@ describe.concurrent("after the budget", () => {
     await visit.submitted();
     await visit.until(() => visit.calls[0]!.aborted, "the end of the request");
     answerLate(undefined);
-    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // whatever came of it has come
+    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time for any effect of the late answer
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["timeout"]);
     expect([visit.backend.length, visit.calls.length]).toEqual([1, 1]);
@@ -141,7 +141,7 @@ describe.concurrent("after the budget", () => {
     ["60000", 4500],
     ["soon", 3000],
   ])("data-timeout=%s means %d ms", async (given, means) => {
-    // Timers of this page run ten times as fast, and it keeps what each was set to.
+    // Timers of this page run ten times as fast, and their original delays are recorded.
     const first = `window.delays = []
       const set = window.setTimeout
       window.setTimeout = (work, ms = 0) => { delays.push(ms); return set(work, ms / 10) }`;
@@ -157,7 +157,7 @@ describe.concurrent("after the budget", () => {
 });
 
 describe("listeners of the page", () => {
-  it("that throw stop nothing", async () => {
+  it("that throw do not affect the submission", async () => {
     const html = `${plainForm()}<script>for (const type of ['svc:consent', 'svc:consent-error'])
       lead.addEventListener(type, () => { throw new Error('theirs') })</script>`;
     for (const answer of [undefined, refusal(500, "internal_error")]) {
@@ -169,7 +169,7 @@ describe("listeners of the page", () => {
     }
   });
 
-  it("get three members of the receipt before the form goes out, bubbling, and may write into the form", async () => {
+  it("get three members of the receipt in a bubbling event before the submission, and may write into the form", async () => {
     const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
       document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
     const visit = await world.visit({ html });
@@ -230,7 +230,7 @@ describe.each([
     await visit.close();
   });
 
-  it("of a form that was reset starts anew, and the reset clears the certificate", async () => {
+  it("after a reset gets a new certificate, and the reset clears the old one", async () => {
     const visit = await first();
     await visit.page.evaluate("lead.reset()");
     expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
@@ -254,7 +254,7 @@ describe.each([
 });
 
 describe("an attempt sent again unchanged", () => {
-  it("after the page refused it keeps its submission_id, byte for byte, and so its certificate; corrected it gets a new one", async () => {
+  it("keeps its submission_id and certificate after the page refused it, and gets new ones once corrected", async () => {
     const html = `${plainForm({ form: "novalidate" })}<script>let tries = 0; lead.addEventListener('submit', (event) => {
       if (++tries < 3) event.preventDefault() })</script>`;
     const visit = await world.visit({ html });
@@ -273,7 +273,7 @@ describe("an attempt sent again unchanged", () => {
     await visit.close();
   });
 
-  it("after a timeout keeps its submission_id", async () => {
+  it("keeps its submission_id after a timeout", async () => {
     const visit = await world.visit({
       html: ajax(),
       widget: { "data-timeout": "500" },
@@ -289,7 +289,7 @@ describe("an attempt sent again unchanged", () => {
 });
 
 describe("the hidden input", () => {
-  it("tells the browser not to restore it", async () => {
+  it("is marked so that the browser does not restore it", async () => {
     for (const inside of ["", placeholder]) {
       const visit = await world.visit({ html: ajax(inside) });
       await tickAndClick(visit.page);
@@ -299,7 +299,7 @@ describe("the hidden input", () => {
     }
   });
 
-  it("echoed by the server with an old certificate is emptied before anything else", async () => {
+  it("is emptied first when the server rendered it with an old certificate", async () => {
     const echoed = '<input type="hidden" name="svc_cert_id" value="cc_old">';
     const visit = await world.visit({ html: plainForm({ inside: echoed }), answer: () => refusal(503, "storage_unavailable") });
     await tickAndClick(visit.page);
@@ -307,7 +307,7 @@ describe("the hidden input", () => {
     await visit.close();
   });
 
-  it("copied along with its form is reused, not doubled", async () => {
+  it("is reused, not duplicated, when the page clones the form", async () => {
     const visit = await world.visit({ html: ajax() });
     await tickAndClick(visit.page);
     await visit.submitted();
@@ -320,7 +320,7 @@ describe("the hidden input", () => {
     await visit.close();
   });
 
-  it("is put there by nothing but a certificate", async () => {
+  it("is added only with a certificate", async () => {
     const visit = await world.visit({ html: plainForm() });
     await press(visit.page, "#consent");
     await quiet();
@@ -348,7 +348,7 @@ describe("the input that data-certificate-input names", () => {
     await visit.close();
   });
 
-  it("is not there unless asked for, nor when its name is empty", async () => {
+  it("is not added without the option or with an empty name", async () => {
     for (const wanted of [true, { "data-certificate-input": "" }]) {
       const visit = await world.visit({ html: plainForm(), widget: wanted });
       await tickAndClick(visit.page);
@@ -402,7 +402,7 @@ describe("the input that data-certificate-input names", () => {
     await visit.close();
   });
 
-  it("holds the id where it was given the id's own name", async () => {
+  it("holds the certificate ID when it is named svc_cert_id", async () => {
     const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "svc_cert_id" } });
     await tickAndClick(visit.page);
     expect(certificatesIn(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);

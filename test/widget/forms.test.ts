@@ -1,5 +1,5 @@
-// Forms as people really have them (test/widget/forms), filled in and sent three ways each: certified, with an API that
-// refuses, and without consent. What the backend gets is compared with the same page without the widget.
+// Real-world forms (test/widget/forms), each submitted three ways: certified, with an API that
+// refuses, and without consent. What the backend receives is compared with the same page without the widget.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -24,7 +24,7 @@ interface RealForm {
   send: string;
   /** What the certificate must hold. */
   fields: Record<string, string>;
-  /** The page itself lets nobody send the form without the tick. */
+  /** The page itself does not allow a submission without the checked box. */
   isGated?: boolean;
   more?: Attributes;
 }
@@ -254,7 +254,7 @@ async function fillIn(page: Page, { fill: values, between, box, send }: RealForm
 
 const all = realForms.map((form) => [form.file, form] as const);
 
-describe("with consent, a form sends what it sends without the widget: certified, or unchanged when the API refuses", () => {
+describe("with consent, a form sends the same as without the widget, plus a certificate unless the API refuses", () => {
   it.each(all)("%s", async (_file, form) => {
     const html = await pageOf(form.file);
     const refusal = { status: 500, body: { ok: false, error: { code: "internal_error", message: "x" }, request_id: "req_9" } };
@@ -273,7 +273,7 @@ describe("with consent, a form sends what it sends without the widget: certified
     ]);
     expect(held.events.map(({ type }) => type)).toEqual(["svc:consent"]);
 
-    // Without a certificate nothing at all may differ, an empty placeholder included.
+    // Without a certificate nothing may differ, including an empty placeholder.
     expect([uncertified.method, uncertified.type, uncertified.entries, uncertified.json]).toEqual([
       expected.method,
       expected.type,
@@ -286,7 +286,7 @@ describe("with consent, a form sends what it sends without the widget: certified
   });
 });
 
-describe("without the tick, a form sends what it sends without the widget, and nothing goes to the API", () => {
+describe("without consent, a form sends the same as without the widget, and nothing goes to the API", () => {
   it.each(all.filter(([, form]) => !form.isGated))("%s", async (_file, form) => {
     const html = await pageOf(form.file);
     const [plain, held] = await Promise.all([world.visit({ html, widget: false }), world.visit({ html, widget: attributesOf(form) })]);

@@ -1,4 +1,4 @@
-// How the script arrives, which form it certifies, and the options of Svc.initConsent.
+// How pages load the script, which form it certifies, and the options of Svc.initConsent.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(async () => {
-  // Nothing but the POST itself ever reached the API: no preflight, no prefetch, no beacon.
+  // Only the POST itself may reach the API: no preflight, prefetch or beacon.
   expect(world.strays).toEqual([]);
   await world.close();
 });
@@ -34,7 +34,7 @@ describe("the script certifies when it is loaded", () => {
     ["by a tag manager", "", injected()],
     ["by a loader that removes the tag afterwards", "", injected("tag.remove()")],
     ["under the address with its hash", tagOf("{{api}}/v1/svc-0123456789ab.js")],
-    // A module has no current script, so its tag is known by its address alone.
+    // A module has no current script, so its tag is recognized only by its URL.
     ["as a module under that address", tagOf("{{api}}/v1/svc-0123456789ab.js").replace("<script", '<script type="module"')],
     ["under an address of the site's own choosing", tagOf("{{api}}/assets/consent.js")],
     ["as a module with a query after its name", tagOf("{{api}}/v1/svc.js?ver=6.5").replace("<script", '<script type="module"')],
@@ -101,7 +101,7 @@ describe("one submission is certified once", () => {
   });
 });
 
-describe("which form is meant", () => {
+describe("the target form", () => {
   const second = plainForm()
     .replace('id="lead"', 'id="second" class="x"')
     .replaceAll(/id="(consent|terms|send)"/g, 'id="$12"')
@@ -116,7 +116,7 @@ describe("which form is meant", () => {
     await visit.close();
   });
 
-  it("is told by a selector, and two tags serve two forms each in its own way", async () => {
+  it("is set by a selector, and two tags serve two forms with different options", async () => {
     const script =
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-purpose": "one" }) +
       tagOf("{{src}}", {
@@ -162,7 +162,7 @@ describe("which form is meant", () => {
     await visit.close();
   });
 
-  it("may be missing: no form, no error", async () => {
+  it("may be missing without an error", async () => {
     const visit = await world.visit({ html: "<p>No form here.</p>" });
     await press(visit.page, "p");
     expect([visit.calls, visit.errors]).toEqual([[], []]);
@@ -170,7 +170,7 @@ describe("which form is meant", () => {
   });
 });
 
-describe("submissions go to the service and to nobody else", () => {
+describe("submissions go only to the service", () => {
   it.each([
     [
       "markup that stands in for document.currentScript",
@@ -190,7 +190,7 @@ describe("submissions go to the service and to nobody else", () => {
 });
 
 describe("Svc.initConsent", () => {
-  it("takes a form element, and null is no form rather than the first one", async () => {
+  it("takes a form element, and null means no form instead of the first one", async () => {
     for (const [options, expected] of [
       ["form: null", 0],
       ["get form() { return document.querySelector('#lead') }", 1],
@@ -210,7 +210,7 @@ describe("Svc.initConsent", () => {
     await visit.close();
   });
 
-  it("certify() certifies what the form holds without submitting it, and destroy() ends it all", async () => {
+  it("certify() certifies the form without submitting it, and destroy() stops the instance", async () => {
     const visit = await world.visit({ html: plainForm(), script: initScript("") });
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
     await press(visit.page, "#consent");
@@ -226,7 +226,7 @@ describe("Svc.initConsent", () => {
     await visit.close();
   });
 
-  it("certify() that fails gives null and does not reject", async () => {
+  it("certify() returns null instead of rejecting when it fails", async () => {
     const visit = await world.visit({ html: plainForm(), script: initScript(""), answer: () => ({ status: 500, body: "" }) });
     await press(visit.page, "#consent");
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
@@ -282,7 +282,7 @@ describe("programmaticSubmit", () => {
     await visit.close();
   });
 
-  it("does not walk the forms of a page at each click unless asked for", async () => {
+  it("does not search the page for forms on each click unless enabled", async () => {
     const walksAtClick = async (script?: string) => {
       const visit = await world.visit({ html: plainForm(), ...(script && { script }) });
       await visit.page.evaluate(() => {
@@ -300,7 +300,7 @@ describe("programmaticSubmit", () => {
     expect([await walksAtClick(), await walksAtClick(script)]).toEqual(["none", "some"]);
   });
 
-  it("is off unless asked for, and leaves a page with an input called submit alone", async () => {
+  it("is off by default, and ignores a form with an input named submit", async () => {
     const html = plainForm({ inside: '<input name="submit" value="mine">' });
     const visit = await world.visit({ html, script });
     await visit.page.evaluate("for (const id of ['consent', 'send']) document.getElementById(id).click()");

@@ -1,4 +1,4 @@
-// What the script says in the console to whoever set up the page: what is wrong, once, and never anything about the visitor.
+// Console warnings for the owner of a page: each mistake once, with what to do, and nothing about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A form that is sent into a frame, so that the page and its console stay. */
+/** A form that submits into a frame, so that the page and its console stay. */
 const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
   `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
 
@@ -30,80 +30,84 @@ interface Mistake {
 const mistakes: Mistake[] = [
   {
     what: "an unknown client",
-    says: "the client id is unknown",
+    says: "data-client-id is unknown: correct it",
     options: { answer: () => refusal(404, "client_not_found") },
   },
   {
     what: "an Origin that is not verified",
-    says: "the domain of this page is not verified",
+    says: "this domain is not verified: verify it",
     options: { answer: () => refusal(403, "origin_not_verified") },
   },
   {
     what: "a page address that is not verified",
-    says: "the domain of this page is not verified",
+    says: "this domain is not verified: verify it",
     options: { answer: () => refusal(403, "page_url_not_verified") },
   },
   {
     what: "a plan without certificates",
-    says: "the plan does not include certificates",
+    says: "your plan does not include certificates: change it",
     options: { answer: () => refusal(402, "plan_required") },
   },
-  { what: "no disclosure", says: "no disclosure is displayed", options: { widget: { "data-disclosure-selector": undefined } } },
+  {
+    what: "no disclosure",
+    says: "no disclosure is displayed: set data-disclosure-selector",
+    options: { widget: { "data-disclosure-selector": undefined } },
+  },
   {
     what: "a disclosure that is not displayed",
-    says: "no disclosure is displayed",
+    says: "no disclosure is displayed: set data-disclosure-selector",
     options: { html: `${staying()}<style>#terms { display: none }</style>` },
   },
   {
     what: "a disclosure selector that finds nothing",
-    says: "the disclosure selector finds nothing",
+    says: "data-disclosure-selector matches nothing: correct it",
     options: { widget: { "data-disclosure-selector": "#nowhere" } },
   },
   {
-    what: "a disclosure selector that is none",
-    says: "the disclosure selector is no selector",
+    what: "an invalid disclosure selector",
+    says: "data-disclosure-selector is not valid: correct it",
     options: { widget: { "data-disclosure-selector": "p[[" } },
   },
   {
     what: "a checkbox selector that finds nothing",
-    says: "the checkbox selector finds nothing in this form",
+    says: "data-checkbox-selector matches nothing in the form: correct it",
     options: { widget: { "data-checkbox-selector": "#nowhere" } },
   },
   {
-    what: "a checkbox selector that is none",
-    says: "the checkbox selector is no selector",
+    what: "an invalid checkbox selector",
+    says: "data-checkbox-selector is not valid: correct it",
     options: { widget: { "data-checkbox-selector": "" } },
   },
   {
     what: "a form selector that finds nothing",
-    says: "the form selector finds no form",
+    says: "data-form-selector matches nothing: correct it",
     options: { widget: { "data-form-selector": "#nowhere" } },
   },
   {
-    what: "a form selector that is none",
-    says: "the form selector finds no form",
+    what: "an invalid form selector",
+    says: "data-form-selector matches nothing: correct it",
     options: { widget: { "data-form-selector": "form[[" } },
   },
   {
     what: "a form selector by script that finds nothing",
-    says: "the form selector finds no form",
+    says: "data-form-selector matches nothing: correct it",
     options: { script: initScript("formSelector: '#nowhere'") },
   },
   {
     what: "no recipients",
-    says: "client id, purpose or entities missing",
+    says: "data-client-id, data-purpose or data-entities is missing: set it",
     options: { widget: { "data-entities": " , " } },
   },
-  { what: "an unknown mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": "consnet" } } },
-  { what: "no mode", says: "data-mode is neither consent nor share", options: { widget: { "data-mode": undefined } } },
+  { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
+  { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
   {
-    what: "an address wanted in a field of the visitor",
-    says: "the certificate input is a field of the visitor",
+    what: "a certificate input that is a field of the visitor",
+    says: "data-certificate-input is not hidden: correct it",
     options: { widget: { "data-certificate-input": "email" } },
   },
 ];
 
-describe("one line in the console, however often it happens, for", () => {
+describe("prints one line, however often it happens, for", () => {
   it.each(mistakes.map((mistake) => [mistake.what, mistake] as const))("%s", async (_what, { says, options }) => {
     const visit = await visitOf(options);
     await tickAndClick(visit.page);
@@ -122,25 +126,28 @@ describe("one line in the console, however often it happens, for", () => {
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
       tagOf("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
     const visit = await visitOf({ script });
-    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share"]);
+    expect(visit.warnings).toEqual(["svc.js: data-mode is unknown: use consent or share"]);
     await tickAndClick(visit.page);
     await visit.submitted();
-    expect(visit.warnings).toEqual(["svc.js: data-mode is neither consent nor share", "svc.js: the disclosure selector finds nothing"]);
+    expect(visit.warnings).toEqual([
+      "svc.js: data-mode is unknown: use consent or share",
+      "svc.js: data-disclosure-selector matches nothing: correct it",
+    ]);
     await visit.close();
   });
 });
 
-describe("not a word where nothing is wrong with the page:", () => {
+describe("prints nothing for", () => {
   const fine: [string, Partial<VisitOptions>][] = [
     ["a certificate", {}],
     ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
-    ["a script of somebody else", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
+    ["a script of another service", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
     ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
     ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],
     ["too many requests", { answer: () => refusal(429, "rate_limited") }],
     ["an outage", { answer: () => refusal(503, "storage_unavailable") }],
     ["a code of a well-known name", { answer: () => refusal(400, "constructor") }],
-    ["a suspended business, which is nobody's concern here", { answer: () => refusal(402, "business_suspended") }],
+    ["a suspended business, which the page cannot fix", { answer: () => refusal(402, "business_suspended") }],
     ["an address field of the page's own", { widget: { "data-certificate-input": "proof" } }],
   ];
   it.each(fine)("%s", async (_what, options) => {
@@ -151,7 +158,7 @@ describe("not a word where nothing is wrong with the page:", () => {
     await visit.close();
   });
 
-  it("an unticked box, and a form that the selector does not mean while it means another", async () => {
+  it("an unchecked box, and a form that the selector does not match while it matches another", async () => {
     const visit = await visitOf({
       html: `${staying()}<form action="{{action}}" method="post" target="sink"><button id="other">Search</button></form>`,
       widget: { "data-form-selector": "#lead" },
@@ -164,7 +171,7 @@ describe("not a word where nothing is wrong with the page:", () => {
     await visit.close();
   });
 
-  it("a form that the page takes away while the answer is on its way", async () => {
+  it("a form that the page removes before the response", async () => {
     const visit = await visitOf({ delayMs: 150 });
     await tickAndClick(visit.page);
     await visit.page.evaluate("lead.remove()");
@@ -175,7 +182,7 @@ describe("not a word where nothing is wrong with the page:", () => {
   });
 });
 
-it("a console that throws costs neither the form nor its certificate", async () => {
+it("certifies and submits the form although the page's console throws", async () => {
   const visit = await world.visit({
     html: staying(),
     widget: { "data-certificate-input": "email" },

@@ -1,4 +1,4 @@
-// What the backend of a form got: reading a request into entries, and telling the certificate from the rest.
+// Parses what the backend of a form received, and separates the certificate from the rest.
 
 import type { IncomingMessage } from "node:http";
 
@@ -13,14 +13,14 @@ export interface Received {
   headers: IncomingMessage["headers"];
 }
 
-/** The certificates the backend got: as a form entry, a line of a text/plain form, or anywhere in a JSON body. */
+/** The certificate IDs in a request: as a form entry, a line of a text/plain form, or anywhere in a JSON body. */
 export function certificatesIn({ entries, json }: Received): string[] {
   const named = entries.filter(([name]) => name === "svc_cert_id").map(([, value]) => value);
   const elsewhere = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
   return [...named, ...(elsewhere.match(/cc_\d+/g) ?? [])];
 }
 
-/** What the backend got, minus the certificate and what differs between two visits to the same page. */
+/** The request without the certificate and without parts that differ between two visits to the same page. */
 export function apartFromCertificate({ method, type, entries, json }: Received) {
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.filter((item) => Object(item).name !== "svc_cert_id").map(strip);

@@ -1,4 +1,4 @@
-// Pages pin a copy of the page script by its name and its integrity; every copy that was ever released stays what it was.
+// Pages pin a released copy of the script by its name and integrity, so every released copy must stay available unchanged.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { startLocalService, type LocalService } from "../support/local-service.t
 
 const released = readdirSync("widget/released");
 
-describe("released copies of the page script", () => {
+describe("released copies of the widget", () => {
   let service: LocalService;
   beforeAll(async () => {
     service = await startLocalService();
   });
   afterAll(() => service.stop());
 
-  test("there are some", () => {
+  test("exist", () => {
     expect(released.length).toBeGreaterThan(0);
   });
 
-  test.each(released)("%s is served byte for byte, for good and to any page", async (name) => {
+  test.each(released)("%s is served byte for byte, immutable and to any origin", async (name) => {
     const kept = readFileSync(join("widget/released", name));
     const response = await fetch(`${service.origin}/v1/${name}`);
     expect(response.status).toBe(200);
@@ -29,7 +29,7 @@ describe("released copies of the page script", () => {
     expect(response.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
   });
 
-  test("files carry the security headers of every other answer", async () => {
+  test("have the same security headers as other responses", async () => {
     const { headers } = await fetch(`${service.origin}/v1/svc.js`);
     const other = await fetch(`${service.origin}/v1/health`);
     for (const name of ["strict-transport-security", "x-content-type-options", "referrer-policy", "permissions-policy"]) {
@@ -37,14 +37,14 @@ describe("released copies of the page script", () => {
     }
   });
 
-  test("bring the share part they name along", () => {
+  test("are released with the share part they name", () => {
     const named = released.flatMap(
       (name) => readFileSync(join("widget/released", name), "utf8").match(/svc-share-[0-9a-f]{12}\.js/g) ?? [],
     );
     expect(named.filter((name) => !released.includes(name))).toEqual([]);
   });
 
-  test("the share part is served under its plain name for minutes and under its hashed one for good", async () => {
+  test("are cached for minutes under the plain name of the share part and forever under its hashed name", async () => {
     const svc = await (await fetch(`${service.origin}/v1/svc.js`)).text();
     const [hashed] = /svc-share-[0-9a-f]{12}\.js/.exec(svc) ?? [];
     const [plain, pinned] = await Promise.all(["svc-share.js", hashed].map((name) => fetch(`${service.origin}/v1/${name}`)));
@@ -58,7 +58,7 @@ describe("released copies of the page script", () => {
     }
   });
 
-  test("a copy nobody released is not there", async () => {
+  test("do not include copies that were never released", async () => {
     for (const name of ["svc-000000000000.js", "svc-share-000000000000.js"]) {
       expect((await fetch(`${service.origin}/v1/${name}`)).status).toBe(404);
     }

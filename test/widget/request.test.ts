@@ -1,4 +1,4 @@
-// What the script sends exactly, what it never leaves behind, how it lives under strict policies, what it weighs.
+// The exact request of the script, its traces on the page, its behavior under strict policies, and its size.
 
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -15,13 +15,13 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(async () => {
-  // Nothing but the POST itself ever reached the API: no preflight, no prefetch, no beacon.
+  // Only the POST itself may reach the API: no preflight, prefetch or beacon.
   expect(world.strays).toEqual([]);
   await world.close();
 });
 
 describe("the request", () => {
-  it("has exactly these keys, and the values of this moment", async () => {
+  it("has exactly these keys with the current values", async () => {
     const visit = await world.visit({ html: plainForm(), path: "?utm=a&b=ü" });
     await visit.page.evaluate(() => {
       location.hash = "private";
@@ -48,7 +48,7 @@ describe("the request", () => {
     await visit.close();
   });
 
-  it("says whether the browser calls itself automated", async () => {
+  it("reports navigator.webdriver", async () => {
     for (const [value, automated] of [
       ["true", true],
       ["false", false],
@@ -69,7 +69,7 @@ describe("the request", () => {
   it("is text/plain from the page, without cookies and without a preflight", async () => {
     const visit = await world.visit({
       html: plainForm(),
-      // Both servers are 127.0.0.1, and cookies do not tell ports apart: a request with credentials would carry this one.
+      // Both servers are on 127.0.0.1 and cookies ignore ports, so a request with credentials would send this cookie.
       before: (_page, context) => context.addCookies([{ name: "session", value: "secret", url: world.api }]),
     });
     await tickAndClick(visit.page);
@@ -96,7 +96,7 @@ describe("the request", () => {
     await visit.close();
   });
 
-  it("names where the visitor came from", async () => {
+  it("contains the referrer", async () => {
     const visit = await world.visit({ html: plainForm() });
     await visit.page.evaluate((url) => location.assign(`${url}?second`), visit.url);
     await visit.page.waitForURL("**?second");
@@ -181,7 +181,7 @@ describe("the script leaves no trace", () => {
 });
 
 describe("strict pages", () => {
-  it("nonce, strict-dynamic, Trusted Types and no styles: not one violation", async () => {
+  it("cause no violation with nonces, strict-dynamic, Trusted Types and no inline styles", async () => {
     const visit = await world.visit({
       html: `<script nonce="n1">addEventListener('securitypolicyviolation', (event) => { (window.violations = window.violations || []).push(event.violatedDirective) })</script>
         {{widget}}${plainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe>`,
@@ -197,7 +197,7 @@ describe("strict pages", () => {
     await visit.close();
   });
 
-  it("the published integrity value loads the script, another one leaves a working form", async () => {
+  it("load the script with the published integrity value, and a wrong value leaves the form working", async () => {
     for (const [integrity, expected] of [
       [world.widget.integrity, 1],
       [`sha384-${createHash("sha384").update("other").digest("base64")}`, 0],
@@ -227,7 +227,7 @@ describe("strict pages", () => {
     await visit.close();
   });
 
-  it("a page that has added to Array.prototype and Object.prototype is served all the same", async () => {
+  it("certifies on a page that has extended Array.prototype and Object.prototype", async () => {
     const visit = await world.visit({
       html: plainForm(),
       first: "Array.prototype.extra = function () {}; Object.prototype.more = function () {}",
@@ -252,7 +252,7 @@ describe("the build", () => {
     }
   });
 
-  it("writes each file twice, once under its own hash, and reports both values truly", async () => {
+  it("writes each file twice, once with its hash in the name, and returns the right hash and integrity", async () => {
     const outDir = await mkdtemp(join(tmpdir(), "svc-build-"));
     const { share, ...svc } = await buildWidget({ outDir });
     expect((await readdir(join(outDir, "v1"))).sort()).toEqual(
@@ -268,11 +268,11 @@ describe("the build", () => {
     await rm(outDir, { recursive: true });
   });
 
-  it("has svc.js name the share part it was built with", () => {
+  it("names the share part in svc.js by its hash", () => {
     expect(world.scriptText).toContain(`svc-share-${world.widget.share.hash12}.js`);
   });
 
-  it("tells the share part where the people of a deployment decide", async () => {
+  it("builds the app URL into the share part", async () => {
     const outDir = await mkdtemp(join(tmpdir(), "svc-build-"));
     const { hash12, share } = await buildWidget({ outDir, appUrl: "https://app.example.com" });
     expect(await readFile(join(outDir, "v1/svc-share.js"), "utf8")).toContain("https://app.example.com");
@@ -280,7 +280,7 @@ describe("the build", () => {
     await rm(outDir, { recursive: true });
   });
 
-  it("contains no eval, no storage and no way to tick a box", () => {
+  it("contains no eval, no storage access and no code that checks a box", () => {
     expect(world.scriptText).not.toMatch(
       /eval\(|new Function|innerHTML|localStorage|sessionStorage|indexedDB|document\.cookie|sendBeacon|keepalive/,
     );

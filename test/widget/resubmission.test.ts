@@ -1,4 +1,4 @@
-// How a submission is held and let go: whatever way a form is submitted, its backend receives once exactly what it
+// How a submission is held and submitted again: however a form is submitted, its backend receives once exactly what it
 // receives from the same page without the widget, plus one svc_cert_id.
 
 import type { Page } from "playwright-core";
@@ -16,7 +16,7 @@ interface Way {
   name: string;
   html: string;
   act?: (page: Page) => Promise<unknown>;
-  /** The page sends the form itself, past every event: it goes out uncertified, and untouched. */
+  /** The page sends the form without a submit event, so it is sent unchanged and without a certificate. */
   isUncertified?: boolean;
 }
 
@@ -246,7 +246,7 @@ const shadowingNames = [
 ];
 
 describe("inputs named after members of the form", () => {
-  it("change nothing: the form goes out once with its certificate", async () => {
+  it("do not matter: the form is submitted once with its certificate", async () => {
     const inside = shadowingNames.map((name) => `<input name="${name}" value="mine">`).join("");
     const visit = await world.visit({ html: plainForm({ inside }), widget: { "data-form-selector": "form" } });
     // By script: the browser driver itself trips over such a form.
@@ -261,7 +261,7 @@ describe("inputs named after members of the form", () => {
   });
 });
 
-describe("while the form waits", () => {
+describe("while the form is held", () => {
   /** A page whose form waits for as long as the test wants (within the longest budget). */
   const waiting = async (html: string) => {
     const { release, answer } = heldAnswer();
@@ -271,7 +271,7 @@ describe("while the form waits", () => {
     return { visit, release };
   };
 
-  it("a second press, of this or another button, is swallowed: one certificate, one submission, the first button", async () => {
+  it("ignores a second click on any button: one certificate and one submission with the first button", async () => {
     const button = '<button id="send" name="go" value="1">A</button><button id="other" name="go" value="2">B</button>';
     const { visit, release } = await waiting(plainForm({ button }));
     await visit.page.dblclick("#send");
@@ -283,7 +283,7 @@ describe("while the form waits", () => {
     await visit.close();
   });
 
-  it("the form is marked busy and nothing else: no focus moves, no button is disabled, no tick changes", async () => {
+  it("only marks the form busy: no focus moves, no button is disabled, no box changes", async () => {
     const { visit, release } = await waiting(plainForm());
     const state = await visit.page.evaluate(() => ({
       busy: document.querySelector("form")!.getAttribute("aria-busy"),
@@ -298,7 +298,7 @@ describe("while the form waits", () => {
     await visit.close();
   });
 
-  it("a page that leaves takes its form along: nothing is sent", async () => {
+  it("sends nothing if the page is left", async () => {
     const { visit, release } = await waiting(plainForm());
     await visit.page.goto("about:blank");
     release();
@@ -319,7 +319,7 @@ describe("while the form waits", () => {
     await visit.close();
   });
 
-  it("a re-mounted form can be sent again and is certified", async () => {
+  it("certifies a re-mounted form when it is sent again", async () => {
     const { visit, release } = await waiting(plainForm());
     await visit.page.evaluate("lead.replaceWith(lead.cloneNode(true))");
     release();
@@ -345,7 +345,7 @@ describe("while the form waits", () => {
     await visit.close();
   });
 
-  it("a disclosure the page hides meanwhile (a spinner instead of the form) does not cost the certificate", async () => {
+  it("keeps the certificate if the page hides the disclosure meanwhile, for example behind a spinner", async () => {
     const { visit, release } = await waiting(`${plainForm()}<style>.sent { display: none }</style>`);
     await visit.page.evaluate(() => document.querySelector("form")!.classList.add("sent"));
     release();
@@ -354,8 +354,8 @@ describe("while the form waits", () => {
   });
 });
 
-describe("submissions that are none", () => {
-  it("an empty required field is left to the browser: no request, no submission", async () => {
+describe("events that submit nothing", () => {
+  it("sends no request when a required field is empty, which the browser handles", async () => {
     const visit = await world.visit({ html: plainForm({ inside: '<input name="needed" required>' }) });
     await tickAndClick(visit.page);
     await quiet();
@@ -363,7 +363,7 @@ describe("submissions that are none", () => {
     await visit.close();
   });
 
-  it("a handler that cancels every submission is obeyed, without a loop", async () => {
+  it("obeys a handler that cancels every submission, without a loop", async () => {
     const visit = await world.visit({ html: plainForm({ form: 'onsubmit="window.seen = (window.seen || 0) + 1; return false"' }) });
     await tickAndClick(visit.page);
     await visit.until(() => visit.events.length === 1, "the certificate");
@@ -372,7 +372,7 @@ describe("submissions that are none", () => {
     await visit.close();
   });
 
-  it("an event cancelled by an earlier listener on window is left alone", async () => {
+  it("ignores an event canceled by an earlier listener on window", async () => {
     const html = `{{widget}}${plainForm()}`;
     const visit = await world.visit({
       html: `<script>addEventListener('submit', (event) => event.preventDefault(), true)</script>${html}`,
@@ -383,7 +383,7 @@ describe("submissions that are none", () => {
     await visit.close();
   });
 
-  it("a form in a dialog closes it with the value of the button, once", async () => {
+  it("closes a dialog once with the value of the button", async () => {
     const html = `<dialog id="box">${plainForm({ form: "data-x" }).replace('method="post"', 'method="dialog"')}</dialog>
       <script>box.showModal(); box.onclose = () => { window.closed_ = (window.closed_ || []).concat(box.returnValue) }</script>`;
     const visit = await world.visit({ html });
@@ -395,7 +395,7 @@ describe("submissions that are none", () => {
     await visit.close();
   });
 
-  it("a cancel button that only closes the dialog of a posting form spends no certificate", async () => {
+  it("issues no certificate for a cancel button that only closes the dialog", async () => {
     const button = '<button id="send" formmethod="dialog" value="cancel" formnovalidate>Cancel</button>';
     const html = `<dialog id="box">${plainForm({ button })}</dialog><script>box.showModal()</script>`;
     const visit = await world.visit({ html });
@@ -405,7 +405,7 @@ describe("submissions that are none", () => {
     await visit.close();
   });
 
-  it("events called submit and reset from elements that are no forms are not looked at", async () => {
+  it("ignores events named submit and reset from elements that are not forms", async () => {
     const visit = await world.visit({ html: `${plainForm()}<div class="lead"></div>`, widget: { "data-form-selector": ".lead" } });
     await visit.page.evaluate(() => {
       for (const type of ["submit", "reset"]) {
@@ -418,10 +418,10 @@ describe("submissions that are none", () => {
   });
 });
 
-describe("where the submission goes", () => {
+describe("the target of the submission", () => {
   const sent = (visit: Visit) => visit.submitted().then(certificatesIn);
 
-  it("a hidden iframe as target receives it and the page stays", async () => {
+  it("can be a hidden iframe, and the page stays", async () => {
     const html = `${plainForm({ form: 'target="sink"' })}<iframe name="sink" hidden></iframe>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
@@ -431,7 +431,7 @@ describe("where the submission goes", () => {
     await visit.close();
   });
 
-  it("a form that the page has marked busy keeps the page's own mark", async () => {
+  it("keeps an aria-busy that the page has set", async () => {
     const html = `${plainForm({ form: 'target="sink" aria-busy="false"' })}<iframe name="sink" hidden></iframe>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
@@ -440,7 +440,7 @@ describe("where the submission goes", () => {
     await visit.close();
   });
 
-  it("a new tab opens even when the answer takes nearly the whole budget", async () => {
+  it("can be a new tab, even if the response takes nearly the whole budget", async () => {
     const visit = await world.visit({ html: plainForm({ form: 'target="_blank"' }), delayMs: 2700 });
     await tickAndClick(visit.page);
     expect(await sent(visit)).toHaveLength(1);

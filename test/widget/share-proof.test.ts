@@ -1,13 +1,13 @@
-// Proof of the share part that needs no browser: the challenge of RFC 7636.
+// The PKCE challenge of the share part (RFC 7636), which needs no browser.
 import { describe, expect, test } from "vitest";
 import { computeDigest, createProof } from "../../widget/share/pkce.ts";
 
-describe("the challenge of a request", () => {
-  test("is that of RFC 7636, appendix B", async () => {
+describe("the PKCE challenge", () => {
+  test("matches RFC 7636, appendix B", async () => {
     expect(await computeDigest("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
   });
 
-  test("belongs to a verifier of 32 random bytes, as the state is", async () => {
+  test("has a verifier of 32 random bytes, like the state", async () => {
     const proofs = await Promise.all(Array.from({ length: 200 }, createProof));
     for (const { state, verifier, challenge } of proofs) {
       for (const text of [state, verifier, challenge]) {

@@ -1,5 +1,5 @@
-// The world of the widget tests: a business site and, on another origin, the host that serves svc.js and issues
-// certificates. Real Chromium, real CORS, real form submissions; what arrives at either server is recorded as it came.
+// Servers and browser of the widget tests: a business site and, on another origin, a host that serves svc.js and issues
+// certificates, with real Chromium, CORS and form submissions. Both servers record what they receive.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
@@ -20,7 +20,7 @@ export interface ApiCall {
   text: string;
   body: Record<string, unknown>;
   at: number;
-  /** Becomes true when the browser gives the request up before the answer. */
+  /** True after the browser has aborted the request before the response. */
   aborted: boolean;
 }
 
@@ -87,12 +87,12 @@ export interface Visit {
   calls: ApiCall[];
   events: WidgetEvent[];
   errors: string[];
-  /** What the script said in the console. */
+  /** The script's console warnings. */
   warnings: string[];
   url: string;
-  /** Waits for n submissions to arrive, then a little longer, so that one too many is seen too. */
+  /** Waits for n submissions, then a little longer, so that an extra one is noticed. */
   submitted(count?: number): Promise<Received>;
-  /** Waits until something is true of what was recorded. */
+  /** Waits until a condition on the recorded data holds. */
   until(condition: () => boolean, what: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export interface World {
   api: string;
   widget: Awaited<ReturnType<typeof buildWidget>>;
   scriptText: string;
-  /** Requests to the API that no page of a test explains: a preflight, a prefetch. */
+  /** Unexpected requests to the API, such as a preflight or prefetch. */
   strays: string[];
   visit(options: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
@@ -132,7 +132,7 @@ export function heldAnswer(): { release: () => void; answer: () => Promise<undef
   return { release: () => resolve(undefined), answer: () => promise };
 }
 
-/** How long to keep looking for a second submission or call that must not come. */
+/** How long to wait for a second submission or call that must not come. */
 const quietMs = 100;
 
 export async function openWorld(browserKind: BrowserKind = "headless"): Promise<World> {
@@ -272,7 +272,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       await open(page, siteOrigin + pagePath);
 
       const until: Visit["until"] = async (condition, what) => {
-        const deadline = Date.now() + 20_000; // a busy machine takes its time; nothing waits this long that works
+        const deadline = Date.now() + 20_000; // far above what working code needs on a busy machine
         while (!condition()) {
           if (Date.now() > deadline)
             throw new Error(`${what} did not happen; backend ${backend.length}, calls ${calls.length}, events ${JSON.stringify(events)}`);
@@ -380,7 +380,7 @@ export function tagOf(src: string, overrides: Attributes = {}): string {
   return `<script src="${src}" ${attributes.join(" ")}></script>`;
 }
 
-/** The widget set up by script, as `handle`. `{{src}}` is its address. */
+/** Loads the widget and calls Svc.initConsent; `handle` is the result. `{{src}}` is the widget's URL. */
 export const initScript = (options: string): string =>
   `<script src="{{src}}"></script><script>window.handle = Svc.initConsent({ clientId: 'pc_test_00widget', purpose: 'p',
     entities: ['Acme, Inc.'], checkboxSelector: '#consent', disclosureSelector: '#terms', ${options} })</script>`;

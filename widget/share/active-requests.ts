@@ -1,5 +1,5 @@
-// Waiting for the answer to a request, by whichever way it comes: a message of the sheet, or the code that another window of
-// this page brought back. Every answer is known by its state; what does not fit is ignored without a word.
+// Waits for the response to a share request: a message from the consent sheet, or a code that another window of this page
+// received in its URL. Responses are matched by `state`; all others are ignored.
 
 import { fillForm } from "./fill-form.ts";
 import { type ShareRequestBase, waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
@@ -7,9 +7,9 @@ import { type PendingRequest, deletePending } from "./pending-requests.ts";
 import { redeemCode } from "./redeem.ts";
 
 export interface ActiveRequest extends PendingRequest {
-  /** The sheet's window. Unknown after a reload of this page and behind a link, until it speaks. */
+  /** The sheet's window. After a reload of this page, or when a link opened the sheet, it is unknown until its first message. */
   sheet?: Window | null;
-  /** The sheet has said that it can reach this page. */
+  /** The sheet has sent svc:ready, so it can reach this page. */
   isReady?: boolean;
   /** The code that is being redeemed, or that failed. */
   code?: string;
@@ -39,12 +39,12 @@ function isActive(request: ActiveRequest): boolean {
   return activeRequests.get(request.state) === request;
 }
 
-/** What a button waits for: its newest request. */
+/** The newest request of an offer. */
 export function findActiveRequest({ key }: ShareRequestBase): ActiveRequest | undefined {
   return [...activeRequests.values()].reverse().find((request) => request.key === key);
 }
 
-/** No answer to this one counts any more. */
+/** After this, responses to the request are ignored. */
 export function dropRequest({ state }: PendingRequest): void {
   activeRequests.get(state)?.channel?.close();
   activeRequests.delete(state);
@@ -56,24 +56,24 @@ export function listenForSheetMessages(): void {
     const { type, state, code } = Object(data);
     const request = activeRequests.get(state);
     if (!request || origin !== new URL(request.address).origin || (request.sheet && source !== request.sheet)) return;
-    const answer = (word: string) => (source as Window).postMessage({ type: word, state }, origin);
+    const reply = (replyType: string) => (source as Window).postMessage({ type: replyType, state }, origin);
     if (!request.sheet) {
       request.sheet = source as Window;
       watchSheet(request);
     }
     if (type === "svc:ready") {
       request.isReady = true;
-      answer("svc:hello");
+      reply("svc:hello");
     }
     if (type === "svc:code" && typeof code === "string") {
-      answer("svc:received");
+      reply("svc:received");
       void handleResponse(request, code);
     }
     if (type === "svc:closed") closeRequest(request);
   });
 }
 
-/** `closed` is told only where it is known; a window that is cut off looks closed from the moment its contents arrive. */
+/** Polls because closing sends no event. A window cut off by its opener policy looks closed as soon as its page loads. */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
   const timer = setInterval(() => {
@@ -81,7 +81,7 @@ export function watchSheet(request: ActiveRequest): void {
     else if (sheet?.closed) {
       clearInterval(timer);
       if (request.isReady)
-        setTimeout(() => closeRequest(request), 1000); // the answer may have been sent just before
+        setTimeout(() => closeRequest(request), 1000); // a message sent just before closing may still arrive
       else markSevered(request);
     }
   }, 200);
@@ -98,7 +98,7 @@ function markSevered(request: ActiveRequest): void {
   }
 }
 
-/** The person said no. */
+/** Ends a request that the person declined. */
 function closeRequest(request: ActiveRequest): void {
   if (!isActive(request) || request.code) return;
   dropRequest(request);
@@ -116,7 +116,7 @@ function showOutcome(request: ActiveRequest, note: "done" | "closed" | "failed")
 
 export async function handleResponse(request: ActiveRequest, code?: string, error?: string): Promise<void> {
   if (error === "access_denied") return closeRequest(request);
-  // The same answer may come by two ways.
+  // The same response may arrive as a message and through the channel.
   if (!isActive(request) || request.isRedeeming || (code && code === request.code)) return;
   const offer = findOffer(request);
   offer?.button?.setNote("busy");
@@ -127,7 +127,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   const { data, problem } = code ? await redeemCode(request, code) : { problem: { code: error } };
   request.isRedeeming = false;
   if (!data) {
-    // The sheet gives a decision that is not yet redeemed another code, if it is asked the very same again.
+    // If the same request is opened again, the sheet issues a new code for the decision that is not redeemed yet.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);
@@ -142,7 +142,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
 }
 
 export function openChannel(state: string): BroadcastChannel | undefined {
-  // Missing in older browsers, and refused where storage is: the other ways are left.
+  // Missing in older browsers, and throws where storage is blocked. Messages and redirects work without it.
   try {
     return new BroadcastChannel(`svc-share:${state}`);
   } catch {

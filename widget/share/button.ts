@@ -1,59 +1,58 @@
-// The button and what stands beside it: a note that screen readers speak, and links where the browser opens no window.
-// Elements without a style: the page's own rules for buttons and links apply, and no style policy is in the way.
+// The share button, its status note and the links shown when the browser blocks the window. The elements have no styles of
+// their own: the page's rules for buttons and links apply, and a style policy cannot block anything.
 
 import { getShareMessages } from "./messages.ts";
 
 export interface ShareButton {
   root: HTMLElement;
-  /** What the button says next; nothing else about it changes. */
   setLabel(text: "share" | "severed"): void;
   setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
-  /** Two ways on where no window opens: a new tab, which answers its opener, and this one. */
+  /** For a blocked window: a link that opens a new tab, and one that opens the sheet in this tab if `onHere` is given. */
   showLinks(address: string, onHere: (() => string) | undefined): void;
 }
 
-/** Null where there is no place for it. The click handler comes with the button, so none is lost. */
+/** Inserts the button after a tag in the body, or else at the start of the form. Null when there is neither. */
 export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement | undefined, onClick: () => void): ShareButton | null {
   const isPlaced = document.body?.contains(tag);
   const place = isPlaced ? tag : form;
   if (!place) return null;
-  const words = getShareMessages(place);
+  const messages = getShareMessages(place);
 
   const root = document.createElement("div");
   root.className = "svc-share";
-  root.lang = words.lang;
+  root.lang = messages.lang;
   const button = document.createElement("button");
   button.type = "button";
   button.addEventListener("click", ({ detail }) => {
-    // The second half of a double click asks for nothing new.
+    // The second click of a double click is ignored.
     if (detail < 2) onClick();
   });
   const note = document.createElement("div");
   note.setAttribute("role", "status");
-  const ways = document.createElement("div");
-  root.append(button, note, ways);
+  const links = document.createElement("div");
+  root.append(button, note, links);
 
   const self: ShareButton = {
     root,
     setLabel(text) {
-      button.textContent = words[text];
+      button.textContent = messages[text];
     },
     setNote(text) {
-      note.textContent = text ? words[text] : "";
-      ways.textContent = "";
+      note.textContent = text ? messages[text] : "";
+      links.textContent = "";
       button.setAttribute("aria-busy", String(text === "busy"));
     },
     showLinks(address, onHere) {
       self.setNote();
-      note.textContent = words.blocked;
-      ways.append(createLink(address, words.newTab));
+      note.textContent = messages.blocked;
+      links.append(createLink(address, messages.newTab));
       if (!onHere) return;
-      const here = createLink(address, words.here);
-      here.target = "_self";
-      here.addEventListener("click", () => {
-        here.href = onHere();
+      const sameTabLink = createLink(address, messages.here);
+      sameTabLink.target = "_self";
+      sameTabLink.addEventListener("click", () => {
+        sameTabLink.href = onHere();
       });
-      ways.append(" ", here);
+      links.append(" ", sameTabLink);
     },
   };
   self.setLabel("share");
@@ -63,8 +62,8 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 }
 
 /**
- * A link says where it comes from even on a page that sends no referrer; without that the sheet, cut off from its opener,
- * could not come back. `rel=opener` keeps the new tab in touch with this page.
+ * The link sends the page's origin as referrer even on a page that sends none: a sheet without an opener redirects back only to
+ * a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");

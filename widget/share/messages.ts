@@ -1,4 +1,4 @@
-// What the button and its notes say, in the languages of the consent sheet.
+// Texts of the share button and its notes, in the languages of the consent sheet.
 
 const en = {
   share: "Share my contact details",
@@ -41,9 +41,9 @@ const fr: ShareMessages = {
   failed: "Cela n’a pas marché. Veuillez réessayer.",
 };
 
-/** The language where the button stands: the page's, else the browser's. */
+/** The texts in the language of the page at this element, or else of the browser. Falls back to English. */
 export function getShareMessages(place: Element): ShareMessages & { lang: string } {
-  const said = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
-  const lang = said.slice(0, 2).toLowerCase();
+  const locale = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
+  const lang = locale.slice(0, 2).toLowerCase();
   return Object.assign({ lang: lang === "es" || lang === "fr" ? lang : "en" }, lang === "es" ? es : lang === "fr" ? fr : en);
 }

@@ -1,4 +1,4 @@
-// The share tags of this page: where each one's button and form are, and how the page hears what became of a request.
+// The share offers of this page, one for each share tag, with their buttons, forms and events.
 
 import { dispatchSvcEvent } from "../events.ts";
 import { queryPage } from "../native-form.ts";
@@ -7,9 +7,9 @@ import type { ShareOptions } from "./options.ts";
 import type { PendingRequest } from "./pending-requests.ts";
 import type { PkceProof } from "./pkce.ts";
 
-/** What an offer and its requests have in common, in this loading of the page and the next. */
+/** What an offer and its requests have in common. It stays the same when the page is loaded again. */
 export interface ShareRequestBase {
-  /** The options, and which one it is of several tags that say the same. */
+  /** The options as JSON, followed by the position among tags with equal options. */
   key: string;
   options: ShareOptions;
 }
@@ -18,45 +18,45 @@ export interface ShareOffer extends ShareRequestBase {
   tag: HTMLScriptElement;
   scriptUrl: string;
   button?: ShareButton;
-  /** For the next request. */
+  /** The proof for the next request. */
   proof?: PkceProof | undefined;
-  /** A request whose answer came too late: asked again as it was, it is the same decision, not a second share. */
+  /** A request whose code expired. Opening it again unchanged leads to the same decision instead of a second share. */
   retry?: PendingRequest | undefined;
-  /** The window that opened is cut off from this page, or closed; nobody can tell which. */
+  /** The window is cut off from this page or closed; the page cannot tell which. */
   isSevered?: boolean;
 }
 
 export const offers: ShareOffer[] = [];
 
 export function createOfferKey(options: ShareOptions): string {
-  const said = JSON.stringify(options);
-  return said + offers.filter(({ key }) => key.startsWith(said)).length;
+  const optionsJson = JSON.stringify(options);
+  return optionsJson + offers.filter(({ key }) => key.startsWith(optionsJson)).length;
 }
 
 export function findOffer({ key }: ShareRequestBase): ShareOffer | undefined {
   return offers.find((offer) => offer.key === key);
 }
 
-/** The form that is selected; else the one around the tag, else the first of the page. */
-export function findForm(asked: ShareRequestBase, tag = findOffer(asked)?.tag): HTMLFormElement | undefined {
-  const { formSelector } = asked.options;
+/** The form that `formSelector` matches; without a selector, the form around the tag or else the first of the page. */
+export function findForm(request: ShareRequestBase, tag = findOffer(request)?.tag): HTMLFormElement | undefined {
+  const { formSelector } = request.options;
   try {
     const found = formSelector === undefined ? tag?.closest("form") || queryPage("form")[0] : queryPage<Element>(formSelector)[0];
     return found instanceof HTMLFormElement ? found : undefined;
   } catch {
-    return undefined; // a selector that is none finds no form
+    return undefined; // an invalid selector
   }
 }
 
-/** Pages that render their forms by script may do so after the answer is there. */
-export async function waitForForm(asked: ShareRequestBase): Promise<HTMLFormElement | undefined> {
-  for (let tries = 0; asked.options.formSelector !== undefined && !findForm(asked) && tries < 50; tries++) {
+/** Waits up to 5 seconds for a form that the page renders by script. */
+export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormElement | undefined> {
+  for (let tries = 0; request.options.formSelector !== undefined && !findForm(request) && tries < 50; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return findForm(asked);
+  return findForm(request);
 }
 
-/** From the form, else from the button, so that one listener on document hears all. */
-export function dispatchShareEvent(asked: ShareRequestBase, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
-  dispatchSvcEvent(findForm(asked) || findOffer(asked)?.button?.root || document, type, detail);
+/** Dispatches from the form or else the button, so that one listener on document receives all events. */
+export function dispatchShareEvent(request: ShareRequestBase, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
+  dispatchSvcEvent(findForm(request) || findOffer(request)?.button?.root || document, type, detail);
 }

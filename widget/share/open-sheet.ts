@@ -1,4 +1,5 @@
-// From a click to the sheet: in a window of its own, else by links, else in this tab. Nothing here waits before it opens.
+// Opens the consent sheet on a click: in a window, or through links if the window is blocked, or in this tab. It opens without
+// awaiting anything, because browsers block windows that are not opened directly by the click.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";
@@ -38,7 +39,7 @@ function showOpenLinks(offer: ShareOffer, request: ActiveRequest): void {
   offer.button?.showLinks(request.address, isFramed ? undefined : onHere);
 }
 
-/** By a link, not by `location`: a link can say where it comes from on a page that sends no referrer. */
+/** Uses a link instead of `location`, because a link can send a referrer on a page that sends none. */
 function openInThisTab(offer: ShareOffer): void {
   const request = beginRequest(offer, "page");
   if (!request) return;
@@ -47,13 +48,13 @@ function openInThisTab(offer: ShareOffer): void {
   link.click();
 }
 
-/** The request is remembered before anything opens; it supersedes what this button asked before. */
+/** Saves the request before anything opens. It replaces the earlier request of the same button. */
 function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
   const pending = offer.retry || createPendingRequest(offer, display);
   if (!pending) return undefined;
   offer.retry = undefined;
-  const before = findActiveRequest(offer);
-  if (before) dropRequest(before);
+  const earlier = findActiveRequest(offer);
+  if (earlier) dropRequest(earlier);
   savePending(toPendingRequest(pending));
   return startRequest(toPendingRequest(pending));
 }
@@ -78,7 +79,7 @@ function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingR
   }
 }
 
-/** Without what only this page knows of it. */
+/** The part of a request that can be stored. */
 function toPendingRequest({
   state,
   verifier,

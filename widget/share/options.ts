@@ -1,9 +1,9 @@
-// What a share tag asks for: its data attributes, settled into where the request goes and what it says.
+// The options of a share tag, and the URL of the consent sheet that they result in.
 
 import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
 
-/** Every option is the camelCase of a data attribute. */
+/** Each option is a data attribute in camelCase. */
 export interface ShareOptions {
   clientId?: string;
   purpose?: string;
@@ -18,7 +18,7 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** Origin of the consent sheet in this deployment; empty where the whole service is one origin. */
+/** Origin of the consent sheet in this deployment; empty when the whole service has one origin. */
 declare const APP_URL: string;
 
 export interface ShareUrls {
@@ -31,7 +31,7 @@ export function resolveShareUrls({ apiBase, appBase }: ShareOptions, scriptAddre
   return { api, sheet: `${new URL(appBase || APP_URL || api, location.href).origin}/authorize` };
 }
 
-/** Groups stand for their keys wherever keys are compared. */
+/** Field groups and the keys they expand to. */
 const fieldGroups = new Map([
   ["name", ["first_name", "last_name"]],
   ["address", ["address_line1", "address_line2", "city", "state", "zip", "country"]],
@@ -41,33 +41,35 @@ function splitKeys(list: string): string[] {
   return list.split(/[\s,]+/).filter(Boolean);
 }
 
-/** With `needed` every other key becomes optional to the person, as if it had been marked by a question mark. */
+/** With `needed`, every other key of the scope becomes optional, as if it ended in a question mark. */
 function formatScope({ scope = "", needed }: ShareOptions): string {
   if (needed === undefined) return splitKeys(scope).join(" ");
   const keys = (list: string) => splitKeys(list.replace(/\?/g, " ")).flatMap((key) => fieldGroups.get(key) || [key]);
-  const must = keys(needed);
+  const neededKeys = keys(needed);
   return keys(scope)
-    .map((key) => (must.includes(key) ? key : `${key}?`))
+    .map((key) => (neededKeys.includes(key) ? key : `${key}?`))
     .join(" ");
 }
 
-/** As consent mode: what is displayed beats the literal, which speaks only where nothing is found. */
+/** As in consent mode, `disclosureText` is used only when the selector matches nothing. */
 function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
   const found = findDisclosureElements(disclosureSelector);
   const text = found.length ? found.map(getDisplayedText).find(Boolean) : disclosureText.trim();
   if (text || (disclosureSelector === undefined && !disclosureText)) return text || "";
-  throw new Misconfiguration("no disclosure is displayed");
+  throw new Misconfiguration("no disclosure is displayed: set data-disclosure-selector");
 }
 
 export const isFramed = self !== top;
 
 export type DisplayMode = "popup" | "page";
 
-/** The address of the sheet for one request. Throws, with the reason, when the page is not set up to ask. */
+/** The sheet's URL for one request. Throws Misconfiguration when an option is missing or the disclosure is too long. */
 export function buildRequestUrl(options: ShareOptions, sheet: string, state: string, challenge: string, display: DisplayMode): string {
   const { clientId, purpose, durationDays } = options;
   const scope = formatScope(options);
-  if (!clientId || !purpose || !scope) throw new Misconfiguration("client id, purpose or scope missing");
+  if (!clientId || !purpose || !scope) {
+    throw new Misconfiguration("data-client-id, data-purpose or data-scope is missing: set it");
+  }
   const query = new URLSearchParams({
     client_id: clientId,
     origin: self.origin,
@@ -82,15 +84,15 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   const disclosure = getShareDisclosure(options);
   if (durationDays) query.set("duration_days", durationDays);
   if (disclosure) query.set("disclosure_text", disclosure);
-  // A frame is no place to come back to: the sheet refuses to be framed, and storage there is not the page's.
+  // The sheet cannot return to a frame: it refuses to be framed, and a frame's storage is separate from the page's.
   if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
-  // Addresses end at 16 KB; a text that is cut off would be another text.
-  if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long");
+  // URLs are limited to 16 KB, and a disclosure that is cut would be a different disclosure.
+  if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long: shorten it");
   return address;
 }
 
-/** This page without its fragment. Longer than the API takes: without its query. */
+/** This page's URL without its fragment, and without its query if it would exceed the API's limit of 2,048 characters. */
 function getReturnUrl(): string {
   const address = location.href.replace(/#.*/, "");
   return address.length > 2048 ? address.replace(/\?.*/, "") : address;

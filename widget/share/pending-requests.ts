@@ -1,6 +1,5 @@
-// Requests that wait for their answer. They stand in sessionStorage before a window opens, because nobody knows beforehand
-// whether the answer meets this page, its next loading, or the window that opened. Where storage throws they live in
-// memory, and only the opener's way is left.
+// Share requests without a response yet. They are stored in sessionStorage before a window opens, because the response may
+// arrive at this page, at the page after a reload, or in the opened window. If storage throws, only this page can receive it.
 
 import type { ShareRequestBase } from "./offers.ts";
 import type { DisplayMode } from "./options.ts";
@@ -10,18 +9,18 @@ export interface PendingRequest extends ShareRequestBase {
   verifier: string;
   client_id: string;
   api: string;
-  /** The sheet with the whole request. */
+  /** The sheet's URL with the whole request. */
   address: string;
   display: DisplayMode;
   started: number;
-  /** The page as it was left, fragment included. */
+  /** The page's URL at the click, with its fragment. */
   return_href: string;
 }
 
 const storagePrefix = "svc:share:";
-/** An hour: longer than anybody signs in and decides; the sheet itself gives up after ten minutes. */
+/** One hour, well above the ten minutes after which the sheet expires. */
 const pendingLifetimeMs = 3_600_000;
-/** A record holds a request of up to 16 KB. */
+/** Each stored request takes up to 16 KB. */
 const maxPendingRequests = 3;
 
 export function savePending(pending: PendingRequest): void {
@@ -29,7 +28,7 @@ export function savePending(pending: PendingRequest): void {
     sessionStorage.setItem(storagePrefix + pending.state, JSON.stringify(pending));
     for (const { state } of listPending().slice(maxPendingRequests)) deletePending(state);
   } catch {
-    // Storage is switched off or full: the opener's way needs none.
+    // Storage is disabled or full. Messages from the sheet to this page still work.
   }
 }
 
@@ -37,7 +36,7 @@ export function deletePending(state: string): void {
   try {
     sessionStorage.removeItem(storagePrefix + state);
   } catch {
-    // Then there is nothing to forget.
+    // Storage is disabled, so nothing was stored.
   }
 }
 
@@ -45,7 +44,7 @@ export function findPending(state: string): PendingRequest | undefined {
   return listPending().find((pending) => pending.state === state);
 }
 
-/** The newest first; what is too old is dropped by looking. */
+/** Newest first. Deletes expired requests. */
 export function listPending(): PendingRequest[] {
   try {
     const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(storagePrefix));

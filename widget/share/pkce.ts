@@ -1,6 +1,6 @@
-// Proof Key for Code Exchange (RFC 7636): only who holds the verifier can redeem the code.
+// Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
-/** What the next request will be known by. Made ahead: a click that waits for a digest may open no window. */
+/** State and PKCE pair of the next request. Created ahead, because a click that awaits a digest may not open a window. */
 export interface PkceProof {
   state: string;
   verifier: string;
@@ -12,7 +12,7 @@ export async function createProof(): Promise<PkceProof> {
   return { state: generateRandomText(), verifier, challenge: await computeDigest(verifier) };
 }
 
-/** SHA-256 as base64url, 43 characters: the challenge of a verifier. */
+/** SHA-256 as base64url without padding (43 characters). */
 export async function computeDigest(text: string): Promise<string> {
   return encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }

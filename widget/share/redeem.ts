@@ -1,4 +1,4 @@
-// The code against the details. A lost answer is asked for once more under the same key, which the API answers alike.
+// Redeems an authorization code for the shared details. A lost response is requested once more under the same idempotency key.
 
 import { type ApiResult, callApi } from "../api-call.ts";
 import type { PendingRequest } from "./pending-requests.ts";
@@ -12,16 +12,16 @@ export interface RedeemedShare {
   fields: Record<string, string | null>;
 }
 
-/** Two tries and the second between them stay below the code's minute. */
+/** Two attempts and the delay between them stay below the 60-second lifetime of the code. */
 const attemptTimeoutMs = 10_000;
 const retryDelayMs = 1000;
 
-/** What says nothing about whether the code was spent. */
+/** Failures that leave open whether the code was redeemed. */
 const retryableCodes = /^(network|timeout|bad_response|http_5\d\d|storage_unavailable|internal_error)$/;
 
 export async function redeemCode({ api, client_id, verifier }: PendingRequest, code: string): Promise<ApiResult<RedeemedShare>> {
   const request = {
-    // The same in every window that holds the record, so that two of them are no two redemptions.
+    // Derived from the code, so that two windows with the same request redeem it only once.
     headers: { "content-type": "application/json", "idempotency-key": await computeDigest(verifier + code) },
     body: JSON.stringify({ code, code_verifier: verifier, client_id }),
   };

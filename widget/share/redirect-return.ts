@@ -1,11 +1,11 @@
-// The answer in this page's own address: the sheet could not reach an opener. In a window beside the page that asked, the
-// answer goes on to that page; in the tab that asked, or if nobody takes it, it is settled here.
+// Handles a response in this page's URL, which the sheet uses when it cannot reach an opener. If the page that started the
+// request is open in another window, it gets the response; otherwise it is handled here.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
 import { openChannel, handleResponse, startRequest } from "./active-requests.ts";
 
-/** Takes the answer out of the address at once and gives its state back. */
+/** Removes the response from the URL at once and returns its state. */
 export function handleRedirectReturn(): string | undefined {
   const query = new URLSearchParams(location.search);
   const [state, code, error] = ["svc_state", "svc_code", "svc_error"].map((name) => query.get(name) || undefined);
@@ -28,10 +28,10 @@ interface SheetResponse {
   error: string | undefined;
 }
 
-async function deliverResponse(answer: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
-  const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(answer));
+async function deliverResponse(response: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
+  const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(response));
   if (isElsewhere) close();
-  // Then the tags and forms below this script are there, and a task later so are the buttons.
+  // After DOMContentLoaded the tags and forms below this script exist; the buttons are added one task later.
   await new Promise<unknown>((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve(0);
@@ -40,20 +40,20 @@ async function deliverResponse(answer: SheetResponse, pending: PendingRequest | 
   if (isElsewhere) {
     for (const { button } of offers) button?.setNote("elsewhere");
   } else if (pending) {
-    await handleResponse(startRequest(pending), answer.code, answer.error);
+    await handleResponse(startRequest(pending), response.code, response.error);
   } else {
     offers[0]?.button?.setNote("failed");
     dispatchShareEvent(offers[0] || { key: "", options: {} }, "svc:share-error", { code: "lost_request" });
   }
 }
 
-/** Whether the page that asked is there and takes the answer. */
-function isHandledElsewhere(answer: SheetResponse): Promise<boolean> {
-  const channel = openChannel(answer.state);
+/** True when the page that started the request acknowledges the response within one second. */
+function isHandledElsewhere(response: SheetResponse): Promise<boolean> {
+  const channel = openChannel(response.state);
   if (!channel) return Promise.resolve(false);
   return new Promise<boolean>((resolve) => {
     channel.onmessage = () => resolve(true);
     setTimeout(() => resolve(false), 1000);
-    channel.postMessage(answer);
+    channel.postMessage(response);
   }).finally(() => channel.close());
 }

@@ -1,4 +1,4 @@
-// Entry of the share part, which svc.js loads where a page asks for a share or an answer has come back to it.
+// Entry point of the share part. svc.js loads it when the page has a share tag, or when its URL holds a response of the sheet.
 
 import { warnOwner } from "../misconfiguration.ts";
 import { createShareButton } from "./button.ts";
@@ -9,12 +9,12 @@ import { prepareProof, handleShareClick } from "./open-sheet.ts";
 import { listPending } from "./pending-requests.ts";
 import { listenForSheetMessages, startRequest } from "./active-requests.ts";
 
-/** On the tag, where every copy and version of the script finds it. */
+/** Set on a tag that has its button, so that other copies and versions of the script skip it. */
 const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
 
-/** Called with the share tags there are by now; each gets one button. Fields are recognised as in consent mode, by its code. */
+/** Adds a button for each tag that has none yet. `identify` is consent mode's function that recognizes fields. */
 export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string, identify: ControlIdentifier): void {
   setControlIdentifier(identify);
   if (!isStarted) startShare();
@@ -24,27 +24,27 @@ export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string
 
 function startShare(): void {
   const returned = handleRedirectReturn();
-  // This page may have been loaded again while the sheet was open.
+  // The page may have been reloaded while the sheet was open.
   for (const pending of listPending().reverse()) if (pending.state !== returned) startRequest(pending);
   listenForSheetMessages();
 }
 
 function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
   if (!crypto.subtle) {
-    warnOwner("share mode needs https");
+    warnOwner("share mode needs https: serve this page over https");
     return;
   }
-  // What is not on the tag must not come from Object.prototype.
+  // The null prototype keeps options out of reach of a polluted Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
-  const made: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
-  const button = createShareButton(tag, findForm(made, tag), () => handleShareClick(made));
+  const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
+  const button = createShareButton(tag, findForm(offer, tag), () => handleShareClick(offer));
   if (!button) {
-    // In the head: the form is yet to come.
-    if (document.readyState !== "loading") warnOwner("there is no place for the share button");
+    // While the page loads, the form of a tag in the head does not exist yet.
+    if (document.readyState !== "loading") warnOwner("the share button has no place: move the script tag into the body");
     return;
   }
   Reflect.set(tag, claimedSymbol, true);
-  made.button = button;
-  offers.push(made);
-  void prepareProof(made);
+  offer.button = button;
+  offers.push(offer);
+  void prepareProof(offer);
 }

@@ -1,4 +1,4 @@
-// Checks a running log with the Go team's own packages: whoever can run this needs none of our code to trust the log.
+// Checks a running log with the Go team's own packages: trusting the log then requires no code of this project.
 //
 //	go run . -url http://127.0.0.1:9000/ledger/2026h2 -vkey '<public key>' [-old checkpoint.txt] [-index n -entry file]
 //
