@@ -2,7 +2,8 @@
 // received in its URL. Responses are matched by `state`; all others are ignored.
 
 import { fillForm } from "./fill-form.ts";
-import { type ShareRequestBase, waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
+import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
+import type { ShareRequestBase } from "./options.ts";
 import { type PendingRequest, deletePending } from "./pending-requests.ts";
 import { redeemCode } from "./redeem.ts";
 

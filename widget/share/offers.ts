@@ -3,16 +3,9 @@
 import { dispatchSvcEvent } from "../events.ts";
 import { queryPage } from "../native-form.ts";
 import type { ShareButton } from "./button.ts";
-import type { ShareOptions } from "./options.ts";
+import type { ShareOptions, ShareRequestBase } from "./options.ts";
 import type { PendingRequest } from "./pending-requests.ts";
 import type { PkceProof } from "./pkce.ts";
-
-/** What an offer and its requests have in common. It stays the same when the page is loaded again. */
-export interface ShareRequestBase {
-  /** The options as JSON, followed by the position among tags with equal options. */
-  key: string;
-  options: ShareOptions;
-}
 
 export interface ShareOffer extends ShareRequestBase {
   tag: HTMLScriptElement;

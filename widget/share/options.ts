@@ -18,6 +18,13 @@ export interface ShareOptions {
   appBase?: string;
 }
 
+/** What an offer and its requests have in common. It stays the same when the page is loaded again. */
+export interface ShareRequestBase {
+  /** The options as JSON, followed by the position among tags with equal options. */
+  key: string;
+  options: ShareOptions;
+}
+
 /** Origin of the consent sheet in this deployment; empty when the whole service has one origin. */
 declare const APP_URL: string;
 

@@ -1,8 +1,7 @@
 // Share requests without a response yet. They are stored in sessionStorage before a window opens, because the response may
 // arrive at this page, at the page after a reload, or in the opened window. If storage throws, only this page can receive it.
 
-import type { ShareRequestBase } from "./offers.ts";
-import type { DisplayMode } from "./options.ts";
+import type { DisplayMode, ShareRequestBase } from "./options.ts";
 
 export interface PendingRequest extends ShareRequestBase {
   state: string;
