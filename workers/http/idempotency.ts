@@ -83,7 +83,6 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
     const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
-    if (claim === null) return next();
     if (!claim.ok) return refusal(c, claim);
     if (claim.value.savedResponse !== null) {
       const { status, data, cookie } = claim.value.savedResponse;
