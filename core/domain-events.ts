@@ -1,5 +1,7 @@
 // Domain events: everything that happens to records, and the table that decides for each type whether it is anchored in the ledger and
 // whether the business receives a public event. Changing what is anchored or sent means changing this table only.
+// The exception is `consumer.updated.*`: one changed field can produce several events with data, built in
+// workers/operations/consumers/prepare-share-updates.ts.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -12,7 +14,7 @@ export interface DomainEventRoute {
   readonly anchored: boolean;
   /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
-  /** Sent only to businesses that opted in: the domain event then has a `businessId`. */
+  /** Sent only to businesses that opted in. The operation sets `businessId` on the domain event only for those. */
   readonly requiresOptIn?: true;
 }
 

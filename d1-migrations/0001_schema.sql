@@ -457,11 +457,11 @@ CREATE TABLE match_misses (
 ) STRICT;
 CREATE INDEX match_misses_age ON match_misses (day);
 
-CREATE TRIGGER disclosures_sealed BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
+CREATE TRIGGER disclosures_immutable BEFORE UPDATE ON disclosures BEGIN SELECT RAISE(ABORT, 'a disclosure is immutable'); END;
 
-CREATE TRIGGER entity_lists_sealed BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
+CREATE TRIGGER entity_lists_immutable BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
 
-CREATE TRIGGER certificate_groups_sealed BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
+CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
 BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
 CREATE TRIGGER certificates_kept BEFORE DELETE ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is never deleted'); END;
@@ -480,7 +480,7 @@ WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.s
   OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
-CREATE TRIGGER certificates_sealed BEFORE UPDATE OF
+CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
   id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
   entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, evidence_hash, signature, signature_kid
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
@@ -540,7 +540,7 @@ CREATE TABLE policy_turns (
   until INTEGER NOT NULL
 ) STRICT;
 
-CREATE TRIGGER policy_snapshots_sealed BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a policy snapshot is immutable'); END;
+CREATE TRIGGER policy_snapshots_immutable BEFORE UPDATE ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'a policy snapshot is immutable'); END;
 
 -- Withdrawals
 
@@ -660,7 +660,7 @@ END;
 
 CREATE TRIGGER withdrawals_kept BEFORE DELETE ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
 
-CREATE TRIGGER withdrawals_sealed BEFORE UPDATE OF
+CREATE TRIGGER withdrawals_immutable BEFORE UPDATE OF
   cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, channel, received_at, receipt, signature, signature_kid
 ON withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
@@ -678,7 +678,7 @@ END;
 CREATE TRIGGER cease_acknowledgements_kept BEFORE DELETE ON cease_acknowledgements
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
 
-CREATE TRIGGER cease_acknowledgements_sealed BEFORE UPDATE ON cease_acknowledgements
+CREATE TRIGGER cease_acknowledgements_immutable BEFORE UPDATE ON cease_acknowledgements
 WHEN NEW.cert_id <> OLD.cert_id OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
   OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
@@ -698,7 +698,7 @@ CREATE TRIGGER entity_withdrawals_active BEFORE INSERT ON entity_withdrawals
 WHEN (SELECT c.status FROM certificates c WHERE c.id = NEW.cert_id) <> 'active'
 BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
 
-CREATE TRIGGER entity_withdrawals_sealed BEFORE UPDATE OF
+CREATE TRIGGER entity_withdrawals_immutable BEFORE UPDATE OF
   cert_id, number, withdrawn_at, cease_by, method, channel, received_at, receipt, signature, signature_kid
 ON entity_withdrawals BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
@@ -714,11 +714,11 @@ CREATE TRIGGER entity_cease_deadlines_opened AFTER INSERT ON entity_withdrawals 
   SELECT NEW.cert_id, NEW.number, c.business_id, c.environment, NEW.cease_by FROM certificates c WHERE c.id = NEW.cert_id;
 END;
 
-CREATE TRIGGER withdrawn_entities_sealed BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
+CREATE TRIGGER withdrawn_entities_immutable BEFORE UPDATE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is immutable'); END;
 
 CREATE TRIGGER withdrawn_entities_kept BEFORE DELETE ON withdrawn_entities BEGIN SELECT RAISE(ABORT, 'a withdrawal is never deleted'); END;
 
-CREATE TRIGGER entity_acknowledgements_sealed BEFORE UPDATE ON entity_acknowledgements
+CREATE TRIGGER entity_acknowledgements_immutable BEFORE UPDATE ON entity_acknowledgements
 WHEN NEW.cert_id <> OLD.cert_id OR NEW.number <> OLD.number OR NEW.acknowledged_at <> OLD.acknowledged_at OR NEW.details_sealed <> ''
   OR NOT EXISTS (SELECT 1 FROM certificates c WHERE c.id = NEW.cert_id AND c.subject_erased_at IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
@@ -726,7 +726,7 @@ BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 CREATE TRIGGER entity_acknowledgements_kept BEFORE DELETE ON entity_acknowledgements
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is never deleted'); END;
 
-CREATE TRIGGER acknowledged_entities_sealed BEFORE UPDATE ON acknowledged_entities
+CREATE TRIGGER acknowledged_entities_immutable BEFORE UPDATE ON acknowledged_entities
 BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER acknowledged_entities_kept BEFORE DELETE ON acknowledged_entities

@@ -45,7 +45,7 @@ interface NewShare {
   /** Null for a test person. */
   readonly person: Person | null;
   /** The revision of the person's fields as read; the insert checks it when the fields are in the same shard. */
-  readonly fields: { readonly revision: number; readonly isSameHome: boolean };
+  readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: { readonly email: string | null; readonly phone: string | null };
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
@@ -53,8 +53,8 @@ interface NewShare {
 }
 
 /** The statements of a new share and the copy of its values, under a key of its own. Fails as `isOutdatedGrant` says. */
-export const insertShare = async (db: Database, vault: Vault, created: NewShare): Promise<readonly Statement[]> => {
-  const { prepared, client, person, fields, indexes, signature, language, requestId } = created;
+export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
+  const { prepared, client, person, fields, indexes, signature, language, requestId } = newShare;
   const { share, rootSalt } = prepared;
   const { id, business } = share;
   const values = serializeContactFields(prepared.fields);
@@ -75,7 +75,7 @@ export const insertShare = async (db: Database, vault: Vault, created: NewShare)
       consumerChain: person?.chain.tag ?? null,
       consumerAuditLog: person?.chain.auditLog ?? null,
       nextDueAt: computeNextDueAt(share, share.createdAt),
-      fieldsRevision: person !== null && fields.isSameHome ? unchangedFieldsRevision(person.id, fields.revision) : fields.revision,
+      fieldsRevision: person !== null && fields.isSameShard ? unchangedFieldsRevision(person.id, fields.revision) : fields.revision,
       subjectHash: prepared.subjectHash,
       subjectSealed,
       signature: signature.value,
@@ -125,7 +125,7 @@ export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard:
 
 const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
 
-/** Saves a grant across shards that is not settled, in the person's shard: written before the share, deleted after it. */
+/** Records, in the person's shard, a cross-shard grant that is not settled yet: written before the share, deleted after it. */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 

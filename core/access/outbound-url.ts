@@ -1,4 +1,4 @@
-// Decides which URLs a third party may make the service call (webhooks, policy pages): https to a public name, in the one spelling
+// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages): https to a public name, in the one spelling
 // that is unambiguous. A URL is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` all into 127.0.0.1, so
 // whatever it had to change is not what was written. This file judges names only; their addresses are checked against resolvers later
 // (core/access/dns-answer.ts).

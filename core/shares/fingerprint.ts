@@ -20,7 +20,7 @@ export interface ShareFingerprintInput {
 }
 
 /** The exact text whose SHA-256 is the fingerprint. Sorts the scope by UTF-16 code unit. */
-export const formatSharePreimage = (share: ShareFingerprintInput): string =>
+export const canonicalizeSharePreimage = (share: ShareFingerprintInput): string =>
   toCanonicalJson({
     business: { id: share.business.id, name: share.business.name },
     disclosure_hash: share.disclosureHash,
@@ -34,5 +34,5 @@ export const formatSharePreimage = (share: ShareFingerprintInput): string =>
     timestamp: toIso(share.createdAt),
   });
 
-/** 64 lowercase hex characters. `canonical` is the result of `formatSharePreimage`. */
+/** 64 lowercase hex characters. `canonical` is the result of `canonicalizeSharePreimage`. */
 export const computeShareFingerprint = (canonical: string): string => sha256Hex(canonical);

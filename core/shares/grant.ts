@@ -12,7 +12,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 import type { BusinessPrincipal, Person } from "../access/principal.ts";
 import type { ContactFields, ContactKey } from "./fields.ts";
-import { formatSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
+import { canonicalizeSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
 import { getOriginDomain, type Share } from "./share.ts";
 
 /** A client and its business account at a revision. */
@@ -164,7 +164,7 @@ const prepareShare = (
     scope,
     supersedes,
   };
-  const canonical = formatSharePreimage({ ...boundMembers, originDomain: getOriginDomain(origin), subjectHash, createdAt: now });
+  const canonical = canonicalizeSharePreimage({ ...boundMembers, originDomain: getOriginDomain(origin), subjectHash, createdAt: now });
   const fingerprint = computeShareFingerprint(canonical);
   const actor = getShareActor(person, clientId);
   const payload = { fingerprint, client_id: clientId, environment, scope: [...scope], expires_at: toIso(expiresAt), supersedes };

@@ -1,4 +1,4 @@
-// The decisions after a grant: the person revokes the share, and the business acknowledges the revocation (SPEC Share).
+// State changes of a granted share: the person revokes the share, and the business acknowledges the revocation (SPEC Share).
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import { getCeaseDeadline } from "../cease-deadline.ts";

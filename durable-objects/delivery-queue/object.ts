@@ -15,7 +15,7 @@ import type {
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
-import { attemptLeaseMs } from "../../core/webhooks/schedule.ts";
+import { attemptLeaseMs } from "../../core/webhooks/retry-schedule.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { deliveryQueueSteps } from "./migrations.ts";
 import type { DeliveryPorts } from "./ports.ts";

@@ -3,7 +3,7 @@ import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import type { EndpointSettings, SendResult } from "../../core/webhooks/endpoint.ts";
 import { shouldAlert } from "../../core/webhooks/health.ts";
-import { attemptLeaseMs, maxConcurrentDeliveries } from "../../core/webhooks/schedule.ts";
+import { attemptLeaseMs, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as tables from "./tables.ts";
 import type { DeliveryRow } from "./tables.ts";

@@ -19,7 +19,7 @@ import {
   recoverySpacingMs,
   computeNextAttemptAt,
   deferralDelayMs,
-} from "../../core/webhooks/schedule.ts";
+} from "../../core/webhooks/retry-schedule.ts";
 import type { Instant } from "../../core/time.ts";
 import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
 

@@ -1,7 +1,7 @@
 // Rules for outgoing requests that no local run can verify, because Cloudflare's limits are not enforced locally: which code may send
 // requests, and what would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
-import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/schedule.ts";
+import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { findMatchingLines, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 const serviceFiles = listScriptFiles().filter(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/schedule.ts";
+import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import {
   cancelDelivery,
   claimDelivery,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
-import { retryParkedAnchors } from "../../workers/background/anchor-retries.ts";
+import { retryParkedAnchors } from "../../workers/background/parked-anchors.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import worker from "../../workers/index.ts";

@@ -18,12 +18,12 @@ beforeAll(async () => {
   });
   certId = receipt.cert_id;
   for (const trigger of [
-    "certificates_sealed",
+    "certificates_immutable",
     "certificates_person",
-    "disclosures_sealed",
-    "policy_snapshots_sealed",
+    "disclosures_immutable",
+    "policy_snapshots_immutable",
     "certificates_policies_linked",
-    "entity_lists_sealed",
+    "entity_lists_immutable",
   ])
     await env.DB.exec(`DROP TRIGGER ${trigger}`);
   await env.DB.batch([

@@ -30,7 +30,7 @@ export const callWith = async (changed: Partial<Platform>, path: string, init: R
 };
 
 const exhaustedWindow = async () => ({ isAllowed: false, remaining: 0, resetMs: 1_500 });
-export const createRateLimitedPlatform = (): Partial<Platform> => ({ takeByAddress: exhaustedWindow, takeExactly: exhaustedWindow });
+export const createRateLimitedPlatform = (): Partial<Platform> => ({ takeApproximately: exhaustedWindow, takeExactly: exhaustedWindow });
 const throwError = (error: Error) => (): never => {
   throw error;
 };

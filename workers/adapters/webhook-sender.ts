@@ -4,7 +4,7 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import type { AttemptOutcome } from "../../core/webhooks/endpoint.ts";
-import { attemptTimeoutMs } from "../../core/webhooks/schedule.ts";
+import { attemptTimeoutMs } from "../../core/webhooks/retry-schedule.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";

@@ -4,7 +4,7 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
-import { retryParkedAnchors } from "./anchor-retries.ts";
+import { retryParkedAnchors } from "./parked-anchors.ts";
 import { submitAnchors } from "./anchoring.ts";
 import { attestDue } from "./attestations.ts";
 import { checkpointAuditLogs } from "./audit-checkpoints.ts";
@@ -50,7 +50,7 @@ const minuteJobs: Jobs = {
 
 /** Run in order, so that the attestations cover the checkpoints made before. */
 const quarterJobs: Jobs = {
-  "anchor-retries": retryParkedAnchors,
+  "parked-anchors": retryParkedAnchors,
   "audit-checkpoints": checkpointAuditLogs,
   "ledger-checkpoint": checkpointLedger,
   attestations: attestDue,

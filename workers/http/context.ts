@@ -19,7 +19,7 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     services: Services;
-    /** The caller's network address, from Cloudflare's header (see workers/app.ts). */
+    /** The caller's IP address, from Cloudflare's header (see workers/app.ts). */
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;

@@ -6,15 +6,15 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/** Whether the error is a database outage or a conflict with another request's rows. The caller can safely repeat the request. */
-export const isOutage = (error: unknown): boolean => {
+/** Whether the caller can safely repeat the request: a database outage, or a conflict with another request's rows. */
+export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";
 };
 
 export const handleError: ErrorHandler<AppEnv> = (error, c) => {
   if (error instanceof HTTPException && error.res !== undefined) return error.getResponse(); // thrown by bearerAuth with a response that guards/api-key.ts built
-  const outage = isOutage(error);
+  const temporary = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "request", error: getErrorKind(error) });
-  return failure(c, outage ? "storage_unavailable" : "internal_error");
+  return failure(c, temporary ? "storage_unavailable" : "internal_error");
 };

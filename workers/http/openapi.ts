@@ -124,8 +124,7 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
       },
       {
         name: "agents",
-        description:
-          "Manage the tokens that AI assistants use to connect to the agent server. The agent server uses the Model Context Protocol (docs/guides/agents.md).",
+        description: "Manage the tokens that AI assistants use to connect to our MCP (Model Context Protocol) server.",
       },
       {
         name: "sharing",

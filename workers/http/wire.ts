@@ -137,8 +137,8 @@ export const deletedToWire = (id: string) => ({ deleted: true as const, id });
 const integerSchema = { type: "integer" } as const;
 /** Response headers of rate-limited routes (SPEC Limits). */
 export const rateHeaders = {
-  "RateLimit-Limit": { description: "Requests allowed in the window.", schema: integerSchema },
-  "RateLimit-Remaining": { description: "Requests left in the window.", schema: integerSchema },
+  "RateLimit-Limit": { description: "Requests allowed per rate-limit window.", schema: integerSchema },
+  "RateLimit-Remaining": { description: "Requests remaining in the current rate-limit window.", schema: integerSchema },
   "RateLimit-Reset": { description: "Seconds until the oldest counted request leaves the window.", schema: integerSchema },
 };
 
@@ -156,7 +156,9 @@ const failureSchema = z
   .object({
     ok: z.literal(false),
     error: z.object({
-      code: z.string().openapi({ description: "Error code for your program. The list is closed: only new routes add codes." }),
+      code: z
+        .string()
+        .openapi({ description: "Machine-readable error code. Existing routes never return new codes; only new routes introduce them." }),
       message: z.string().openapi({ description: "Explanation for developers. May name a field; never repeats a value you sent." }),
     }),
     request_id: requestIdSchema,

@@ -92,7 +92,7 @@ const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null)
   const token = parseBearerToken(c);
   if (token === null || isMalformedAgentToken(token)) return respondUnauthorized(c, id);
   if (!isKnownAgentToken(services, token)) {
-    const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
+    const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
     if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
       return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
   }

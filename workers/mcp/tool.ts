@@ -3,7 +3,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
-import { isOutage } from "../http/error-handler.ts";
+import { isTemporaryFault } from "../http/error-handler.ts";
 import type { Services } from "../platform/platform.ts";
 
 export type ToolResult =
@@ -61,4 +61,4 @@ export class StorageUnavailableError extends Error {
   }
 }
 
-export const isStorageUnavailable = (error: unknown): boolean => error instanceof StorageUnavailableError || isOutage(error);
+export const isStorageUnavailable = (error: unknown): boolean => error instanceof StorageUnavailableError || isTemporaryFault(error);

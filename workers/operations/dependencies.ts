@@ -58,7 +58,7 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 /** Rate limit counters. */
 export interface Counters {
   /** Counts in this isolate, behind the platform's rate limiter. Approximate across isolates. */
-  readonly takeByAddress: (name: LimitName, key: string) => Promise<RateLimitState>;
+  readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
   /** Counts exactly, in a Durable Object. Of several calls counted together, all count or none. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }

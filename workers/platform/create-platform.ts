@@ -122,7 +122,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     log: consoleLog,
     waitUntil: (work) => waitUntil(work()),
     hasBudget: async () => true,
-    takeByAddress: async (name, key) => {
+    takeApproximately: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());
       if (!state.isAllowed || !config.isShieldEnabled || env.SHIELD === undefined) return state;
       try {

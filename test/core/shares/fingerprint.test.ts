@@ -1,7 +1,7 @@
 // The fingerprint of a share against vectors that were computed elsewhere (test/interop/fingerprints.py recomputes them in Python).
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../../core/hash.ts";
-import { formatSharePreimage, computeShareFingerprint, type ShareFingerprintInput } from "../../../core/shares/fingerprint.ts";
+import { canonicalizeSharePreimage, computeShareFingerprint, type ShareFingerprintInput } from "../../../core/shares/fingerprint.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 type Vector = (typeof vectors.share)[number];
@@ -18,11 +18,11 @@ const boundOf = ({ input }: Vector): ShareFingerprintInput => ({
   createdAt: Date.parse(input.timestamp),
 });
 const first = boundOf(vectors.share[0] as Vector);
-const of = (share: ShareFingerprintInput): string => computeShareFingerprint(formatSharePreimage(share));
+const of = (share: ShareFingerprintInput): string => computeShareFingerprint(canonicalizeSharePreimage(share));
 
 describe("the fingerprint of a share", () => {
   test.each(vectors.share)("matches the vector $name", (vector) => {
-    expect(formatSharePreimage(boundOf(vector))).toBe(vector.canonical);
+    expect(canonicalizeSharePreimage(boundOf(vector))).toBe(vector.canonical);
     expect(of(boundOf(vector))).toBe(vector.fingerprint);
     expect(sha256Hex(vector.disclosure_text)).toBe(vector.input.disclosure_hash);
   });

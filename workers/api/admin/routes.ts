@@ -27,7 +27,7 @@ const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   if (adminTokenHash === null) return failure(c, "not_found");
   const [, token] = /^Bearer ([\x21-\x7e]{32,200})$/.exec(c.req.header("authorization") ?? "") ?? [];
   if (token !== undefined && sha256Hex(token) === adminTokenHash) return next();
-  const state = await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
+  const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
   return applySecondaryRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) ?? failure(c, "unauthorized");
 });
 

@@ -10,7 +10,7 @@ export const auditTrailQuerySchema = z.object({
   before_seq: positiveIntSchema.nullable().default(null).openapi({
     type: "integer",
     minimum: 1,
-    description: "Returns entries before this number. Use `next_before_seq` of the previous page.",
+    description: "Returns entries before this number. Use `next_before_seq` from the previous page.",
   }),
 });
 

@@ -17,7 +17,7 @@ import { respond, refusal, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { apiKeyGuard, optionalApiKeyGuard } from "../../http/guards/api-key.ts";
 import { publicGuard } from "../../http/guards/public.ts";
-import { countByAddress, countExactly, limitByAddress, applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import { enforceLimitByAddress, enforceLimit, limitByAddress, applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
@@ -69,7 +69,7 @@ interface VisitorOrServerEnv {
 /** Counts visitors by IP address and servers by API key. */
 const limitByCaller = defineGuard<VisitorOrServerEnv>({ responseHeaders: rateHeaders }, async (c, next) => {
   const { principal } = c.var;
-  const refused = principal === undefined ? countByAddress(c, "CONSENT_PER_IP") : countExactly(c, "API_KEY", principal.keyHash);
+  const refused = principal === undefined ? enforceLimitByAddress(c, "CONSENT_PER_IP") : enforceLimit(c, "API_KEY", principal.keyHash);
   return (await refused) ?? next();
 });
 
@@ -79,7 +79,7 @@ const issueCertificateRoute = createRoute({
   operationId: "captureConsent",
   summary: "Issue a certificate",
   description:
-    "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. The 201 is returned only after the certificate is stored durably. The Origin and the host of `page_url` must be on your verified domains. With an API key, your server can pass on the visitor (`X-Subject-IP`, `X-Subject-User-Agent`), and the rate limit is that of the key instead of 60 per minute for each IP address.",
+    "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. Returns 201 only after the certificate is durably stored. The Origin and the host of `page_url` must be on your verified domains. Without an API key, the limit is 60 requests per minute per IP address. With an API key, the key's own limit applies, and your server can send the visitor's IP address and browser in `X-Subject-IP` and `X-Subject-User-Agent`.",
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, jsonOrTextBody),
   request: {
     headers: z.object({
@@ -283,7 +283,7 @@ const eraseSubjectRoute = createRoute({
   request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {
     200: successResponse(
-      "The person is erased. A repeat returns the first result.",
+      "The person's data was erased. A repeat returns the first result.",
       "ErasedAnswer",
       wire.erasedSubjectSchema,
       erasedSubjectExample,

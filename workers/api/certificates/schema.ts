@@ -137,9 +137,9 @@ const withdrawnEntitiesDescription = {
 };
 export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
 const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
-const originDomainSchema = z.string().openapi({ description: "Host of the Origin that submitted the form." });
-const maskedSubjectSchema = textMapSchema.openapi({ description: "Fields of the person, masked." });
-const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, without known bots." });
+const originDomainSchema = z.string().openapi({ description: "Host of the website where the form was submitted." });
+const maskedSubjectSchema = textMapSchema.openapi({ description: "The person's details, masked." });
+const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, excluding known bots." });
 
 export const consentReceiptSchema = z
   .object({
@@ -197,7 +197,9 @@ export const anchorSchema = z
       .openapi({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
     event: z.string().openapi({ description: "Anchored event, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
-    statement: z.string().openapi({ description: "Statement sent to the ledger: hashes and generic metadata, as canonical JSON." }),
+    statement: z
+      .string()
+      .openapi({ description: "Statement sent to the ledger, as canonical JSON. Contains only hashes and non-personal metadata." }),
     ledger: z.string().openapi({ description: "Name of the ledger." }),
     tx_ref: z
       .string()
@@ -252,7 +254,7 @@ const withdrawalObjectSchema = z.object({
   cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]).openapi({
     description:
-      "`email_code`: the person entered an email code. `manage_link`: the person used the link from the 201. `business_recorded`: the business recorded the withdrawal.",
+      "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
   }),
   scope: z.enum(["certificate", "recipient", "business"]).openapi({
     description:
@@ -412,7 +414,7 @@ const evidenceSchema = z
 // Extends the unnamed schema: `allOf` with a named one could not change the type of `subject` and `policies`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMapSchema.openapi({ description: "Fields of the person as typed. Personal data. Empty once erased." }),
+    subject: textMapSchema.openapi({ description: "The person's details as typed. Personal data. Empty once erased." }),
     subject_salts: textMapSchema.openapi({ description: "Salt of each field's commitment. Use it to prove one field without the others." }),
     evidence: nullableSchema(evidenceSchema),
     evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept when the evidence is erased)"),
@@ -421,11 +423,11 @@ export const certificateDetailSchema = publishedCertificateObjectSchema
     policies: z.array(policyWithTextSchema),
     view_trail: z
       .array(certificateViewSchema)
-      .openapi({ description: "The newest 100 views of the public page, newest first. Empty once the person is erased." }),
+      .openapi({ description: "The newest 100 views of the public page, newest first. Empty once the person's data is erased." }),
     audit: z
       .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
       .nullable()
-      .openapi({ description: "Audit entry of the issuance; `null` until it is written." }),
+      .openapi({ description: "Audit log entry for issuing this certificate; `null` until it is written." }),
     retention_until: describedTime("When the personal data will be erased"),
   })
   .openapi("CertificateDetail", { description: "Certificate with personal data, for its issuer." });
@@ -573,7 +575,7 @@ export const certificateListQuerySchema = z.object({
     .optional()
     .openapi({ description: "Exact phone number, with any punctuation.", example: "+1 202 555 0123" }),
   q: z.string().max(500).optional().openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
-  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Host of the Origin that submitted the form." }),
+  origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Returns only certificates from this website host." }),
   entity: z.string().max(200).optional().openapi({ description: "Exact name of a recipient." }),
   from: instantSchema.optional().openapi({ description: "Issued at or after this time, ISO 8601.", format: "date-time" }),
   to: instantSchema.optional().openapi({ description: "Issued at or before this time, ISO 8601.", format: "date-time" }),
@@ -608,5 +610,5 @@ export const eraseSubjectSchema = z
 export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } as const;
 
 export const erasedSubjectSchema = z
-  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person was erased. A repeat returns the first time") })
+  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person's data was erased. A repeat returns the first time") })
   .openapi("ErasedSubject");

@@ -50,7 +50,7 @@ const withdrawalResultExample = {
 const startingAfterSchema = <Id extends string>(parseId: (text: string) => Id | null, record: string) =>
   idSchema(parseId, `must be the id of a ${record}`)
     .optional()
-    .openapi({ type: "string", description: `Id of the last ${record} of the previous page.` });
+    .openapi({ type: "string", description: `ID of the last ${record} on the previous page.` });
 
 const businessListQuerySchema = z.object({ starting_after: startingAfterSchema(parseBusinessId, "business") });
 const certificateListQuerySchema = z.object({ starting_after: startingAfterSchema(parseCertId, "certificate") });

@@ -7,7 +7,7 @@ import type { ApiKeyEnv } from "../../http/context.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { defineGuard } from "../../http/guards/define-guard.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
-import { countExactly } from "../../http/guards/rate-limits.ts";
+import { enforceLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { successResponse, requestBody, describedTime, toWire } from "../../http/wire.ts";
@@ -61,7 +61,7 @@ const matchVerdictSchema = (identifier: string) =>
     .boolean()
     .nullable()
     .openapi({
-      description: `Whether the ${identifier} matches the certificate. \`null\` if you did not send one, or if the person was erased.`,
+      description: `Whether the ${identifier} matches the certificate. \`null\` if you did not send one, or if the person's data was erased.`,
     });
 const matchResultSchema = z
   .object({
@@ -72,11 +72,14 @@ const matchResultSchema = z
     phone: matchVerdictSchema("phone number"),
     entity_named: z.boolean().openapi({
       description:
-        "Whether the certificate currently names you as a recipient. If the form asked about each recipient, the person must have accepted you.",
+        "Whether the certificate currently names you as a recipient. If the form asked about each recipient, `true` also means that the person accepted you.",
     }),
     one_to_one: z
       .boolean()
-      .openapi({ description: "Whether the person consented to individual recipients: the form named only one, or asked about each." }),
+      .openapi({
+        description:
+          "Whether the person consented to each recipient individually: the form named a single recipient or asked about each one separately.",
+      }),
   })
   .openapi("Match");
 
@@ -87,9 +90,9 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Counts only consent that names this recipient, exactly as on the certificate. A share counts only if this is your business name as the person saw it.",
+        "Considers only consent that names this recipient, spelled exactly as on the certificate. A share is considered only if this value is your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
+    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Considers only consent for this exact purpose." }),
   })
   .openapi("ContactCheck");
 /** Recipients and purposes are stored trimmed. */
@@ -119,7 +122,7 @@ const contactResultsSchema = z
           )
           .openapi({
             description:
-              "Your records about this person: those that allow contact first, then newest first. At most 20 certificates and 20 shares for each email address and each phone number.",
+              "Your records about this person. Records that allow contact come first; within each group, the newest come first. Limited to 20 certificates and 20 shares per email address and per phone number.",
           }),
         checked_at: describedTime("When the records were checked"),
       }),
@@ -145,7 +148,7 @@ const createRoute = createRouteFactory("contact");
 
 const limitMatches = defineGuard<ApiKeyEnv>(
   { when: { rate_limited: "More than 60 requests per minute, or more than 20 mismatches for this certificate today (UTC)." } },
-  async (c, next) => (await countExactly(c, "MATCH_PER_KEY", c.var.principal.keyHash)) ?? next(),
+  async (c, next) => (await enforceLimit(c, "MATCH_PER_KEY", c.var.principal.keyHash)) ?? next(),
 );
 
 const matchSubjectRoute = createRoute({

@@ -18,7 +18,7 @@ export const eventFeedQuerySchema = z.object({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       default: 0,
-      description: "`next_cursor` of the previous page, or 0 to start. A cursor after the newest event returns an empty page.",
+      description: "`next_cursor` from the previous page, or 0 to start. A cursor past the newest event returns an empty page.",
     }),
   limit: limitSchema(100, 500),
   types: z

@@ -19,7 +19,10 @@ const integrationRequestSchema = z
       description: "URL of the page. Its host must be on one of your verified domains.",
       example: "https://www.example.com/quote",
     }),
-    mode: modeSchema.openapi({ description: "`consent` certifies consent; `share` asks the person to share contact fields." }),
+    mode: modeSchema.openapi({
+      description:
+        "`consent`: issues a certificate when the form is submitted. `share`: adds a button that asks the person to share contact fields.",
+    }),
     purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     entities: z.array(z.string()).openapi({
       description: "Names of the recipients. Mode `consent` requires at least one. Names must not contain a vertical bar.",

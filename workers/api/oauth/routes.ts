@@ -12,9 +12,9 @@ import { secondMs } from "../../../core/time.ts";
 import { requestMediaType, readBodyUpTo } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
-import { isOutage } from "../../http/error-handler.ts";
+import { isTemporaryFault } from "../../http/error-handler.ts";
 import { isPlainHttp } from "../../http/guards/app-origin.ts";
-import { countByAddress, limitPublicReads } from "../../http/guards/rate-limits.ts";
+import { enforceLimitByAddress, limitPublicReads } from "../../http/guards/rate-limits.ts";
 import { getOAuthUrls } from "../../http/oauth-urls.ts";
 import type { LimitName } from "../../limits.ts";
 import { getErrorKind } from "../../log.ts";
@@ -39,7 +39,7 @@ const respondWithError = (
 };
 
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Response | null> => {
-  if ((await countByAddress(c, name)) === null) return null;
+  if ((await enforceLimitByAddress(c, name)) === null) return null;
   return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
@@ -201,7 +201,7 @@ const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Pr
     return (await checkIpLimit(c, limit)) ?? (await handler(c));
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "oauth", error: getErrorKind(error) });
-    if (!isOutage(error)) return respondWithError(c, "server_error", "something went wrong on our side", 500, "internal_error");
+    if (!isTemporaryFault(error)) return respondWithError(c, "server_error", "something went wrong on our side", 500, "internal_error");
     c.header("Retry-After", "1");
     return respondWithError(c, "temporarily_unavailable", "storage is unavailable; try again", 503, "storage_unavailable");
   }

@@ -65,7 +65,7 @@ const addPasskeyRoute = createRoute({
     "Stores the credential the authenticator created. You get an email that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
-  responses: { 201: successResponse("The passkey is added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },
+  responses: { 201: successResponse("The passkey was added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },
   refuses: ["passkey_limit"],
   when: {
     passkey_refused:

@@ -10,7 +10,13 @@ import { respond, failure, refusal, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { publicGuard } from "../../http/guards/public.ts";
-import { countByAddress, countExactly, limitByAddress, limitByAccount, applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
+import {
+  enforceLimitByAddress,
+  enforceLimit,
+  limitByAddress,
+  limitByAccount,
+  applySecondaryRateLimit,
+} from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { authorizeQuerySchema, toShareRequest, parseScope } from "../../http/share-request.ts";
@@ -158,7 +164,7 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
     const session = await authenticateSession(c.var.services, getSessionToken(c));
     c.set("session", session);
     if (session !== null) c.set("caller", callerFromSession(session));
-    const refused = session === null ? countByAddress(c, "REVOKE_LINK_PER_IP") : countExactly(c, "SESSION", session.userId);
+    const refused = session === null ? enforceLimitByAddress(c, "REVOKE_LINK_PER_IP") : enforceLimit(c, "SESSION", session.userId);
     return (await refused) ?? next();
   },
 );
@@ -284,7 +290,7 @@ shareRoutes.openapi(grantSandboxShareRoute, async (c) => {
   const decision = wire.decisionFromWire(body, c.var);
   if (!decision.ok) return refusal(c, decision);
   const { clientId } = decision.value;
-  const clientState = clientId === null ? null : await c.var.services.takeByAddress("SANDBOX_GRANTS_PER_CLIENT", clientId);
+  const clientState = clientId === null ? null : await c.var.services.takeApproximately("SANDBOX_GRANTS_PER_CLIENT", clientId);
   const limited = clientState && applySecondaryRateLimit(c, "SANDBOX_GRANTS_PER_CLIENT", clientState);
   return limited ?? handleDecision(c, { persona: body.persona ?? "default" }, decision.value);
 });
@@ -305,7 +311,7 @@ shareRoutes.openapi(redeemShareRoute, async (c) => {
   });
   if (redeemed.ok && redeemed.value.isReplayed) c.header("Idempotency-Replayed", "true");
   if (!redeemed.ok && failedAttemptCodes.has(redeemed.code)) {
-    const state = await services.takeByAddress("REDEEM_FAILURES_PER_CODE", `${getIpRateLimitKey(ip)} ${sha256Hex(code)}`);
+    const state = await services.takeApproximately("REDEEM_FAILURES_PER_CODE", `${getIpRateLimitKey(ip)} ${sha256Hex(code)}`);
     const refused = applySecondaryRateLimit(c, "REDEEM_FAILURES_PER_CODE", state);
     if (refused !== null) return refused;
   }

@@ -318,7 +318,7 @@ export const shareSchema = z
     superseded_by: z.string().nullable().openapi({ description: "Id of the share that renewed this one." }),
     cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
     last_delivered_at: describedTime(
-      "When the business last received data: it redeemed the code, read the values, or got an update. `null` if never. Only in responses to the person",
+      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Only in responses to the person",
     )
       .nullable()
       .optional(),
@@ -468,7 +468,7 @@ export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Ins
 export const shareListQuerySchema = z.object({
   status: z.enum(shareStatuses).optional().openapi({ description: "Returns only shares with this status." }),
   limit: limitSchema(200, 200),
-  starting_after: z.string().max(64).optional().openapi({ description: "Id of the last share of the previous page." }),
+  starting_after: z.string().max(64).optional().openapi({ description: "ID of the last share on the previous page." }),
 });
 
 export const shareListSchema = z

@@ -4,7 +4,7 @@ import { jsonBody, noBody } from "../../http/body.ts";
 import type { MemberEnv } from "../../http/context.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { defineGuard } from "../../http/guards/define-guard.ts";
-import { countExactly } from "../../http/guards/rate-limits.ts";
+import { enforceLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
@@ -26,7 +26,7 @@ const createRoute = createRouteFactory("webhooks");
 /** Tests, replays and recoveries share one limit (SPEC Limits). */
 const limitWebhookCalls = defineGuard<MemberEnv>(
   { when: { rate_limited: "More than 60 tests, replays and recoveries in 10 minutes, or 120 requests per minute, by one person." } },
-  async (c, next) => (await countExactly(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
+  async (c, next) => (await enforceLimit(c, "WEBHOOK_CALLS", c.var.member.userId)) ?? next(),
 );
 
 const webhookNotFoundRefusal = { not_found: "The endpoint does not exist or is not yours." } as const;

@@ -62,7 +62,7 @@ const urlSchema = z.string().openapi({
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
-  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Default: all default event types, including future ones. \`certificate.issued\` and \`certificate.entities_withdrawn\` must be selected.`,
+  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. \`certificate.issued\` and \`certificate.entities_withdrawn\` are not default types: list them to receive them.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z
@@ -104,7 +104,7 @@ export const deliveryListQuerySchema = z.object({
   limit: limitSchema(50, 100),
   before: idSchema(parseDeliveryId, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
     type: "string",
-    description: "Id of the last delivery of the previous page.",
+    description: "ID of the last delivery on the previous page.",
     example: exampleDeliveryId,
   }),
 });

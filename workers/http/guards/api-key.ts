@@ -11,7 +11,7 @@ import type { AppEnv, ApiKeyEnv } from "../context.ts";
 import { failure, refusal } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
-import { applySecondaryRateLimit, countExactly } from "./rate-limits.ts";
+import { applySecondaryRateLimit, enforceLimit } from "./rate-limits.ts";
 
 const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
@@ -25,7 +25,7 @@ const requireApiKey = defineGuard<ApiKeyEnv>(
         const refused = applySecondaryRateLimit(
           c,
           "UNKNOWN_KEYS_PER_IP",
-          await services.takeByAddress("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
+          await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
         );
         if (refused !== null) throw new HTTPException(429, { res: refused });
       }
@@ -42,7 +42,7 @@ const requireApiKey = defineGuard<ApiKeyEnv>(
 );
 
 const limitByApiKey = defineGuard<ApiKeyEnv>({ refuses: ["rate_limited"], responseHeaders: rateHeaders }, async (c, next) => {
-  return (await countExactly(c, "API_KEY", c.var.principal.keyHash)) ?? next();
+  return (await enforceLimit(c, "API_KEY", c.var.principal.keyHash)) ?? next();
 });
 
 const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_suspended", "business_inactive"] }, async (c, next) => {

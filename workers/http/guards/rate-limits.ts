@@ -23,22 +23,22 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
-/** Counts by network address, IPv6 by its /64. Returns the 429 response or null. */
-export const countByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
-  applyRateLimit(c, name, await c.var.services.takeByAddress(name, getIpRateLimitKey(c.var.ip)));
+/** Counts by IP address, IPv6 by its /64. Returns the 429 response or null. */
+export const enforceLimitByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
+  applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
 
 /** Counts by `key` in a Durable Object, exactly. Returns the 429 response or null. */
-export const countExactly = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
+export const enforceLimit = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 
 const periodNames: Readonly<Record<number, string>> = { 60: "per minute", 3600: "per hour" };
 
 export const limitByAddress = (name: LimitName) => {
   const { count, seconds } = defaultLimits[name];
-  const rateLimited = `More than ${count} requests ${periodNames[seconds] ?? `in ${seconds} seconds`} from one network address.`;
+  const rateLimited = `More than ${count} requests ${periodNames[seconds] ?? `in ${seconds} seconds`} from one IP address (IPv6: one /64 network).`;
   return defineGuard<AppEnv>(
     { when: { rate_limited: rateLimited }, responseHeaders: rateHeaders },
-    async (c, next) => (await countByAddress(c, name)) ?? next(),
+    async (c, next) => (await enforceLimitByAddress(c, name)) ?? next(),
   );
 };
 
@@ -46,7 +46,7 @@ export const limitByAddress = (name: LimitName) => {
 export const limitByAccount = (name: LimitName, rateLimited: string) =>
   defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;
-    return (await countExactly(c, name, businessId ?? id)) ?? next();
+    return (await enforceLimit(c, name, businessId ?? id)) ?? next();
   });
 
 /** For public routes that return no one's records: health, keys, documents and logs. */

@@ -5,7 +5,7 @@ import type { RequestCaller, SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard, combineGuards } from "./define-guard.ts";
-import { countExactly } from "./rate-limits.ts";
+import { enforceLimit } from "./rate-limits.ts";
 import { sameOriginGuard } from "./same-origin.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
@@ -28,7 +28,7 @@ const requireSession = defineGuard<SessionEnv>(
     if (session === null) return failure(c, "unauthorized");
     c.set("session", session);
     c.set("caller", callerFromSession(session));
-    return (await countExactly(c, "SESSION", session.userId)) ?? next();
+    return (await enforceLimit(c, "SESSION", session.userId)) ?? next();
   },
 );
 

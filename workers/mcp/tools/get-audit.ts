@@ -17,7 +17,7 @@ export const getAudit = defineTool({
     limit: integerArgument(1, 100).default(20).describe("Maximum number of entries."),
     before_seq: integerArgument(1, Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe("Return entries before this one: next_before_seq of the previous page."),
+      .describe("Return entries before this one: next_before_seq from the previous page."),
   }),
   outputSchema: auditTrailSchema,
   untrustedFields: [], // contains no text written by third parties

@@ -11,7 +11,7 @@ export const listEvents = defineTool({
   descriptions: { business: "Events of this business after a cursor; personal data only while the share is active." },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
-    cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor of the previous page; 0 to start."),
+    cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor from the previous page, or 0 to start."),
     limit: integerArgument(1, 500).default(50).describe("Maximum number of events."),
   }),
   outputSchema: eventFeedPageSchema,

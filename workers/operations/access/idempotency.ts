@@ -94,7 +94,7 @@ export const claimIdempotentRequest = async (
   if (claimed.kind === "taken")
     return refuse(
       "idempotency_conflict",
-      "Idempotency-Key: the first request with this key had a different body or is still in progress. Retry shortly or use a new key.",
+      "Idempotency-Key: the first request with this key is still in progress or had a different body. To repeat the same request, wait and retry with the same key. Use a new key only for a different request.",
     );
   if (claimed.kind === "kept") {
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");

@@ -19,7 +19,7 @@ const maxConcurrentFetches = 4;
 
 /** Returns `unreached` if the host did not answer with a document. An invalid document is an answer: it resolves to no client. */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
-  const rateLimit = await services.takeByAddress("OAUTH_DOCUMENTS_PER_HOST", url.host);
+  const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!rateLimit.isAllowed) return "unreached";
   const result = await services.fetchPage({
     url: url.href,

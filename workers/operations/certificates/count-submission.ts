@@ -10,4 +10,4 @@ import type { SubmissionClient } from "./resolve-submission-client.ts";
 export const countSubmission = async (
   services: SubmissionCountDependencies,
   client: SubmissionClient | null,
-): Promise<RateLimitState | null> => (client?.origin.ok === true ? services.takeByAddress("CONSENT_PER_CLIENT", client.id) : null);
+): Promise<RateLimitState | null> => (client?.origin.ok === true ? services.takeApproximately("CONSENT_PER_CLIENT", client.id) : null);

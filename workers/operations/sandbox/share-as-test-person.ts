@@ -32,7 +32,6 @@ export const shareAsTestPerson = async (
       challenge: computeCodeChallenge(toBase64Url(services.random(32))),
       allowedMissing: contactKeys,
       decisionKey: null,
-      canDecide: async () => ok(true),
       language: "en",
       requestId,
     },

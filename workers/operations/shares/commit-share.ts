@@ -47,7 +47,7 @@ export const commitShare = async (
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);
   const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
-  const rows = await insertShare(db, vault, { prepared, ...creation, fields: { revision, isSameHome: isSameShard }, indexes, signature });
+  const rows = await insertShare(db, vault, { prepared, ...creation, fields: { revision, isSameShard: isSameShard }, indexes, signature });
   await commit(db, services, [...intent, ...before, ...rows, ...after, ...mail], [withRecordedTime(prepared.domainEvent, writtenAt)]);
   if (person !== null && !isSameShard) await settleShareIntent(services, person.id, share.id, revision);
   services.scheduleMail();

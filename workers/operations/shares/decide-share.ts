@@ -1,4 +1,5 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request.
+// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. The consent sheet checks its own token
+// (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";
@@ -10,7 +11,7 @@ import { toTokenBinding } from "./authorize-share-request.ts";
 import type { GrantResult } from "./grant-result.ts";
 import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
-export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "canDecide"> {
+export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision"> {
   readonly state: string | null;
   /** The token of GET /v1/authorize. Null if the caller did not request one. */
   readonly token: string | null;
@@ -51,6 +52,6 @@ export const decideShare = async (
   grantShare(
     services,
     grantor,
-    { ...decision, decisionKey: decision.token, canDecide: () => checkDecisionAgainstToken(services, decision) },
+    { ...decision, decisionKey: decision.token, checkDecision: () => checkDecisionAgainstToken(services, decision) },
     saveIdempotentResponse,
   );

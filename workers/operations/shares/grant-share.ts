@@ -36,8 +36,11 @@ export interface GrantRequest {
   readonly allowedMissing: readonly ContactKey[];
   /** Requests of the same person with the same key are one request, with one share and one code. Null: always a new request. */
   readonly decisionKey: string | null;
-  /** Checks that the decision fits the request that was shown. Called after client, account and origin were checked. */
-  readonly canDecide: () => Promise<Result<true, "invalid_request">>;
+  /**
+   * Checks the decision against the request that was shown, after client, account and origin. Absent when the caller has already checked
+   * it, as the consent sheet does with `verifySheetToken`.
+   */
+  readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
   readonly requestId: string;
 }
@@ -73,7 +76,7 @@ const testShareLimitRefusal = refuse(
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client
  * - `unauthorized` for a person who is gone
  * - the account's state and `origin_mismatch`
- * - whatever `canDecide` refuses
+ * - whatever `checkDecision` refuses
  * - `rate_limited` at 10,000 active test shares
  * - `invalid_request` for a missing value
  * - as `resolveEarlierDecision`, if the same request was decided before
@@ -106,7 +109,7 @@ export const grantShare = async (
     if (stored === null) return refuse("unauthorized");
     const verified = checkGrantAllowed(client, request.origin, services.config.environment === "development");
     if (!verified.ok) return verified;
-    const allowed = await request.canDecide();
+    const allowed = (await request.checkDecision?.()) ?? ok(true);
     if (!allowed.ok) return allowed;
     if (client.activeTestShares >= maxTestShares) return testShareLimitRefusal;
     const writtenAt = services.clock();

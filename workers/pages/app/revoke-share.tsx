@@ -25,7 +25,7 @@ const revokedNoteScope = (c: Context<AppEnv>): NoteScope => ({ name: "stopped", 
 
 interface RevokePageData {
   readonly path: string;
-  /** Set if the page answers a refused form. */
+  /** Set when the form is shown again after a refusal. */
   readonly token?: string;
   readonly reason?: string;
 }

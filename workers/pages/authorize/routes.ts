@@ -295,7 +295,6 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
     durationDays: shorter !== undefined && shorter < request.durationDays ? shorter : request.durationDays,
     allowedMissing: isTest ? scope : [...blankableKeys],
     decisionKey,
-    canDecide: async () => ({ ok: true, value: true }),
     language: view.language,
     requestId,
   });

@@ -31,7 +31,7 @@ const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   const refused = applyRateLimit(
     c,
     "PUBLIC_READ_PER_IP",
-    await c.var.services.takeByAddress("PUBLIC_READ_PER_IP", getIpRateLimitKey(c.var.ip)),
+    await c.var.services.takeApproximately("PUBLIC_READ_PER_IP", getIpRateLimitKey(c.var.ip)),
   );
   if (refused !== null) return acceptsHtml(c) ? renderTooManyRequests(c, refused.headers.get("retry-after") ?? "60") : refused;
   await next();

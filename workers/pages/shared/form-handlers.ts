@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
-import { countExactly, applyRateLimit } from "../../http/guards/rate-limits.ts";
+import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
 import { parseFormBody } from "./form-body.ts";
 import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked } from "./notice-pages.tsx";
@@ -12,13 +12,13 @@ export type FormFields = ReadonlyMap<string, string>;
 
 /** Counts by IP address. Returns the page to answer with once the limit is reached, otherwise null. */
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
-  const refused = applyRateLimit(c, name, await c.var.services.takeByAddress(name, getIpRateLimitKey(c.var.ip)));
+  const refused = applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
   return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
 /** Counts by account id (person, member or business). Returns the page to answer with once the limit is reached, otherwise null. */
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
-  const refused = await countExactly(c, name, id);
+  const refused = await enforceLimit(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
 };
 

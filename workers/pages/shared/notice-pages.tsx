@@ -2,7 +2,7 @@
 // address get the same page.
 import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
-import { isOutage } from "../../http/error-handler.ts";
+import { isTemporaryFault } from "../../http/error-handler.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
@@ -87,7 +87,7 @@ export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> 
 
 /** Classifies and logs errors as the API does, but answers with a page. */
 export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
-  const outage = isOutage(error);
+  const outage = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "page", error: getErrorKind(error) });
   if (outage) c.header("Retry-After", "1");
   return renderNotice(c as Context<AppEnv>, outage ? "storage_unavailable" : "internal_error", (messages) => ({
