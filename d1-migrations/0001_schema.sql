@@ -481,8 +481,8 @@ WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.s
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
-  id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
-  entities_rejected, origin_domain, issued_at, fingerprint, subject_hash, evidence_hash, signature, signature_kid
+  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
+  entities_rejected, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN

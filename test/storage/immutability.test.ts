@@ -1,0 +1,48 @@
+// A certificate in the database is immutable: triggers reject every statement that would change or delete it.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, test } from "vitest";
+import { issueCertificate } from "../support/world.ts";
+
+let certId: string;
+beforeAll(async () => {
+  ({ cert_id: certId } = await issueCertificate({ entities: ["One", "Two"], entities_accepted: ["One"], entities_rejected: ["Two"] }));
+});
+
+const columnsOf = async (table: string): Promise<string[]> => {
+  const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info(?)").bind(table).all<{ name: string }>();
+  return results.map(({ name }) => name);
+};
+
+/** Sets the column to its present value, which a column without a trigger accepts. */
+const touch = async (table: string, column: string): Promise<string> => {
+  const statement = env.DB.prepare(
+    `UPDATE ${table} SET ${column} = ${column} WHERE ${table === "certificates" ? "id = ?1" : "?1 IS NOT NULL"}`,
+  );
+  return await statement
+    .bind(certId)
+    .run()
+    .then(
+      ({ meta }) => `changed ${meta.changes}`,
+      (error: unknown) => String(error),
+    );
+};
+
+describe("a certificate in the database", () => {
+  test("rejects a change of every column except links, counters and the retention date", async () => {
+    const columns = await columnsOf("certificates");
+    expect(columns.length).toBeGreaterThan(20);
+    const outcomes = await Promise.all(columns.map(async (column) => [column, await touch("certificates", column)] as const));
+    const accepted = outcomes.filter(([, outcome]) => !outcome.includes("SQLITE_CONSTRAINT")).map(([column]) => column);
+    // Policies are linked once after issuance; views are counted; the retention date decides when the person's data is erased.
+    expect(accepted).toEqual(["policy_capture_id", "view_count", "view_rows", "retention_until"]);
+  });
+
+  test("cannot be deleted", async () => {
+    await expect(env.DB.prepare("DELETE FROM certificates WHERE id = ?").bind(certId).run()).rejects.toThrow("never deleted");
+  });
+
+  test.each(["disclosures", "entity_lists"])("keeps its %s unchanged", async (table) => {
+    const outcomes = await Promise.all((await columnsOf(table)).map((column) => touch(table, column)));
+    expect(outcomes.filter((outcome) => !outcome.includes("immutable"))).toEqual([]);
+  });
+});
