@@ -77,7 +77,7 @@ describe("the API reference", () => {
 
   test("is accessible in light and dark, wide and narrow, with all sections open", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
-    for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies"]) {
+    for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies", "errors", "events", "limits"]) {
       await page.goto(`${service.origin}/docs/${guide}`);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }
@@ -124,7 +124,7 @@ describe("the API reference", () => {
     await link.click();
     expect(page.url()).toMatch(/#verifyCertificate$/);
     const operation = page.getByRole("region", { name: "Verify a certificate" });
-    const anchored = operation.getByText("What is anchored, for example", { exact: false }).first();
+    const anchored = operation.getByText("Anchored event, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
     await operation
       .getByText(/^Its \d+ members of anchor$/)
@@ -139,9 +139,9 @@ describe("the API reference", () => {
     await page.goto(`${service.origin}/docs`);
     const contents = page.getByRole("navigation", { name: "Contents" });
     await contents.getByRole("link", { name: "Events and webhooks" }).click();
-    await contents.getByRole("link", { name: "Checking a signature" }).click();
-    await page.getByRole("link", { name: "first-hour.md" }).click();
-    expect(await page.getByRole("heading", { name: "4. Hear of withdrawals" }).isVisible()).toBe(true);
+    await contents.getByRole("link", { name: "Check a signature" }).click();
+    await page.getByRole("link", { name: /first hour$/i }).click();
+    expect(await page.getByRole("heading", { name: "4. Receive withdrawals" }).isVisible()).toBe(true);
     await close();
   });
 
