@@ -45,6 +45,11 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     "test/core/verifier/every-byte.test.ts",
     "test/core/verifier/tamper.test.ts",
   ),
+  "lying-packs": nodeTest(
+    "10,000 evidence packs that lie, built from honest ones by seed (T9)",
+    { LYING_PACKS: "10000" },
+    "test/core/verifier/lying-packs.test.ts",
+  ),
   tiles: nodeTest(
     "consistency proofs between every two sizes of a log up to 1,300 (L1)",
     { PAIR_STEP: "1" },

@@ -42,9 +42,12 @@ const bugPattern =
 const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
 const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
+const foreignKeyMessage = "FOREIGN KEY constraint failed"; // names no column
+
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];
   if (columns !== undefined) return `${kind} ${columns}`;
+  if (message.includes(foreignKeyMessage)) return foreignKeyMessage;
   return triggerMessages.find((text) => message.includes(text)) ?? null;
 };
 
@@ -96,3 +99,6 @@ export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL
 
 /** True when a trigger rejected a change with this message. */
 export const isTriggerError = (error: unknown, message: TriggerMessage): boolean => findStorageFault(error)?.violation === message;
+
+/** True when a row refers to one that does not exist. */
+export const isForeignKeyViolation = (error: unknown): boolean => findStorageFault(error)?.violation === foreignKeyMessage;

@@ -3,13 +3,13 @@
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
-import { shardOfId, generateId, type RandomBytes } from "../core/ids.ts";
-import { policyKinds, type CapturedPolicies, type PolicyKind, type PolicyText } from "../core/policies/snapshot.ts";
+import { shardOfId, generateId, type CertId, type RandomBytes } from "../core/ids.ts";
+import { policyKinds, type CapturedPolicies, type PolicyCapture, type PolicyKind, type PolicySnapshot } from "../core/policies/snapshot.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
-import { isTriggerError, translateFaults } from "./faults.ts";
-import { certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
-import { allOf, jsonList, query } from "./query.ts";
+import { isForeignKeyViolation, isTriggerError, translateFaults } from "./faults.ts";
+import { auditOutbox, certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
+import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
 
@@ -23,11 +23,28 @@ export const findPolicyText = async (kv: KVNamespace, contentHash: string): Prom
   }
 };
 
-/** Writes the texts that no snapshot of this domain names, so that an unchanged text is written once and not every 15 minutes. */
-export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: string, found: CapturedPolicies): Promise<void> => {
+type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
+
+const snapshotFields = {
+  id: snapshots.id,
+  sourceUrl: snapshots.sourceUrl,
+  contentHash: snapshots.contentHash,
+  capturedAt: snapshots.capturedAt,
+};
+
+/**
+ * Writes the texts that no snapshot of this domain names, so that an unchanged text is written once and not every 15 minutes. Returns the
+ * snapshots of the domain with these texts.
+ */
+export const storePolicyTexts = async (
+  db: Database,
+  kv: KVNamespace,
+  domain: string,
+  found: CapturedPolicies,
+): Promise<readonly KnownSnapshot[]> => {
   const texts = policyKinds.flatMap((kind) => found[kind] ?? []);
   const rows = await db
-    .select({ contentHash: snapshots.contentHash })
+    .select({ ...snapshotFields, kind: snapshots.kind })
     .from(snapshots)
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(texts.map(({ contentHash }) => contentHash)))));
   const known = new Set(rows.map(({ contentHash }) => contentHash));
@@ -36,6 +53,7 @@ export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: st
     known.add(contentHash); // one page can be both policies, and KV allows one write per second to a key
     await translateFaults(() => kv.put(policyTextKey(contentHash), text));
   }
+  return rows;
 };
 
 /** Where policies are looked for: an origin (scheme, host and port) and the URL of the form's page without query. */
@@ -44,43 +62,62 @@ export interface PolicyLocation {
   readonly page: string;
 }
 
-/** A capture of an origin's policies, to which certificates are linked. */
-export interface PolicyCapture {
-  readonly id: string;
-  /** Content hash by kind; null where none was found. */
-  readonly hashes: Readonly<Record<PolicyKind, string | null>>;
-}
-
 /** Condition: a capture newer than `notBefore` that applies to the whole origin or to this page. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
-/** The newest shared capture; null when there is none. */
-export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> => {
+const selectCapture = (db: Database) => {
   const privacy = alias(snapshots, "privacy");
   const terms = alias(snapshots, "terms");
-  const row = await db
-    .select({ id: captures.id, hashes: { privacy: privacy.contentHash, terms: terms.contentHash } })
+  const fieldsOf = (of: typeof privacy | typeof terms) => ({
+    id: of.id,
+    sourceUrl: of.sourceUrl,
+    contentHash: of.contentHash,
+    capturedAt: of.capturedAt,
+  });
+  return db
+    .select({ id: captures.id, privacy: fieldsOf(privacy), terms: fieldsOf(terms) })
     .from(captures)
     .leftJoin(privacy, eq(privacy.id, captures.privacyId))
-    .leftJoin(terms, eq(terms.id, captures.termsId))
-    .where(isSharedCapture(at.origin, at.page, notBefore))
-    .orderBy(desc(captures.capturedAt))
-    .limit(1)
-    .get();
-  return row ?? null;
+    .leftJoin(terms, eq(terms.id, captures.termsId));
 };
 
-/** Sub-select for the snapshot of a text; NULL where none was found. */
-const selectSnapshotId = (domain: string, kind: PolicyKind, text: PolicyText | null): SQL =>
-  sql`${query
-    .select({ id: snapshots.id })
-    .from(snapshots)
-    .where(allOf(eq(snapshots.domain, domain), eq(snapshots.kind, kind), sql`${snapshots.contentHash} = ${text?.contentHash ?? null}`))}`;
+type CaptureRow = Awaited<ReturnType<ReturnType<typeof selectCapture>["all"]>>[number];
+
+/** A left join gives null members where there is no snapshot. */
+const toSnapshot = (row: CaptureRow["privacy"]): PolicySnapshot | null => (row?.id == null ? null : (row as PolicySnapshot));
+
+const toCapture = (row: CaptureRow | undefined): PolicyCapture | null =>
+  row === undefined ? null : { id: row.id, policies: { privacy: toSnapshot(row.privacy), terms: toSnapshot(row.terms) } };
+
+/** The newest shared capture; null when there is none. */
+export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> =>
+  toCapture(
+    await selectCapture(db)
+      .where(isSharedCapture(at.origin, at.page, notBefore))
+      .orderBy(desc(captures.capturedAt))
+      .limit(1)
+      .get(),
+  );
+
+/**
+ * The capture that a certificate is linked to without an audit entry: its issuance shared an earlier capture. Null when it has an entry
+ * or no capture.
+ */
+export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
+  const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
+  const isUnlogged = notExistsIn(auditOutbox, eq(auditOutbox.entityId, certId), eq(auditOutbox.type, "policy.linked"));
+  return toCapture(
+    await selectCapture(db)
+      .where(allOf(inArray(captures.id, linked), isUnlogged))
+      .get(),
+  );
+};
 
 /**
  * The statements of a capture: a snapshot for each text that is new to the domain, and the capture itself. Ids carry the shard of `certId`.
- * The texts must be stored already.
+ * The texts must be stored already; `known` are the domain's snapshots with these texts. Fails as `isOutdatedSnapshot` says when another
+ * worker has inserted one of them since, because the audit entries name the snapshots.
  */
 export const insertPolicyCapture = (
   db: Database,
@@ -91,25 +128,33 @@ export const insertPolicyCapture = (
     readonly page: string | null;
     readonly certId: string;
     readonly found: CapturedPolicies;
+    readonly known: readonly KnownSnapshot[];
     readonly now: Instant;
     readonly random: RandomBytes;
   },
 ): { readonly capture: PolicyCapture; readonly rows: readonly Statement[] } => {
   const { domain, found, now } = captured;
   const shard = shardOfId(captured.certId);
-  const hashes = { privacy: found.privacy?.contentHash ?? null, terms: found.terms?.contentHash ?? null };
-  const capture: PolicyCapture = { id: generateId("cap_", shard, captured.random), hashes };
-  const insertSnapshot = (kind: PolicyKind, { sourceUrl, contentHash }: PolicyText) =>
+  const snapshotOf = (kind: PolicyKind): PolicySnapshot | null => {
+    const text = found[kind];
+    if (text === null) return null;
+    const { sourceUrl, contentHash } = text;
+    const known = captured.known.find((snapshot) => snapshot.kind === kind && snapshot.contentHash === contentHash);
+    return known ?? { id: generateId("pol_", shard, captured.random), sourceUrl, contentHash, capturedAt: now };
+  };
+  const policies = { privacy: snapshotOf("privacy"), terms: snapshotOf("terms") };
+  const capture: PolicyCapture = { id: generateId("cap_", shard, captured.random), policies };
+  const insertSnapshot = (kind: PolicyKind, snapshot: PolicySnapshot) =>
     db
       .insert(snapshots)
-      .values({ id: generateId("pol_", shard, captured.random), domain, kind, sourceUrl, contentHash, capturedAt: now })
-      .onConflictDoNothing({ target: [snapshots.domain, snapshots.kind, snapshots.contentHash] });
+      .values({ ...snapshot, domain, kind })
+      .onConflictDoNothing();
   return {
     capture,
     rows: [
       ...policyKinds.flatMap((kind) => {
-        const text = found[kind];
-        return text === null ? [] : [insertSnapshot(kind, text)];
+        const snapshot = policies[kind];
+        return snapshot === null ? [] : [insertSnapshot(kind, snapshot)];
       }),
       db.insert(captures).values({
         id: capture.id,
@@ -117,8 +162,8 @@ export const insertPolicyCapture = (
         origin: captured.origin,
         page: captured.page,
         capturedAt: now,
-        privacyId: selectSnapshotId(domain, "privacy", found.privacy),
-        termsId: selectSnapshotId(domain, "terms", found.terms),
+        privacyId: policies.privacy?.id ?? null,
+        termsId: policies.terms?.id ?? null,
       }),
     ],
   };
@@ -135,3 +180,6 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
 
 /** True when the batch failed because another worker linked the same certificates first. */
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");
+
+/** True when the batch failed because another worker inserted a snapshot of the same text first. */
+export const isOutdatedSnapshot = (error: unknown): boolean => isForeignKeyViolation(error);

@@ -8,9 +8,10 @@ import type { NoteCrypto } from "../core/ledger/note.ts";
 import { parseReceipt, formatReceiptProof, verifyReceipt, type Receipt, type ReceiptFault } from "../core/ledger/receipt.ts";
 import { formatAnchorStatement, type AnchorSubject } from "../core/ledger/statement.ts";
 import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
+import { minuteMs } from "../core/time.ts";
 import { checkRekorReceipt, checkTimestamp } from "./attestors.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
-import { asStrings, type JsonObject } from "./json.ts";
+import { asObject, asString, asStrings, isIsoInstant, parseCanonical, type JsonObject } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
 
 /** The evidence for one statement; null where it is absent. */
@@ -66,6 +67,20 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
+const maxClockSkewMs = 5 * minuteMs; // between the parts of the issuer that make a statement and anchor it
+
+/** Returns null when the anchor on the certificate can belong to the statement, anchored or not. */
+const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
+  if (published === null) return null;
+  const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
+  if (published.event !== event) return "the certificate publishes a different event";
+  if (published.status !== "anchored") return published.status === "pending" ? null : "the certificate publishes an unknown anchor status";
+  const { anchored_at: anchoredAt, anchored_at_source: source } = published;
+  if (source !== undefined && source !== "service") return "the certificate names another source of the time of anchoring";
+  const isLater = isIsoInstant(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs;
+  return isLater ? null : "the certificate was anchored before the event";
+};
+
 /** Returns null when the anchor on the certificate matches the receipt. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
   if (published?.status !== "anchored") return null; // the certificate may be slightly older than the receipt
@@ -82,8 +97,11 @@ const findPublishedFault = (published: JsonObject | null, receipt: Receipt): str
   return mismatch === undefined ? null : `the certificate publishes a different ${mismatch[0]}`;
 };
 
-const findEntryProofFault = (text: string | null, receipt: Receipt): string | null =>
-  text === formatReceiptProof(receipt) ? null : "entry.tlog-proof does not match the receipt";
+const findEntryProofFault = ({ entryProof, published }: AnchorEvidence, receipt: Receipt): string | null => {
+  if (entryProof !== formatReceiptProof(receipt)) return "entry.tlog-proof does not match the receipt";
+  const shown = published?.status === "anchored" ? (published.tlog_proof ?? entryProof) : entryProof;
+  return shown === entryProof ? null : "the certificate publishes a different proof";
+};
 
 interface ReceiptFindings {
   readonly note: Finding;
@@ -107,7 +125,7 @@ const checkAnchorReceipt = async (
   const publishedFault = findPublishedFault(evidence.published, receipt);
   if (publishedFault !== null) return { note: fail(publishedFault), inclusion: notReached, rekorBody: notReached };
   const note = pass(`${receipt.ledger}, ${receipt.tree_size} entries`);
-  const proofFault = fault ?? findEntryProofFault(evidence.entryProof, receipt);
+  const proofFault = fault ?? findEntryProofFault(evidence, receipt);
   if (proofFault !== null) return { note, inclusion: fail(proofFault), rekorBody: notReached };
   const inclusion = pass(receipt.tx_ref);
   const { rekorBody: body } = evidence;
@@ -149,7 +167,13 @@ const checkAttestation = async (
   leaf: Uint8Array,
 ): Promise<AttestationFindings> => {
   const { attestedProof, attestedNote, timestampReply } = evidence;
-  if (attestedProof === null && attestedNote === null && timestampReply === null) return createUnattestedFindings(context);
+  const published = asObject(evidence.published?.attested);
+  if (attestedProof === null && attestedNote === null && timestampReply === null) {
+    const absent = createUnattestedFindings(context);
+    return published === null
+      ? absent
+      : { ...absent, inclusion: incomplete("the attestation that the certificate names is not in the pack") };
+  }
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
@@ -163,6 +187,11 @@ const checkAttestation = async (
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
     return failed("the proof leads to a different checkpoint than the attested one");
 
+  // The certificate may be older than the attestation in the pack, which then covers more entries.
+  const isPublished = published !== null && published.tree_size === proven.checkpoint.size.toString();
+  if (isPublished && asString(published.signed_root)?.startsWith(attestedNote) !== true)
+    return failed("the certificate publishes a different attested checkpoint");
+
   const inclusion = pass(`${proven.checkpoint.size} entries`);
   const witnesses = [...new Set(proven.cosignatures.map(({ key }) => key.name))];
   const names = witnesses.length === 0 ? "" : `: ${witnesses.join(", ")}`;
@@ -170,7 +199,10 @@ const checkAttestation = async (
   const cosign =
     witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is required") : pass(count);
   const timestamp = await checkTimestamp(timestampReply, encodeUtf8(attestedNote), trust.authorities, context.requiresTimestamp);
-  return { inclusion, cosign, tsa: timestamp.finding, time: timestamp.time };
+  const stampedAt = isPublished && published.time_source === "rfc3161" ? (published.time ?? null) : null;
+  const isOtherTime = stampedAt !== null && timestamp.time !== null && Date.parse(String(stampedAt)) !== timestamp.time;
+  const tsa = isOtherTime ? fail("the certificate publishes a different time than the timestamp") : timestamp.finding;
+  return { inclusion, cosign, tsa, time: timestamp.time };
 };
 
 /**
@@ -193,7 +225,8 @@ export const checkAnchor = async (
     return { time: null };
   }
   const isExpected = statement === expected && (published === null || published.statement === statement);
-  record("statement", isExpected ? pass() : fail("the statement does not match this certificate"));
+  const publishedFault = isExpected ? findPublishedStatementFault(published, statement) : "the statement does not match this certificate";
+  record("statement", publishedFault === null ? pass() : fail(publishedFault));
   if (evidence.receipt === null) {
     if (published !== null && published.entry_hash !== sha256Hex(statement)) {
       record("entry_hash", fail("the certificate names a different statement"));

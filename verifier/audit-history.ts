@@ -1,11 +1,13 @@
 // Compares the audit entries of a pack with its certificate. The audit log cannot be rewritten, but the issuer can rewrite and sign the
-// certificate. The details of an entry are in its payload; `audit.chain` has checked the payload against the hash in the entry.
+// certificate. Each entry needs its claim on the certificate and each claim its entry. The details of an entry are in its payload, which
+// `audit.chain` has checked against the hash in the entry. No payload of these entries holds personal data, so an erasure excuses none.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
-import { toCanonicalJson } from "../core/canonical-json.ts";
+import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
-import { groupBy } from "./group-by.ts";
-import { isIsoInstant, asObject, asStrings, type JsonObject } from "./json.ts";
+import { boundDetailsSince } from "./format-changes.ts";
+import { isIsoInstant, asObject, asStrings, findDifferingMembers, type JsonObject } from "./json.ts";
+import { groupEntitiesByWithdrawal, type ListedEntities } from "./withdrawn-entities.ts";
 
 export interface AuditHistory {
   readonly entries: readonly AuditEntry[];
@@ -25,34 +27,48 @@ export const parsePayloads = (parsed: unknown): ReadonlyMap<string, JsonObject> 
 
 const filterEntries = ({ entries }: AuditHistory, type: string): readonly AuditEntry[] => entries.filter((entry) => entry.type === type);
 
-const isSubjectErased = (history: AuditHistory): boolean =>
-  isIsoInstant(history.certificate.subject_erased_at) && filterEntries(history, "certificate.subject_erased").length > 0;
+const missingPayload = (event: string): Finding => incomplete(`the audit payload of ${event} is not in the pack`);
 
-/** A payload can be missing because the person's details were erased; otherwise the pack is incomplete. */
-const reportMissingPayload = (history: AuditHistory, event: string): Finding =>
-  isSubjectErased(history)
-    ? skipped(`the person's details were erased at ${history.certificate.subject_erased_at}, together with the payload of ${event}`)
-    : incomplete(`the audit payload of ${event} is not in the pack`);
+const missingEntry = (event: string): Finding => fail(`no audit entry in the pack is ${event} that the certificate shows`);
 
-/** Checks the evidence hash and the environment against the payload of the issuance. */
+/** The first failure, else the first gap, else the first finding. */
+const selectWorst = (findings: readonly Finding[]): Finding =>
+  findings.find(({ outcome }) => outcome === "fail") ??
+  findings.find(({ outcome }) => outcome === "incomplete") ??
+  (findings[0] as Finding);
+
+/** Payloads contain ISO times; older ones contain milliseconds. */
+const parseInstant = (value: unknown): number | null =>
+  typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
+
+/**
+ * Compares a payload member that entries have since `boundDetailsSince`. Returns null when it has the expected value; `undefined` means
+ * that the pack has nothing to compare it with.
+ */
+const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
+  const logged = payload[name];
+  if (logged === undefined)
+    return entry.at < boundDetailsSince ? null : incomplete(`the audit payload of entry ${entry.seq} has no ${name}`);
+  if (expected === undefined || toCanonicalJson(logged) === toCanonicalJson(expected)) return null;
+  return fail(`entry ${entry.seq} logged a different ${name}`);
+};
+
+const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
+
+/** Checks evidence hash, environment, privacy signal and kind of request against the payload of the issuance. */
 export const checkIssuance = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const [entry] = filterEntries(history, "certificate.issued");
   if (entry === undefined) return skipped("not reached");
   const payload = payloads.get(entry.seq);
-  if (payload === undefined) {
-    // Evidence in the pack needs the payload that binds it, even after an erasure.
-    const hasEvidence = asObject(certificate.evidence) !== null;
-    return hasEvidence ? incomplete("the audit payload of the issuance is not in the pack") : reportMissingPayload(history, "the issuance");
-  }
+  if (payload === undefined) return missingPayload("the issuance");
   if (payload.evidence_hash !== certificate.evidence_hash) return fail("the issuance committed to different evidence");
   if (payload.environment !== certificate.environment) return fail("the issuance was in a different environment");
-  return pass(`entry ${entry.seq}`);
+  return selectWorst([
+    compareBoundDetail(entry, payload, "gpc", asObject(certificate.signals)?.gpc ?? null) ?? pass(`entry ${entry.seq}`),
+    compareBoundDetail(entry, payload, "captured_via", asObject(certificate.evidence)?.captured_via) ?? pass(`entry ${entry.seq}`),
+  ]);
 };
-
-/** Payloads contain ISO times; older ones contain milliseconds. */
-const parseInstant = (value: unknown): number | null =>
-  typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
 
 const findWithdrawalFault = (certificate: JsonObject, withdrawal: JsonObject, entry: AuditEntry): string | null => {
   const { withdrawn_at: withdrawnAt, received_at: receivedAt = null, cease_by: ceaseBy } = withdrawal;
@@ -67,84 +83,19 @@ const findWithdrawalFault = (certificate: JsonObject, withdrawal: JsonObject, en
 const checkWithdrawal = (history: AuditHistory, withdrawal: JsonObject): Finding => {
   const { certificate, payloads } = history;
   const [entry, second] = filterEntries(history, "certificate.revoked");
-  if (entry === undefined) return incomplete("the audit entry of the withdrawal is not in the pack");
+  if (entry === undefined) return missingEntry("the withdrawal");
   if (second !== undefined) return fail(`entry ${second.seq} is a second withdrawal`);
   const fault = findWithdrawalFault(certificate, withdrawal, entry);
   if (fault !== null) return fail(fault);
   const payload = payloads.get(entry.seq);
-  if (payload === undefined) return reportMissingPayload(history, "the withdrawal");
-  if (payload.fingerprint !== certificate.fingerprint) return fail(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
+  if (payload === undefined) return missingPayload("the withdrawal");
+  if (isOtherFingerprint(payload, certificate)) return fail(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
   const mismatch = ["method", "scope"].find((name) => payload[name] !== withdrawal[name]);
   if (mismatch !== undefined) return fail(`entry ${entry.seq} is a withdrawal with a different ${mismatch}`);
   if (parseInstant(payload.cease_by) !== parseInstant(withdrawal.cease_by)) return fail(`entry ${entry.seq} names a different deadline`);
-  return pass(`withdrawn ${entry.at}, entry ${entry.seq}`);
-};
-
-/** The withdrawals from single recipients that the certificate lists. `names` is the canonical JSON of the sorted recipients. */
-const listEntityWithdrawals = ({
-  certificate,
-}: AuditHistory): readonly (readonly [at: string, names: string, ceaseBy: unknown, method: unknown])[] => {
-  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(asObject);
-  const acts = groupBy(listed, (entity) => String(entity?.receipt_url));
-  return [...acts.values()].map((act) => [
-    String(act[0]?.withdrawn_at),
-    toCanonicalJson(act.map((entity) => String(entity?.entity)).sort()),
-    act[0]?.cease_by,
-    act[0]?.method,
-  ]);
-};
-
-/** Each withdrawal from single recipients must match one entry in time, names, deadline and method, and vice versa. */
-const checkWithdrawnEntities = (history: AuditHistory): Finding | null => {
-  const acts = [...listEntityWithdrawals(history)];
-  for (const entry of filterEntries(history, "certificate.entities_withdrawn")) {
-    const payload = history.payloads.get(entry.seq);
-    if (payload === undefined) return reportMissingPayload(history, "a withdrawal from single recipients");
-    if (payload.fingerprint !== history.certificate.fingerprint)
-      return fail(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
-    const names = toCanonicalJson(payload.entities ?? null);
-    const at = acts.findIndex(
-      ([withdrawnAt, actNames, ceaseBy, method]) =>
-        withdrawnAt === entry.at &&
-        actNames === names &&
-        parseInstant(ceaseBy) === parseInstant(payload.cease_by) &&
-        (method === undefined || method === payload.method), // absent from older certificates
-    );
-    if (at === -1) return fail(`entry ${entry.seq} withdrew from recipients, but the certificate does not show it`);
-    acts.splice(at, 1);
-  }
-  return acts.length === 0 ? null : incomplete("the audit entry of a withdrawal from single recipients is not in the pack");
-};
-
-/** Each acknowledged recipient on the certificate must be named by an entry with the same time, and vice versa. */
-const checkCeasedEntities = (history: AuditHistory): Finding | null => {
-  const { certificate, payloads } = history;
-  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(asObject);
-  const unmatched = new Map(
-    listed.flatMap((entity) =>
-      isIsoInstant(entity?.cease_acknowledged_at) ? [[String(entity.entity), entity.cease_acknowledged_at]] : [],
-    ),
+  return (
+    compareBoundDetail(entry, payload, "received_at", withdrawal.received_at ?? null) ?? pass(`withdrawn ${entry.at}, entry ${entry.seq}`)
   );
-  for (const entry of filterEntries(history, "business.entities_ceased")) {
-    const payload = payloads.get(entry.seq);
-    if (payload === undefined) return reportMissingPayload(history, "the acknowledgment of single recipients");
-    if (payload.fingerprint !== certificate.fingerprint) return fail(`entry ${entry.seq} is an acknowledgment of a different fingerprint`);
-    for (const name of asStrings(payload.entities) ?? []) {
-      if (unmatched.get(name) !== entry.at)
-        return fail(`entry ${entry.seq} acknowledged a recipient, but the certificate does not show it`);
-      unmatched.delete(name);
-    }
-  }
-  return unmatched.size === 0 ? null : incomplete("the audit entry of a recipient's acknowledgment is not in the pack");
-};
-
-/** The entry and the time on the certificate must both be present and equal, or both be absent. */
-const checkDatedEvent = (history: AuditHistory, type: string, claimed: unknown, description: string): Finding | null => {
-  const entries = filterEntries(history, type);
-  const [entry] = entries;
-  if (entry === undefined) return isIsoInstant(claimed) ? incomplete(`the audit entry of ${description} is not in the pack`) : null;
-  const isMatch = entries.length === 1 && entry.at === claimed;
-  return isMatch ? null : fail(`entry ${entry.seq} is ${description}, but the certificate does not show it`);
 };
 
 const checkWithdrawalState = (history: AuditHistory): Finding => {
@@ -152,39 +103,149 @@ const checkWithdrawalState = (history: AuditHistory): Finding => {
   const withdrawal = asObject(certificate.withdrawal);
   if (certificate.status === "revoked" && withdrawal !== null) return checkWithdrawal(history, withdrawal);
   const [entry] = filterEntries(history, "certificate.revoked");
-  return entry === undefined
-    ? pass("no entry withdraws the certificate")
-    : fail(`entry ${entry.seq} withdrew the certificate, which claims to be active`);
+  if (entry !== undefined) return fail(`entry ${entry.seq} withdrew the certificate, which claims to be active`);
+  const { cease_by: ceaseBy = null } = certificate;
+  return ceaseBy === null ? pass("no entry withdraws the certificate") : fail("the certificate is active but names a deadline");
+};
+
+/** Compares one withdrawal from single recipients with its entry, recipient by recipient. Null when all match. */
+const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: ListedEntities, entry: AuditEntry): Finding | null => {
+  const { certificate, payloads } = history;
+  if (listed.some(({ withdrawn_at: at }) => at !== entry.at)) return fail(`entry ${entry.seq} is withdrawal ${number} at a different time`);
+  const payload = payloads.get(entry.seq);
+  if (payload === undefined) return missingPayload("a withdrawal from single recipients");
+  if (isOtherFingerprint(payload, certificate)) return fail(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
+  const names = listed.map(({ entity }) => String(entity)).sort();
+  if (toCanonicalJson(payload.entities ?? null) !== toCanonicalJson(names))
+    return fail(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
+  if (listed.some(({ cease_by: ceaseBy }) => parseInstant(ceaseBy) !== parseInstant(payload.cease_by)))
+    return fail(`entry ${entry.seq} names a different deadline`);
+  // `entities.receipt` refuses a recipient without a method, unless the entry is older than the method.
+  if (listed.some(({ method }) => method !== undefined && method !== payload.method))
+    return fail(`entry ${entry.seq} is a withdrawal with a different method`);
+  const [differing = null] = listed.flatMap(
+    ({ received_at: receivedAt = null }) => compareBoundDetail(entry, payload, "received_at", receivedAt) ?? [],
+  );
+  return differing;
+};
+
+/** The nth withdrawal from single recipients must match the nth entry, and there are as many entries as withdrawals. */
+const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
+  const acts = [...groupEntitiesByWithdrawal(history.certificate)].sort(([a], [b]) => a - b);
+  const entries = filterEntries(history, "certificate.entities_withdrawn");
+  const unshown = entries[acts.length];
+  if (unshown !== undefined) return [fail(`entry ${unshown.seq} withdrew from recipients, but the certificate does not show it`)];
+  if (acts.some(([number], at) => number !== at + 1)) return [fail("the withdrawals from single recipients are not numbered from 1")];
+  return acts.flatMap(([number, listed], at) => {
+    const entry = entries[at];
+    if (entry === undefined) return missingEntry("a withdrawal from single recipients");
+    return compareEntityWithdrawal(history, number, listed, entry) ?? [];
+  });
+};
+
+/** Each acknowledged recipient on the certificate must be named by an entry with the same time, and vice versa. */
+const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
+  const { certificate, payloads } = history;
+  const listed = [...groupEntitiesByWithdrawal(certificate).values()].flat();
+  const deadlines = new Map(listed.map(({ entity, cease_by: ceaseBy }) => [String(entity), String(ceaseBy)]));
+  const unmatched = new Map(
+    listed.flatMap(({ entity, cease_acknowledged_at: at = null }) => (at === null ? [] : [[String(entity), at] as const])),
+  );
+  for (const entry of filterEntries(history, "business.entities_ceased")) {
+    const payload = payloads.get(entry.seq);
+    if (payload === undefined) return [missingPayload("the acknowledgment of single recipients")];
+    if (isOtherFingerprint(payload, certificate)) return [fail(`entry ${entry.seq} is an acknowledgment of a different fingerprint`)];
+    const names = asStrings(payload.entities) ?? [];
+    for (const name of names) {
+      if (unmatched.get(name) !== entry.at)
+        return [fail(`entry ${entry.seq} acknowledged a recipient, but the certificate does not show it`)];
+      unmatched.delete(name);
+    }
+    const isOnTime = names.every((name) => entry.at <= (deadlines.get(name) ?? ""));
+    if (payload.on_time !== undefined && payload.on_time !== isOnTime)
+      return [fail(`entry ${entry.seq} was acknowledged under a different deadline`)];
+  }
+  return unmatched.size === 0 ? [] : [missingEntry("the acknowledgment of a recipient")];
+};
+
+/** The entry and the time on the certificate must both be present and equal, or both be absent. `bound` are members of its payload. */
+const checkDatedEvent = (
+  history: AuditHistory,
+  event: { readonly type: string; readonly claimed: unknown; readonly description: string; readonly bound: JsonObject },
+): readonly Finding[] => {
+  const { type, claimed, description, bound } = event;
+  const entries = filterEntries(history, type);
+  const [entry] = entries;
+  if (entry === undefined) return claimed === null || claimed === undefined ? [] : [missingEntry(description)];
+  if (entries.length !== 1 || entry.at !== claimed)
+    return [fail(`entry ${entry.seq} is ${description}, but the certificate does not show it`)];
+  const payload = history.payloads.get(entry.seq);
+  if (payload === undefined) return [missingPayload(description)];
+  const { cease_by: ceaseBy } = payload;
+  const logged = typeof ceaseBy === "number" ? { ...payload, cease_by: new Date(ceaseBy).toISOString() } : payload;
+  const [mismatch] = findDifferingMembers(bound, logged).filter((name) => Object.hasOwn(bound, name));
+  return mismatch === undefined ? [] : [fail(`entry ${entry.seq} is ${description} with a different ${mismatch}`)];
 };
 
 /** Checks withdrawal, acknowledgments and erasure against the entries. Returns the worst finding. */
 export const checkStatus = (history: AuditHistory): Finding => {
   const { certificate } = history;
-  const acknowledgedAt = asObject(certificate.withdrawal)?.cease_acknowledged_at;
-  const findings = [
+  const { fingerprint = null } = certificate;
+  const withdrawal = asObject(certificate.withdrawal);
+  const acknowledgedAt = withdrawal?.cease_acknowledged_at;
+  const ceaseBy = withdrawal?.cease_by ?? null;
+  return selectWorst([
     checkWithdrawalState(history),
-    checkWithdrawnEntities(history),
-    checkCeasedEntities(history),
-    checkDatedEvent(history, "business.ceased", acknowledgedAt, "the acknowledgment"),
-    checkDatedEvent(history, "certificate.subject_erased", certificate.subject_erased_at, "the erasure"),
-  ].filter((finding) => finding !== null);
-  const problems = (["fail", "incomplete"] as const).map((outcome) => findings.find((finding) => finding.outcome === outcome));
-  return problems.find((finding) => finding !== undefined) ?? (findings[0] as Finding);
+    ...checkWithdrawnEntities(history),
+    ...checkCeasedEntities(history),
+    ...checkDatedEvent(history, {
+      type: "business.ceased",
+      claimed: acknowledgedAt,
+      description: "the acknowledgment",
+      bound: { fingerprint, cease_by: ceaseBy, on_time: String(acknowledgedAt) <= String(ceaseBy) },
+    }),
+    ...checkDatedEvent(history, {
+      type: "certificate.subject_erased",
+      claimed: certificate.subject_erased_at,
+      description: "the erasure",
+      bound: { fingerprint },
+    }),
+  ]);
 };
 
 const policyKinds = ["privacy", "terms"] as const;
 
-/** Checks the policies against the entry that linked them. */
+/** What the payload of `policy.linked` says of each policy beside its hash. */
+const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
+  Object.fromEntries(
+    policyKinds.map((kind) => {
+      const policy = policies.find((candidate) => candidate?.kind === kind);
+      const source = policy && { captured_at: policy.captured_at ?? null, id: policy.id ?? null, source_url: policy.source_url ?? null };
+      return [kind, source ?? null];
+    }),
+  );
+
+const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
+  const { certificate } = history;
+  if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
+  // Before, certificates that shared an earlier capture were linked without an entry.
+  const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
+  if (!isOlder) return missingEntry("the link to policies");
+  return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
+};
+
+/** Checks the policies against the entry that linked them: which, where each was found and when. */
 export const checkPolicyLinks = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];
   const listed = policies.map((policy) => `${policy?.kind}-${policy?.content_hash}`).sort();
   const entry = filterEntries(history, "policy.linked").at(-1);
-  if (entry === undefined) {
-    return listed.length === 0 ? skipped("no policies were linked") : incomplete("the audit entry of the policies is not in the pack");
-  }
+  if (entry === undefined) return checkUnlinkedPolicies(history, listed.length > 0);
   const payload = payloads.get(entry.seq);
-  if (payload === undefined) return reportMissingPayload(history, "the policies");
+  if (payload === undefined) return missingPayload("the policies");
   const linked = policyKinds.filter((kind) => payload[kind] !== null).map((kind) => `${kind}-${payload[kind]}`);
-  return linked.sort().join("\n") === listed.join("\n") ? pass(`entry ${entry.seq}`) : fail(`entry ${entry.seq} linked different policies`);
+  if (linked.sort().join("\n") !== listed.join("\n")) return fail(`entry ${entry.seq} linked different policies`);
+  if (certificate.policies_status !== (listed.length > 0 ? "captured" : "unavailable"))
+    return fail("the certificate's status of the policies contradicts its policies");
+  return compareBoundDetail(entry, payload, "sources", toSources(policies)) ?? pass(`entry ${entry.seq}`);
 };

@@ -13,7 +13,7 @@ const checkClaims = {
   "subject.commitments": "The commitments to the person's details match the hash in the record.",
   "subject.disclosures": "The disclosed details match their commitments.",
   "policies.hash": "The policy texts match their hashes.",
-  "cert.consistency": "The certificate matches the record, and the issuer signed the record.",
+  "cert.consistency": "The certificate matches the record, its page shows the same, and the issuer signed the record.",
   "anchor.statement": "The ledger statement is about this certificate.",
   "anchor.entry_hash": "The ledger's receipt is for this statement.",
   "anchor.note": "The ledger signed the checkpoint in its receipt.",

@@ -6,9 +6,10 @@ import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.
 import { minuteMs } from "../core/time.ts";
 import { checkAnchor, type AnchorContext, type AnchorEvidence } from "./anchor.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
-import { groupBy } from "./group-by.ts";
-import { asObject, parseCanonical, asString, type JsonObject } from "./json.ts";
+import { entityReceiptsSince } from "./format-changes.ts";
+import { parseCanonical, type JsonObject } from "./json.ts";
 import { checkDeadline, checkReceiptSignature, parseSignedReceipt, buildReceiptStatement } from "./receipt.ts";
+import { groupEntitiesByWithdrawal, type ListedEntities } from "./withdrawn-entities.ts";
 
 /** The evidence for one withdrawal. */
 export interface EntityWithdrawalEvidence {
@@ -17,19 +18,9 @@ export interface EntityWithdrawalEvidence {
   readonly anchor: AnchorEvidence;
 }
 
-type ListedEntities = readonly JsonObject[];
-
-const parseWithdrawalNumber = (entity: JsonObject): number =>
-  Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
-
-/** Groups the withdrawn recipients by withdrawal number. */
-const groupEntitiesByWithdrawal = (certificate: JsonObject): ReadonlyMap<number, ListedEntities> => {
-  const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
-  return groupBy(
-    listed.map(asObject).filter((entity) => entity !== null),
-    parseWithdrawalNumber,
-  );
-};
+/** Certificates list how and when a recipient's withdrawal reached the business since packs hold receipts. */
+const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
+  String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
 
 /** Returns the worst finding; `passed` when at least one passed and none failed or is incomplete. */
 const selectWorstFinding = (findings: readonly Finding[], passed: Finding): Finding =>
@@ -61,7 +52,11 @@ const findContradiction = (
   const expectedMismatch = Object.keys(expected).find(isDifferent);
   if (expectedMismatch !== undefined) return `its receipt has a different ${expectedMismatch}`;
   const mismatch = ["withdrawn_at", "cease_by", "method", "received_at"].find((name) =>
-    listed.some((entity) => entity[name] !== undefined && toCanonicalJson(entity[name]) !== toCanonicalJson(members[name] ?? null)),
+    listed.some(
+      (entity) =>
+        !(entity[name] === undefined && isOlderEntity(entity)) &&
+        toCanonicalJson(entity[name] === undefined ? "absent" : entity[name]) !== toCanonicalJson(members[name] ?? null),
+    ),
   );
   return mismatch === undefined ? null : `its receipt has a different ${mismatch}`;
 };
@@ -85,8 +80,8 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // Certificates list the method since packs include receipts.
-    const isOlder = listed.every(({ method }) => method === undefined) && anchor.statement === null;
+    // `audit.status` compares the time of each recipient with the log.
+    const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }
   const receipt = parseSignedReceipt(text);
@@ -126,7 +121,7 @@ export const checkEntityWithdrawals = async (
     findings.set("entities.receipt", skipped("there is no withdrawal from single recipients"));
     return;
   }
-  const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals);
+  const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals || presentNumbers.includes(number));
   const results = await Promise.all(
     packed.map(async ([number, listed]) => ({ number, ...(await checkEntityWithdrawal(listed, loadEvidence(number), about, context)) })),
   );

@@ -20,6 +20,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { findIssuerKey, type Trust } from "./trust.ts";
+import { parseWithdrawalNumber } from "./withdrawn-entities.ts";
 
 const textMemberNames = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"] as const;
 const choiceMemberNames = ["entities_accepted", "entities_rejected"] as const;
@@ -167,6 +168,15 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
+/** Finds members of a withdrawal, from a recipient or of the whole certificate, that contradict each other. */
+const findContradiction = (withdrawal: JsonObject): string | null => {
+  const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
+  if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
+  if (method !== undefined && (method === "business_recorded") !== (receivedAt !== null))
+    return "the method of a withdrawal contradicts when the business received it";
+  return null;
+};
+
 /** Each withdrawn recipient must be a consented one and listed once, and an active certificate must keep at least one. */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;
@@ -186,6 +196,10 @@ const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string 
       return "the business received the request for a recipient after its withdrawal";
     if (entity?.cease_by !== new Date(getCeaseDeadline(Date.parse(receivedAt ?? at))).toISOString())
       return "the deadline of a recipient is not the tenth business day";
+    const contradiction = findContradiction(entity as JsonObject);
+    if (contradiction !== null) return contradiction;
+    const receiptPath = `/certs/${preimage.cert_id}/receipt?withdrawal=${parseWithdrawalNumber(entity as JsonObject)}`;
+    if (asString(entity?.receipt_url)?.endsWith(receiptPath) !== true) return "the receipt of a recipient's withdrawal is elsewhere";
     seen.add(name);
   }
   return certificate.status === "active" && seen.size === consented.length
@@ -211,8 +225,10 @@ export const checkCertificate = async (
   if (asString(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true) return fail("verify_url is for a different certificate");
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail("the certificate has no known status");
-  if (isObject(withdrawal) !== (status === "revoked")) return fail("the certificate's status contradicts its withdrawal");
-  const entitiesFault = findEntitiesFault(certificate, preimage);
+  const isWithdrawn = (withdrawal ?? null) !== null;
+  if (isWithdrawn !== (status === "revoked") || isWithdrawn !== isObject(withdrawal))
+    return fail("the certificate's status contradicts its withdrawal");
+  const entitiesFault = findEntitiesFault(certificate, preimage) ?? (isObject(withdrawal) ? findContradiction(withdrawal) : null);
   if (entitiesFault !== null) return fail(entitiesFault);
   const signed = await checkIssuerSignature(
     crypto,

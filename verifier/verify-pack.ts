@@ -7,8 +7,10 @@ import { sha256Hex } from "../core/hash.ts";
 import { maskFieldValue } from "../core/masking.ts";
 import { memoizeNoteCrypto, type NoteCrypto } from "../core/ledger/note.ts";
 import { minuteMs } from "../core/time.ts";
+import { findPageFault } from "./certificate-page.ts";
 import { checkEntityWithdrawals, type EntityWithdrawalEvidence } from "./entity-withdrawals.ts";
 import { checkAnchor, buildExpectedStatement, type AnchorContext, type AnchorEvidence } from "./anchor.ts";
+import { boundDetailsSince } from "./format-changes.ts";
 import { checkChain, checkHeads, checkInclusion, parseEntries, describeStaleHeads } from "./audit.ts";
 import { checkIssuance, checkPolicyLinks, checkStatus, parsePayloads, type AuditHistory } from "./audit-history.ts";
 import { fail, incomplete, pass, buildReport, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
@@ -16,6 +18,7 @@ import { canVerifyEd25519, ed25519UnsupportedNote, webCrypto } from "./crypto.ts
 import { isIsoInstant, asObject, parseCanonical, asString, asStrings, decodeText, type JsonObject } from "./json.ts";
 import { findLayoutFault } from "./layout.ts";
 import { checkFiles, checkSignature, checkTrustCopies, parseManifest, type Manifest } from "./manifest.ts";
+import { findOverdueFault } from "./overdue.ts";
 import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
@@ -119,10 +122,10 @@ export const checkAnchors = async (
   const withdrawnAt = withdrawal?.withdrawn_at;
   let revokedTime: number | null = null;
   if (certificate.status !== "revoked") {
-    const finding =
-      revocation.statement === null
-        ? skipped("the certificate is not withdrawn")
-        : fail("the pack proves a withdrawal, but the certificate is active");
+    const hasEvidence = Object.values({ ...revocation, published: null }).some((part) => part !== null);
+    const finding = hasEvidence
+      ? fail("the pack proves a withdrawal, but the certificate is active")
+      : skipped("the certificate is not withdrawn");
     findings.set("revoke.statement", finding);
   } else if (!isIsoInstant(withdrawnAt)) {
     findings.set("revoke.statement", fail("the certificate does not say when it was withdrawn"));
@@ -136,6 +139,7 @@ export const checkAnchors = async (
 const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[]): string | null => {
   const evidence = asObject(certificate.evidence);
   const isRedacted = redacted.includes("evidence");
+  if (certificate.evidence !== null && evidence === null) return "the evidence is malformed";
   if (evidence === null) return isRedacted || isIsoInstant(certificate.subject_erased_at) ? null : "the evidence is missing";
   if (isRedacted) return "the pack has evidence that the manifest lists as left out";
   if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence does not match its hash";
@@ -159,7 +163,21 @@ const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], 
   return mismatch === undefined ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
 };
 
-/** The readable pages must contain the certificate's id. Only the issuer's signature covers the rest of their content. */
+const knownRedactions: readonly string[] = ["evidence", "views.ip", "views.user_agent"];
+
+const findRedactionFault = (redacted: readonly string[]): string | null => {
+  const unknown = redacted.find((name) => !knownRedactions.includes(name) && !name.startsWith("subject."));
+  return unknown === undefined ? null : `the manifest lists ${unknown} as left out, which no pack contains`;
+};
+
+/** Nothing of the person may remain after an erasure. Older test certificates kept masked details. */
+const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
+  if (!isIsoInstant(erasedAt)) return null;
+  const keys = Object.keys(asObject(subject) ?? { malformed: null });
+  return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
+};
+
+/** The readable pages must contain the certificate's id. certificate-page.ts compares the rest of certificate.html. */
 const findPagesFault = (files: PackFiles, certId: string): string | null => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
   return other === undefined ? null : `${other} is about a different certificate`;
@@ -167,7 +185,10 @@ const findPagesFault = (files: PackFiles, certId: string): string | null => {
 
 const findContentsFault = (files: PackFiles, manifest: Manifest | null, certificate: JsonObject, certId: string): string | null =>
   manifest?.certId === certId
-    ? (findEvidenceFault(certificate, manifest.redacted) ??
+    ? (findRedactionFault(manifest.redacted) ??
+      findEvidenceFault(certificate, manifest.redacted) ??
+      findErasedSubjectFault(certificate) ??
+      findOverdueFault(certificate, manifest.createdAt) ??
       findSubjectFault(certificate, manifest.redacted, files) ??
       findPagesFault(files, certId))
     : "the manifest is about a different certificate";
@@ -241,6 +262,14 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   findings.set("audit.policies", checkPolicyLinks(history));
 };
 
+/** The kind of request in the audit payload of the issuance; undefined where it is not there. `audit.chain` checks the payload. */
+const findLoggedCaptureMethod = (files: PackFiles): unknown => {
+  const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");
+  const issuance = typeof entries === "number" ? undefined : entries.find(({ type }) => type === "certificate.issued");
+  const payloads = parsePayloads(parseCanonical(decodeText(files.get("audit/payloads.json"))));
+  return payloads.get(issuance?.seq ?? "")?.captured_via;
+};
+
 /** Identifiers of all keys in a trust document. */
 const listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, anchorKeys }: Trust): string[] => [
   ...[...ledgers, ...auditLogs].map(({ vkey }) => vkey),
@@ -267,7 +296,7 @@ const buildNotes = (files: PackFiles, certificate: JsonObject | null, given: Tru
     ...(evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : []),
     ...(certificate?.environment === "sandbox" ? ["This is a sandbox certificate. It proves nothing."] : []),
     ...(certificate?.status === "active" ? [activeStatusNote] : []),
-    "Only the issuer's signature covers README.txt, certificate.html, views.json, and the business details, view counts and URLs in certificate.json.",
+    "Only the issuer's signature covers README.txt, views.json, and the business details, view counts and URLs in certificate.json.",
   ];
 };
 
@@ -313,6 +342,13 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
     );
   }
   await checkAudit(pack);
+  if (certificate !== null) {
+    const redacted = parseManifest(files)?.redacted ?? [];
+    const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
+    // Most lies on the certificate also change its page: the check that finds the lie itself names the verdict.
+    const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
+    if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
+  }
   return buildReport(findings, {
     cert_id: preimage?.cert_id ?? asString(certificate?.cert_id),
     fingerprint: canonical === null ? null : sha256Hex(canonical),

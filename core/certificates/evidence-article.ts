@@ -5,10 +5,54 @@ import type { Json, JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { html, renderTime, renderTimeText, type Markup } from "./evidence-markup.ts";
-import type { EvidenceParts } from "./evidence-parts.ts";
-import { isConsentRefused } from "./published-certificate.ts";
+import { isConsentRefused, type PublishedCertificate } from "./published-certificate.ts";
 
-type DisclosedFields = readonly (readonly [string, string])[];
+/** The details of the person that are shown in full, as pairs of key and value. */
+export type DisclosedFields = readonly (readonly [string, string])[];
+
+/** What the article reads of the parts of a pack. A verifier rebuilds it from the files, so nothing here may be missing from a pack. */
+export interface ArticleParts {
+  readonly opened: {
+    readonly certificate: Pick<
+      PublishedCertificate,
+      | "id"
+      | "businessName"
+      | "environment"
+      | "status"
+      | "purpose"
+      | "disclosureText"
+      | "disclosureHash"
+      | "entities"
+      | "answered"
+      | "originDomain"
+      | "issuedAt"
+      | "fingerprint"
+      | "subjectMasked"
+      | "subjectErasedAt"
+      | "gpc"
+      | "capturedVia"
+      | "viewCount"
+      | "policiesCaptured"
+    > & {
+      readonly signature: Pick<PublishedCertificate["signature"], "kid">;
+      readonly policies: readonly Omit<PublishedCertificate["policies"][number], "id">[];
+      readonly entitiesWithdrawn: readonly Pick<
+        PublishedCertificate["entitiesWithdrawn"][number],
+        "entity" | "number" | "withdrawnAt" | "ceaseBy" | "acknowledgedAt"
+      >[];
+    };
+    /** Null once the person was erased; only that is read. */
+    readonly subject: object | null;
+    readonly evidence: JsonObject | null;
+    readonly evidenceHash: string;
+  };
+  /** The members `withdrawal`, `anchor` and `verify_url`. */
+  readonly publicView: JsonObject;
+  readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
+  readonly anchors: readonly { readonly event: "issued" | "revoked"; readonly receipt: { readonly tx_ref: string } | null }[];
+  readonly isRedacted: boolean;
+}
+
 type DefinitionRow = Markup | null;
 
 const renderRow = (term: string, value: Markup | null): DefinitionRow => (value === null ? null : html`<dt>${term}</dt><dd>${value}</dd>`);
@@ -33,12 +77,12 @@ const renderTextMember = (object: JsonObject, name: string): Markup | null => {
 };
 
 /** The evidence of the submission; null if it is not in this pack. */
-const getIncludedEvidence = ({ opened, isRedacted }: EvidenceParts): JsonObject | null => (isRedacted ? null : opened.evidence);
+const getIncludedEvidence = ({ opened, isRedacted }: ArticleParts): JsonObject | null => (isRedacted ? null : opened.evidence);
 
-const renderMissingEvidence = ({ isRedacted }: EvidenceParts, what: string): Markup =>
+const renderMissingEvidence = ({ isRedacted }: ArticleParts, what: string): Markup =>
   html`<p>${isRedacted ? `Left out of this pack on purpose: ${what}.` : `Erased: ${what}.`}</p>`;
 
-const renderStatus = ({ opened, publicView }: EvidenceParts): Markup => {
+const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   const { environment, status, entitiesWithdrawn } = opened.certificate;
   const withdrawal = toObject(publicView.withdrawal);
   const sandbox =
@@ -54,7 +98,7 @@ const renderStatus = ({ opened, publicView }: EvidenceParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
-const renderSubject = ({ opened, isRedacted }: EvidenceParts, disclosed: DisclosedFields): Markup => {
+const renderSubject = ({ opened, isRedacted }: ArticleParts, disclosed: DisclosedFields): Markup => {
   if (opened.subject === null) return html`<p>The person's details were erased.</p>`;
   const shown = new Map(disclosed);
   const hidden = Object.entries(opened.certificate.subjectMasked).filter(([key]) => !shown.has(key));
@@ -66,7 +110,7 @@ ${hidden.length > 0 ? html`<p>${isRedacted ? "Left out of this pack on purpose" 
 ${list(hidden)}`;
 };
 
-const renderParties = (parts: EvidenceParts, disclosed: DisclosedFields): Markup => {
+const renderParties = (parts: ArticleParts, disclosed: DisclosedFields): Markup => {
   const { businessName } = parts.opened.certificate;
   const { legalName, mailingAddress, contact } = parts.identity;
   return html`<h2>Who</h2>
@@ -89,7 +133,7 @@ const renderLocation = (geo: JsonObject): Markup | null => {
   return parts.length === 0 ? null : html`${renderExactText(parts.join(", "))}, estimated from the IP address`;
 };
 
-const renderCaptureDetails = (parts: EvidenceParts): Markup => {
+const renderCaptureDetails = (parts: ArticleParts): Markup => {
   const { certificate } = parts.opened;
   const evidence = getIncludedEvidence(parts);
   const seen =
@@ -131,7 +175,7 @@ const optInLabels: Readonly<Record<string, string>> = {
 const notStated = html`not stated`;
 
 /** Presentation details as reported by the form or the business's server. */
-const renderPresentation = (parts: EvidenceParts): Markup => {
+const renderPresentation = (parts: ArticleParts): Markup => {
   const evidence = getIncludedEvidence(parts);
   if (evidence === null)
     return renderMissingEvidence(parts, "kind of consent, size, contrast and visibility of the text, electronic signature");
@@ -165,7 +209,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
 };
 
 /** Recipients withdrawn from individually. */
-const renderWithdrawnRecipients = ({ opened }: EvidenceParts): Markup | null => {
+const renderWithdrawnRecipients = ({ opened }: ArticleParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;
   return html`<h2>Contact withdrawn from single recipients</h2>
@@ -175,7 +219,7 @@ const renderWithdrawnRecipients = ({ opened }: EvidenceParts): Markup | null => 
   )}</ul>`;
 };
 
-const renderRecipients = (parts: EvidenceParts): Markup => {
+const renderRecipients = (parts: ArticleParts): Markup => {
   const { certificate } = parts.opened;
   const { entities: named, answered, status } = certificate;
   const isWithdrawn = status === "revoked";
@@ -211,7 +255,7 @@ const withdrawalScopeLabels: Readonly<Record<string, string>> = {
   business: "everything given to the business under that address",
 };
 
-const renderWithdrawal = (parts: EvidenceParts): Markup | null => {
+const renderWithdrawal = (parts: ArticleParts): Markup | null => {
   if (parts.opened.certificate.status === "active") return null;
   const view = toObject(parts.publicView.withdrawal);
   return html`<h2>Withdrawal</h2>
@@ -231,7 +275,7 @@ const parseInstant = (value: unknown): Instant | null => {
 };
 
 /** All events of the certificate, in chronological order. */
-const renderTimeline = ({ opened, publicView }: EvidenceParts): Markup => {
+const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);
   const anchored = (anchor: JsonObject, what: string): [Instant | null, string][] => [
@@ -254,7 +298,7 @@ const renderTimeline = ({ opened, publicView }: EvidenceParts): Markup => {
 <ul>${dated.map(({ at, what }) => html`<li>${renderTime(at)}: ${what}</li>`)}</ul>`;
 };
 
-const renderPolicies = ({ opened }: EvidenceParts): Markup => {
+const renderPolicies = ({ opened }: ArticleParts): Markup => {
   const { policies: linked, policiesCaptured } = opened.certificate;
   if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not looked for yet."}</p>`;
   const labels = { privacy: "Privacy policy", terms: "Terms" } as const;
@@ -268,12 +312,12 @@ const renderPolicies = ({ opened }: EvidenceParts): Markup => {
   );
 };
 
-const renderAnchorReference = ({ anchors }: EvidenceParts, of: "issued" | "revoked"): Markup => {
+const renderAnchorReference = ({ anchors }: ArticleParts, of: "issued" | "revoked"): Markup => {
   const receipt = anchors.find(({ event }) => event === of)?.receipt ?? null;
   return receipt === null ? html`not yet confirmed by the ledger` : renderExactText(receipt.tx_ref);
 };
 
-const renderProofs = (parts: EvidenceParts): Markup => {
+const renderProofs = (parts: ArticleParts): Markup => {
   const { certificate, evidenceHash } = parts.opened;
   const { verify_url: address } = parts.publicView;
   return html`<h2>Proofs</h2>
@@ -291,7 +335,7 @@ ${renderDefinitionList(
 };
 
 /** The article shown by certificate.html and by the self-checking page. */
-export const renderCertificateArticle = (parts: EvidenceParts, disclosed: DisclosedFields): Markup => {
+export const renderCertificateArticle = (parts: ArticleParts, disclosed: DisclosedFields): Markup => {
   const { certificate } = parts.opened;
   return html`<main id="certificate">
 <h1>${isConsentRefused(certificate) ? "Consent refused to" : "Consent given to"} <span dir="auto">${certificate.businessName}</span></h1>

@@ -2,11 +2,8 @@
 // files: nothing is loaded, user input is always escaped, and the Content-Security-Policy allows only what it names by hash.
 import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
-import { renderCertificateArticle } from "./evidence-article.ts";
+import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";
 import { html, Markup } from "./evidence-markup.ts";
-import type { EvidenceParts } from "./evidence-parts.ts";
-
-type DisclosedFields = readonly (readonly [string, string])[];
 
 /** Each printed page shows the certificate id, so a loose sheet can be identified. */
 const buildStyleSheet = (
@@ -51,7 +48,7 @@ const toCspHash = (text: string): string => `'sha256-${toBase64(sha256(text))}'`
 const buildContentSecurityPolicy = (style: string, script: string | null): string =>
   `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
 
-const renderEvidencePage = ({ opened }: EvidenceParts, script: string | null, body: Markup): string => {
+const renderEvidencePage = ({ opened }: ArticleParts, script: string | null, body: Markup): string => {
   const { id } = opened.certificate;
   const style = buildStyleSheet(id);
   return html`<!doctype html>
@@ -72,11 +69,11 @@ ${body}
 };
 
 /** certificate.html of the pack: static, without a script. */
-export const renderCertificatePage = (parts: EvidenceParts, disclosed: DisclosedFields): string =>
+export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 
 /** The page that contains the whole pack and checks it. Throws for a script that would close its own element. */
-export const renderVerifyPage = (parts: EvidenceParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
+export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot stand inside a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>
 <section class="screen" aria-label="What you know yourself">

@@ -125,7 +125,14 @@ export const issueCertificate = (input: {
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
     actor: { kind: "client", id: input.clientId },
-    payload: { fingerprint, evidence_hash: evidenceHash, environment: business.environment },
+    // The privacy signal and the kind of request are in the evidence too, but the evidence can be left out of a pack or erased.
+    payload: {
+      fingerprint,
+      evidence_hash: evidenceHash,
+      environment: business.environment,
+      gpc: input.captureContext.gpc,
+      captured_via: input.captureContext.capturedVia,
+    },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   });

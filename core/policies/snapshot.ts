@@ -1,6 +1,8 @@
 // A policy snapshot: the normalized text of a page and the hash that identifies it (SPEC Policy snapshot).
+import type { JsonObject } from "../canonical-json.ts";
+import { createAuditedEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
-import { minuteMs } from "../time.ts";
+import { minuteMs, toIso, type Instant } from "../time.ts";
 
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
@@ -14,6 +16,43 @@ export interface PolicyText {
   /** Hex SHA-256 of the UTF-8 bytes of `text`. */
   readonly contentHash: string;
 }
+
+/** A stored snapshot, as certificates show it. */
+export interface PolicySnapshot {
+  readonly id: string;
+  readonly sourceUrl: string;
+  readonly contentHash: string;
+  readonly capturedAt: Instant;
+}
+
+/** A capture of an origin's policies, to which certificates are linked; null for a policy that was not found. */
+export interface PolicyCapture {
+  readonly id: string;
+  readonly policies: Readonly<Record<PolicyKind, PolicySnapshot | null>>;
+}
+
+const toSource = (policy: PolicySnapshot | null): JsonObject | null =>
+  policy === null ? null : { captured_at: toIso(policy.capturedAt), id: policy.id, source_url: policy.sourceUrl };
+
+/** What the audit entry `policy.linked` commits to: everything that a certificate shows about its policies. */
+export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: PolicyCapture): JsonObject => ({
+  capture_id: id,
+  privacy: privacy?.contentHash ?? null,
+  terms: terms?.contentHash ?? null,
+  sources: { privacy: toSource(privacy), terms: toSource(terms) },
+});
+
+/** The domain event of a certificate that is linked to a capture. */
+export const createPolicyLinkedEvent = (
+  { certId, chain }: { readonly certId: string; readonly chain: AuditChain },
+  capture: PolicyCapture,
+  now: Instant,
+): DomainEvent =>
+  createAuditedEvent(
+    { chain, actor: { kind: "system" } },
+    { type: "policy.linked", entityType: "certificate", entityId: certId, payload: buildPolicyLinkedPayload(capture) },
+    now,
+  );
 
 /** The result of one capture of a domain; null for a policy that was not found. */
 export type CapturedPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;

@@ -5,7 +5,7 @@ import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
-import { toIso, type Instant } from "../time.ts";
+import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
@@ -72,7 +72,13 @@ export const decideEntityWithdrawal = (input: {
     domainEvent: createCertificateEvent(certificate, now, {
       type: "certificate.entities_withdrawn",
       actor,
-      payload: { fingerprint: certificate.fingerprint, method, entities, cease_by: toIso(withdrawal.ceaseBy) },
+      payload: {
+        fingerprint: certificate.fingerprint,
+        method,
+        entities,
+        received_at: toIsoOrNull(recorded?.receivedAt ?? null),
+        cease_by: toIso(withdrawal.ceaseBy),
+      },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain, receiptHash: sha256Hex(receipt) },
       ...(input.emitsEvent && { businessId: certificate.businessId, environment: certificate.environment }),
     }),

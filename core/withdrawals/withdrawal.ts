@@ -7,7 +7,7 @@ import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { BusinessId, CertId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
-import { toIso, minuteMs, type Instant } from "../time.ts";
+import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
@@ -117,7 +117,13 @@ export const decideWithdrawal = (input: {
       actor,
       businessId: certificate.businessId,
       environment: certificate.environment,
-      payload: { fingerprint: certificate.fingerprint, method, scope, cease_by: toIso(ceaseBy) },
+      payload: {
+        fingerprint: certificate.fingerprint,
+        method,
+        scope,
+        received_at: toIsoOrNull(recorded?.receivedAt ?? null),
+        cease_by: toIso(ceaseBy),
+      },
       anchor: { fingerprint: certificate.fingerprint, originDomain: certificate.originDomain },
     }),
   };

@@ -129,8 +129,6 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, 
     .limit(max)
     .all();
 
-export type WaitingCertificate = Found<typeof listCertificatesAwaitingPolicies>[number];
-
 /** For the batch that links the certificates: deletes their rows; the lease passes to the next row of the topic. */
 export const finishPolicyWork = (
   db: Database,

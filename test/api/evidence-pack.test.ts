@@ -15,7 +15,8 @@ import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { requestWithdrawalCode, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
+import { eraseCertificate } from "../support/erasure.ts";
+import { requestWithdrawalCode, buildJsonPost, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
 const platform = await getPlatform(env as unknown as Env);
@@ -194,6 +195,32 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     expect((data.audit.entries as { type: string }[]).map(({ type }) => type)).toEqual(
       expect.arrayContaining(["certificate.issued", "certificate.revoked"]),
     );
+  });
+
+  test("proves when the business received a withdrawal that it recorded and acknowledged, also after an erasure", async () => {
+    const mine = await issueToNewPerson({ entities: ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"] });
+    const post = async (path: string, body: object): Promise<void> => {
+      const headers = { authorization: `Bearer ${key}`, "idempotency-key": crypto.randomUUID() };
+      const answer = await call(`/v1/certs/${mine.certId}/${path}`, buildJsonPost(body, headers));
+      expect(answer.status, answer.text).toBeLessThan(300);
+    };
+    const report = (msAgo: number) => ({ method: "phone", received_at: new Date(Date.now() - msAgo).toISOString() });
+    const entities = ["Bright Homes Inc", "Zenith Roofing"];
+    await post("withdrawals", { ...report(90 * minuteMs), entities });
+    await post("cease-ack", { entities });
+    await post("withdrawals", { ...report(30 * minuteMs), scope: "certificate" });
+    await post("cease-ack", { note: "Removed from every list." });
+    for (const erase of [async () => {}, () => eraseCertificate(mine.certId)]) {
+      await erase();
+      await anchorAll();
+      window += 1;
+      await checkpointAuditLogs(platform, window * 15 * minuteMs);
+      for (const query of ["", "&redact=subject"])
+        expect(await verifyZip(await zipOf(mine.certId, query))).toMatchObject({ verdict: "valid", failed: null, missing: [] });
+    }
+    const files = filesOf(await zipOf(mine.certId));
+    const types = Object.values<{ payload: { received_at?: string } }>(JSON.parse(textIn(files, "audit/payloads.json")));
+    expect(types.flatMap(({ payload }) => payload.received_at ?? [])).toHaveLength(2);
   });
 
   test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {

@@ -77,7 +77,20 @@ describe("the API reference", () => {
 
   test("is accessible in light and dark, wide and narrow, with all sections open", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
-    for (const guide of ["widget", "sharing", "webhooks", "sandbox", "kit", "withdrawal", "evidence-pack", "fingerprints", "policies", "errors", "events", "limits"]) {
+    for (const guide of [
+      "widget",
+      "sharing",
+      "webhooks",
+      "sandbox",
+      "kit",
+      "withdrawal",
+      "evidence-pack",
+      "fingerprints",
+      "policies",
+      "errors",
+      "events",
+      "limits",
+    ]) {
       await page.goto(`${service.origin}/docs/${guide}`);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }

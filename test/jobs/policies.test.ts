@@ -1,5 +1,5 @@
 // Policy snapshots from the form to the verify page: when and how often they are captured, for whom, and which faults they survive.
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
@@ -10,6 +10,8 @@ import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
+import { trustOf } from "../../verifier/trust.ts";
+import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Log } from "../../workers/log.ts";
 import {
   createPlatformAt,
@@ -20,7 +22,7 @@ import {
   issueWaitingCertificate,
 } from "../support/policy-world.ts";
 import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
-import { submitConsent, buildSubmission } from "../support/world.ts";
+import { submitConsent, buildSubmission, getWithKey, world } from "../support/world.ts";
 
 const publicAddress = ["93.184.216.34", "2606:2800:220:1::1"];
 const footer = '<footer><a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a></footer>';
@@ -215,6 +217,30 @@ describe("a policy capture", () => {
     await runCapture();
     await runCapture();
     expect(await linkedEntries(certId)).toHaveLength(1);
+  });
+
+  test("is proven by the packs of the certificates that wait for it or share it, with its addresses and times", async () => {
+    const first = await issueWaitingCertificate(host);
+    await runCapture();
+    const shared = await issueWaitingCertificate(host);
+    expect((await getPublicPolicies(shared)).status).toBe("captured");
+    const trust = trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
+    for (const certId of [first, shared, shared]) {
+      const headers = { authorization: `Bearer ${world.acme.keys.live}` };
+      const pack = await exports.default.fetch(new Request(`http://svc.test/v1/certs/${certId}/evidence-pack?format=zip`, { headers }));
+      const report = await verifyPack(new Uint8Array(await pack.arrayBuffer()), { ...defaultVerificationOptions, trust });
+      expect(report.failed).toBeNull();
+      expect(report.checks.find(({ id }) => id === "audit.policies")).toMatchObject({ outcome: "pass" });
+      expect(await linkedEntries(certId)).toHaveLength(1);
+    }
+    const { policies } = await getPublicPolicies(shared);
+    const { entries } = (await getWithKey(`/v1/certs/${shared}/evidence-pack`, world.acme.keys.live)).body.data.audit;
+    const { payload } = (entries as { type: string; payload: object }[]).find(({ type }) => type === "policy.linked")!;
+    const sourceOf = (kind: string) => {
+      const { id, source_url, captured_at } = policies.find((policy) => policy.kind === kind)!;
+      return { id, source_url, captured_at };
+    };
+    expect(payload).toMatchObject({ sources: { privacy: sourceOf("privacy"), terms: sourceOf("terms") } });
   });
 
   test("in one shard does not touch the other", async () => {

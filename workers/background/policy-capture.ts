@@ -10,10 +10,8 @@
 //   5 commits  of the next hundreds, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
 // A certificate is linked exactly once: the database rejects a second link and with it the whole batch. So policies_status is always
 // right: pending until linked, then the result of that one capture.
-import { createAuditedEvent, type DomainEvent } from "../../core/domain-events.ts";
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
-import { captureReuseMs } from "../../core/policies/snapshot.ts";
-import type { Instant } from "../../core/time.ts";
+import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import {
@@ -25,15 +23,14 @@ import {
   listCertificatesAwaitingPolicies,
   type PolicyLease,
   type PolicyTopic,
-  type WaitingCertificate,
 } from "../../storage/outboxes/policies.ts";
 import {
   findCaptureSince,
   insertPolicyCapture,
   isAlreadyLinked,
+  isOutdatedSnapshot,
   linkPolicyCapture,
   storePolicyTexts,
-  type PolicyCapture,
 } from "../../storage/policies.ts";
 import { getErrorKind } from "../log.ts";
 import { claimEach } from "../operations/work-budget.ts";
@@ -51,15 +48,6 @@ interface LinkTarget {
   /** Rows that must be written with the first links; none for a capture that is stored already. */
   readonly rows: readonly Statement[];
 }
-
-const policyLinkedEvent = ({ certId, chain }: WaitingCertificate, { id, hashes }: PolicyCapture, now: Instant): DomainEvent => {
-  const payload = { capture_id: id, privacy: hashes.privacy, terms: hashes.terms };
-  return createAuditedEvent(
-    { chain, actor: { kind: "system" } },
-    { type: "policy.linked", entityType: "certificate", entityId: certId, payload },
-    now,
-  );
-};
 
 /** Links every certificate that waits for the topic, oldest first, 100 in a batch. */
 const linkWaitingCertificates = async (
@@ -80,12 +68,12 @@ const linkWaitingCertificates = async (
         db,
         platform,
         [...unwritten, linkPolicyCapture(db, capture.id, certIds), ...finishPolicyWork(db, { of: topic, ords, now })],
-        waiting.map((certificate) => policyLinkedEvent(certificate, capture, now)),
+        waiting.map((certificate) => createPolicyLinkedEvent(certificate, capture, now)),
       );
       unwritten = [];
       lostRaces = 0;
     } catch (error) {
-      if (!isAlreadyLinked(error)) throw error;
+      if (!isAlreadyLinked(error) && !isOutdatedSnapshot(error)) throw error;
       lostRaces += 1;
     }
   }
@@ -102,6 +90,7 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
       page: null,
       certId,
       found: emptyPolicies.found,
+      known: [],
       now: platform.clock(),
       random: platform.random,
     };
@@ -119,8 +108,8 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
   }
   const { hostname: domain } = new URL(origin);
   const { found, isOfOrigin } = fetched;
-  await storePolicyTexts(db, platform.kv, domain, found);
-  const captured = { domain, origin, page: isOfOrigin ? null : page, certId, found, now, random: platform.random };
+  const known = await storePolicyTexts(db, platform.kv, domain, found);
+  const captured = { domain, origin, page: isOfOrigin ? null : page, certId, found, known, now, random: platform.random };
   await linkWaitingCertificates(platform, db, lease, insertPolicyCapture(db, captured));
 };
 

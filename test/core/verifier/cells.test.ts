@@ -11,7 +11,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
-import { jsonOf, relisted, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+import { jsonOf, relisted, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
 
 type Pack = ReadonlyMap<string, Uint8Array>;
 type Change = (files: Files) => unknown;
@@ -130,6 +130,11 @@ const otherPolicy: Change = (files) => {
   );
   setJson(files, "policies/index.json", index);
 };
+const otherSource: Change = (files) => {
+  const moved = (list: JsonObject[]): JsonObject[] => list.map((one) => ({ ...one, source_url: "https://www.acme-solar.example/other" }));
+  edit("certificate.json", (c) => ({ ...c, policies: moved(c.policies as JsonObject[]) }))(files);
+  setJson(files, "policies/index.json", moved(jsonOf(files, "policies/index.json")));
+};
 const otherRecipient: Change = edit("certificate.json", (c) => ({
   ...c,
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
@@ -186,6 +191,7 @@ interface Row {
   readonly contradicting: Cell;
 }
 
+const pageRow = "the page and the README";
 const certificate = (...names: readonly string[]): string[] => names.map((name) => `certificate.json#${name}`);
 const bundle = (...names: readonly string[]): string[] => names.map((name) => `bundle#${name}`);
 
@@ -291,9 +297,9 @@ const rows: readonly Row[] = [
   {
     member: "the browser's privacy signal",
     covers: certificate("signals"),
-    boundBy: "the evidence",
+    boundBy: "the evidence, the audit payload of the issuance",
     leftOut: cell(
-      "valid, left out on purpose",
+      "invalid audit.issuance",
       all(
         says({ evidence: null, signals: { gpc: true } }),
         edit("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
@@ -320,7 +326,7 @@ const rows: readonly Row[] = [
     member: "that it is withdrawn, and when",
     covers: [...certificate("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
     boundBy: "the entry `certificate.revoked`, the statement of the withdrawal",
-    leftOut: cell("incomplete revoke.statement, audit.status", invented, active),
+    leftOut: cell("invalid audit.status", invented, active),
     fromAnother: cell(
       "invalid revoke.statement",
       all(invented, from(another, /^anchors\/revoked\//), entryFrom(another, "certificate.revoked")),
@@ -382,7 +388,7 @@ const rows: readonly Row[] = [
     member: "that single recipients have ceased contact",
     covers: [],
     boundBy: "the audit payload `business.entities_ceased`",
-    leftOut: cell("incomplete audit.status", withoutEntry("business.entities_ceased"), ceased),
+    leftOut: cell("invalid audit.status", withoutEntry("business.entities_ceased"), ceased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherCeased, "business.entities_ceased"), ceased),
     contradicting: cell(
       "invalid audit.status",
@@ -397,7 +403,7 @@ const rows: readonly Row[] = [
     member: "that the business acknowledged it",
     covers: [],
     boundBy: "the entry `business.ceased`",
-    leftOut: cell("incomplete audit.status", withoutEntry("business.ceased")),
+    leftOut: cell("invalid audit.status", withoutEntry("business.ceased")),
     fromAnother: cell("invalid audit.chain", entryFrom(another, "business.ceased")),
     contradicting: cell("invalid audit.status", withdrawal({ cease_acknowledged_at: null })),
   },
@@ -405,17 +411,25 @@ const rows: readonly Row[] = [
     member: "that the person was erased",
     covers: certificate("subject_erased_at"),
     boundBy: "the entry `certificate.subject_erased`",
-    leftOut: cell("incomplete audit.status", withoutEntry("certificate.subject_erased"), erased),
+    leftOut: cell("invalid audit.status", withoutEntry("certificate.subject_erased"), erased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherErased, "certificate.subject_erased"), erased),
     contradicting: cell("invalid audit.status", says({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
   },
   {
     member: "which policies were linked",
-    covers: ["policies/index.json", ...certificate("policies"), ...bundle("policies")],
+    covers: ["policies/index.json", ...certificate("policies", "policies_status"), ...bundle("policies")],
     boundBy: "the audit payload `policy.linked`",
     leftOut: cell("incomplete audit.policies", all(otherPolicy, withoutPayload("policy.linked"))),
     fromAnother: cell("invalid audit.chain", all(otherPolicy, payloadFrom(another, "policy.linked"))),
     contradicting: cell("invalid audit.policies", otherPolicy),
+  },
+  {
+    member: "where and when a policy was found",
+    covers: [],
+    boundBy: "the audit payload `policy.linked`",
+    leftOut: cell("incomplete audit.policies", all(otherSource, withoutPayload("policy.linked"))),
+    fromAnother: cell("invalid audit.chain", all(otherSource, payloadFrom(another, "policy.linked"))),
+    contradicting: cell("invalid audit.policies", otherSource),
   },
   {
     member: "the text of a policy",
@@ -556,13 +570,13 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "the page and the README",
+    member: pageRow,
     covers: ["certificate.html", "README.txt", ...bundle("how_to_verify")],
-    boundBy: "the certificate's id in them; else the manifest's signature",
+    boundBy: "the certificate, from which the page is rendered again; the README by its id and the manifest's signature",
     leftOut: cell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
     fromAnother: cell("invalid cert.consistency", from(another, /^(?:certificate\.html|README\.txt)$/)),
     contradicting: cell(
-      "valid, issuer's word",
+      "invalid cert.consistency",
       text("certificate.html", (before) => before.replace("Withdrawn", "Active")),
     ),
   },
@@ -584,14 +598,11 @@ const rows: readonly Row[] = [
   },
   {
     member: "who the business says it is, what the service says it checked",
-    covers: [
-      ...certificate("identity", "checks", "policies_status", "status_list"),
-      ...bundle("identity", "bundle_version", "generated_at", "certificate"),
-    ],
+    covers: [...certificate("identity", "checks", "status_list"), ...bundle("identity", "bundle_version", "generated_at", "certificate")],
     boundBy: "the manifest's signature",
     leftOut: cell("valid, issuer's word", says({ identity: null, checks: [] })),
     fromAnother: cell("valid, issuer's word", says({ identity: { legal_name: "Another LLC", mailing_address: null, contact: null } })),
-    contradicting: cell("valid, issuer's word", says({ policies_status: "pending" })),
+    contradicting: cell("valid, issuer's word", says({ checks: [{ id: "domain", result: "verified", note: "Everything was checked." }] })),
   },
   {
     member: "the lists of files",
@@ -634,9 +645,11 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** The lists of files are the one member that is not made to fit. */
-const packedAs = async (row: Row, files: Files): Promise<Uint8Array> =>
-  zipped(row.member === "the lists of files" ? files : await resigned(relisted(files), issuer));
+/** The lists of files and the page are made to fit, except in the rows about them. */
+const packedAs = async (row: Row, files: Files): Promise<Uint8Array> => {
+  if (row.member === "the lists of files") return zipped(files);
+  return zipped(await resigned(relisted(row.member === pageRow ? files : withFittingPage(files)), issuer));
+};
 
 const cellsOf = (row: Row): readonly (readonly [string, Cell])[] => [
   ["left out", row.leftOut],
@@ -703,7 +716,7 @@ describe("withdrawals from single recipients", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);
-    const report = await verifyPack(zipped(await resigned(relisted(files), issuer)), {
+    const report = await verifyPack(zipped(await resigned(relisted(withFittingPage(files)), issuer)), {
       ...defaultVerificationOptions,
       trust: trustOf(trustDocument),
     });

@@ -460,7 +460,7 @@ describe("a withdrawal", () => {
     expect(await failedAfter(change)).toBe(check);
   });
 
-  test("is incomplete when an active certificate is called withdrawn", async () => {
+  test("is refused when an active certificate is called withdrawn", async () => {
     const files = new Map(active);
     edit("certificate.json", (c) => ({
       ...c,
@@ -468,11 +468,10 @@ describe("a withdrawal", () => {
       withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "certificate" },
     }))(files);
     const report = await reportOn(files);
-    expect(report.verdict).toBe("incomplete"); // nobody but the issuer has said it
-    expect(report.missing).toEqual([
-      "revoke.statement: the statement is not in the pack",
-      "audit.status: the audit entry of the withdrawal is not in the pack",
-    ]);
+    expect(report).toMatchObject({ verdict: "invalid", failed: "audit.status" });
+    expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe(
+      "no audit entry in the pack is the withdrawal that the certificate shows",
+    );
   });
 
   test("from single recipients leaves the certificate active", async () => {

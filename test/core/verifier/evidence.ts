@@ -13,6 +13,7 @@ import type {
   PackedAudit,
   PackedStatement,
 } from "../../../core/certificates/evidence-parts.ts";
+import { buildPolicyLinkedPayload } from "../../../core/policies/snapshot.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
@@ -27,6 +28,7 @@ import { formatAnchorStatement } from "../../../core/ledger/statement.ts";
 import { formatTlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { sourceFromPerson } from "../../../core/withdrawals/withdrawal.ts";
+import { dayMs, toIso } from "../../../core/time.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { openSigner } from "../../../storage/signer.ts";
 import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
@@ -58,12 +60,24 @@ export const trustDocument: JsonObject = {
 /** The same without anybody who attests checkpoints. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-const issuedAt = Date.parse("2026-03-04T05:06:07.089Z");
-const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z");
-const partlyWithdrawnAt = withdrawnAt - 60_000;
-const ceasedInPartAt = withdrawnAt - 30_000;
-const acknowledgedAt = withdrawnAt + 30_000;
-const erasedAt = withdrawnAt + 60_000;
+/** The times of a world. A recent one was logged after every change of the pack's format. */
+const timesOf = ({ isRecent = false }: Wanted) => {
+  const shift = isRecent ? 269 * dayMs : 0;
+  const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
+  return {
+    issuedAt: Date.parse("2026-03-04T05:06:07.089Z") + shift,
+    withdrawnAt,
+    partlyWithdrawnAt: withdrawnAt - 60_000,
+    ceasedInPartAt: withdrawnAt - 30_000,
+    acknowledgedAt: withdrawnAt + 30_000,
+    erasedAt: withdrawnAt + 60_000,
+    submittedAt: Date.parse("2026-04-05T06:07:09.000Z") + shift,
+    verifiedAt: Date.parse("2026-04-05T06:07:09.412Z") + shift,
+    recordedAt: Date.parse("2026-04-05T06:15:00.000Z") + shift,
+    createdAt: Date.parse("2026-11-20T12:00:00.000Z") + shift,
+  };
+};
+
 const certId = "cc_009w4k2m7q1x8z3v5t6r0nabcd" as CertId;
 const businessId = "biz_0001hzy3v7k2m7q1x8z3v5t6r0" as BusinessId;
 const clientId = "pc_live_0001hzy3v7k2m7q1x8z3v5t6r0" as ClientId;
@@ -78,7 +92,22 @@ const termsText = "Terms of Acme Solar LLC.\n";
 const policyTexts = ({ isAnother = false }: Wanted) =>
   isAnother ? { privacy: "We sell what you send us.\n", terms: "Other terms.\n" } : { privacy: privacyText, terms: termsText };
 
+const policySnapshots = (wanted: Wanted) => {
+  const texts = policyTexts(wanted);
+  const snapshot = (kind: "privacy" | "terms") => ({
+    id: `pol_${kind}`,
+    sourceUrl: `https://www.acme-solar.example/${kind}`,
+    contentHash: sha256Hex(texts[kind]),
+    capturedAt: timesOf(wanted).issuedAt + 8_000,
+  });
+  return { privacy: snapshot("privacy"), terms: snapshot("terms") };
+};
+
 export interface Wanted {
+  /** Everything was logged after the last change of the pack's format. */
+  readonly isRecent?: boolean;
+  /** The payloads lack what they have bound since then. */
+  readonly isOlderFormat?: boolean;
   /** The person withdrew later. */
   readonly isRevoked?: boolean;
   /** Recipients the person withdrew from before, in one act. */
@@ -124,6 +153,7 @@ const idOf = (wanted: Wanted): CertId => (wanted.isAnother ? ("cc_00another7q1x8
 
 const sealed = (wanted: Wanted) => {
   const { accepted } = wanted;
+  const { issuedAt } = timesOf(wanted);
   const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
   const submission = {
     fields: { email: wanted.isAnother ? "sam@example.net" : "pat@example.com", first_name: "Pat", phone: "+15555550123" },
@@ -178,7 +208,7 @@ export interface World {
 const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
 /** Forty statements: those given, at 17, 29 and 23, among others. */
-const ledgerOf = (statements: readonly string[]) => {
+const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
     const statement = statements[places.indexOf(at)];
@@ -202,8 +232,8 @@ const ledgerOf = (statements: readonly string[]) => {
       signed_root: await noteAt(size),
       tree_size: String(size),
       root_hash: toBase64(naiveRoot(leaves, 0, size)),
-      submitted_at: "2026-04-05T06:07:09.000Z",
-      verified_at: "2026-04-05T06:07:09.412Z",
+      submitted_at: toIso(submittedAt),
+      verified_at: toIso(verifiedAt),
     };
   };
   return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(toBase64) };
@@ -221,7 +251,7 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
       environment: "live",
       status: "active",
       originDomain: "www.acme-solar.example",
-      issuedAt,
+      issuedAt: timesOf(wanted).issuedAt,
       fingerprint,
       chain,
     },
@@ -229,19 +259,20 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     number: 1,
     entities: wanted.withdrawnFrom ?? oneByOne,
     emitsEvent: false,
-    now: partlyWithdrawnAt,
+    now: timesOf(wanted).partlyWithdrawnAt,
   });
 
 /** The attested checkpoint covers all three statements always, so that one time stamp over it serves every world. */
 const attestedLedger = (wanted: Wanted, fingerprint: string) => {
+  const times = timesOf(wanted);
   const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };
   const receiptHash = sha256Hex(actOf(wanted, fingerprint).receipt);
   const statements = [
-    formatAnchorStatement({ event: "certificate.issued", ...anchor, at: issuedAt }),
-    formatAnchorStatement({ event: "certificate.revoked", ...anchor, at: withdrawnAt }),
-    formatAnchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: partlyWithdrawnAt, receiptHash }),
+    formatAnchorStatement({ event: "certificate.issued", ...anchor, at: times.issuedAt }),
+    formatAnchorStatement({ event: "certificate.revoked", ...anchor, at: times.withdrawnAt }),
+    formatAnchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: times.partlyWithdrawnAt, receiptHash }),
   ];
-  return { statements, ledger: ledgerOf(statements) };
+  return { statements, ledger: ledgerOf(statements, times) };
 };
 
 /** What the recorded time stamp is over, for whoever records it anew. */
@@ -287,16 +318,20 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
 const saltOf = (id: CertId, at: number): string => toBase64Url(sha256(`salt ${id} ${at}`).subarray(0, 16));
 
 /** What the entry of the withdrawal commits to, as core/withdrawals/withdrawal.ts makes it. */
-const revocation = (fingerprint: string): JsonObject => ({
+const revocation = (fingerprint: string, withdrawnAt: number, isOlderFormat = false): JsonObject => ({
   actor: "subject",
   fingerprint,
   method: "email_code",
   scope: "certificate",
+  ...(!isOlderFormat && { received_at: null }),
   cease_by: new Date(getCeaseDeadline(withdrawnAt)).toISOString(),
 });
 
 const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
   if (wanted.audit === "none") return null;
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = timesOf(wanted);
+  const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: policySnapshots(wanted) });
+  const { sources: _, ...linkedHashes } = linkedPolicies; // as logged before the sources were bound
   const mine = (type: string, at: number, payload: JsonObject) => ({
     type,
     entity: idOf(wanted) as string,
@@ -316,9 +351,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     mine("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
     mine("policy.linked", issuedAt + 9_000, {
       actor: "service",
-      capture_id: "cap_1",
-      privacy: sha256Hex(policyTexts(wanted).privacy),
-      terms: sha256Hex(policyTexts(wanted).terms),
+      ...(wanted.isOlderFormat ? linkedHashes : linkedPolicies),
     }),
     other("api_key.created", issuedAt + 60_000),
     mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
@@ -329,6 +362,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
             fingerprint,
             method: "email_code",
             entities: wanted.withdrawnFrom as string[],
+            ...(!wanted.isOlderFormat && { received_at: null }),
             cease_by: getCeaseDeadline(partlyWithdrawnAt),
           }),
         ]
@@ -343,7 +377,14 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
           }),
         ]
       : []),
-    ...(wanted.isRevoked ? [mine("certificate.revoked", withdrawnAt, { ...revocation(fingerprint), ...wanted.lies?.revocation })] : []),
+    ...(wanted.isRevoked
+      ? [
+          mine("certificate.revoked", withdrawnAt, {
+            ...revocation(fingerprint, withdrawnAt, wanted.isOlderFormat),
+            ...wanted.lies?.revocation,
+          }),
+        ]
+      : []),
     ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
     ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
@@ -371,7 +412,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
   const own = ordered.flatMap(({ hash }, at) => [naiveLeaf(sha256(`other ${at}`)), naiveLeaf(fromHex(hash) as Uint8Array)]);
   const before = lies.order === "after the record" ? [naiveLeaf(sha256("else"))] : own;
   const record = serializeHeadsRecord({
-    at: "2026-04-05T06:15:00.000Z",
+    at: toIso(recordedAt),
     heads_root: toHex(naiveRoot(headLeaves)),
     heads_size: String(heads.length),
     log_size: lies.logSize ?? String(before.length),
@@ -441,15 +482,10 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
 
 export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
   const { certificate, domainEvent } = sealed(wanted);
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, createdAt } = timesOf(wanted);
   const texts = policyTexts(wanted);
   const { anchors, acts } = await anchorsOf(wanted, certificate.fingerprint);
-  const policy = (kind: "privacy" | "terms", text: string) => ({
-    id: `pol_${kind}`,
-    kind,
-    sourceUrl: `https://www.acme-solar.example/${kind}`,
-    contentHash: sha256Hex(text),
-    capturedAt: issuedAt + 8_000,
-  });
+  const policy = (kind: "privacy" | "terms") => ({ kind, ...policySnapshots(wanted)[kind] });
   const opened: OpenedCertificate = {
     certificate: {
       id: certificate.id,
@@ -466,14 +502,14 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       issuedAt,
       fingerprint: certificate.fingerprint,
       subjectHash: certificate.subjectHash,
-      subjectMasked: maskSubject(certificate.fields),
+      subjectMasked: wanted.isErased && wanted.isRecent ? {} : maskSubject(certificate.fields),
       subjectErasedAt: wanted.isErased ? erasedAt : null,
       gpc: false,
       capturedVia: "browser",
       signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
       viewCount: 2,
       policiesCaptured: true,
-      policies: [policy("privacy", texts.privacy), policy("terms", texts.terms)],
+      policies: [policy("privacy"), policy("terms")],
       anchor: null,
       withdrawal: null,
       entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map((entity) => ({
@@ -503,16 +539,17 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     scope: "certificate",
     received_at: null,
     cease_acknowledged_at: wanted.isAcknowledged ? new Date(acknowledgedAt).toISOString() : null,
+    overdue: !wanted.isAcknowledged && createdAt > getCeaseDeadline(withdrawnAt),
     anchor: publishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
-    ...toPublicView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: issuedAt }),
+    ...toPublicView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: createdAt }),
     anchor: publishedAnchor(anchors[0]),
     withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
     cease_by: wanted.isRevoked ? withdrawal.cease_by : null,
   };
   const parts: EvidenceParts = {
-    createdAt: wanted.createdAt ?? Date.parse("2026-11-20T12:00:00.000Z"),
+    createdAt: wanted.createdAt ?? createdAt,
     opened,
     publicView: view,
     views: [

@@ -5,6 +5,7 @@ import { createZip } from "../../../core/certificates/evidence-zip.ts";
 import { fromBase64, fromBase64Url, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { keyKinds, signNote, createVerifierKey } from "../../../core/ledger/note.ts";
+import { renderPackedPages } from "../../../verifier/certificate-page.ts";
 import type { Signer } from "../../../storage/signer.ts";
 
 export type Files = Map<string, Uint8Array>;
@@ -36,6 +37,30 @@ export const setText = (files: Files, path: string, text: string): void => {
 };
 
 export const setJson = (files: Files, path: string, value: Json): void => setText(files, path, toCanonicalJson(value));
+
+const capturedVia = (files: Files): unknown => {
+  const lines = textOf(files, "audit/entries.jsonl")
+    .split("\n")
+    .filter((line) => line.includes('"type":"certificate.issued"'));
+  return files.has("audit/payloads.json")
+    ? jsonOf(files, "audit/payloads.json")[JSON.parse(lines[0] ?? "{}").seq ?? ""]?.payload?.captured_via
+    : undefined;
+};
+
+/** The page that an issuer would put beside a changed certificate; unchanged where no page could show it. */
+export const withFittingPage = (given: ReadonlyMap<string, Uint8Array>): Files => {
+  const files = new Map(given);
+  const { redacted = [] } = jsonOf(files, "manifest.json");
+  const pages = renderPackedPages({
+    files,
+    certificate: jsonOf(files, "certificate.json"),
+    redacted,
+    loggedCaptureMethod: capturedVia(files),
+  });
+  const [page] = pages ?? [];
+  if (page !== undefined) setText(files, "certificate.html", page);
+  return files;
+};
 
 /** The lists of the manifest as they would have to be for these files. */
 export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {

@@ -11,7 +11,7 @@ import { trustOf } from "../../../verifier/trust.ts";
 import { checkTimeOrder, defaultVerificationOptions, verifyPack, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { createSecret } from "../../support/note-keys.ts";
-import { jsonOf, resigned, setJson, zipped, type Files } from "./repack.ts";
+import { jsonOf, resigned, setJson, type Files, withFittingPage, zipped } from "./repack.ts";
 import {
   auditOrigin,
   issuer,
@@ -217,35 +217,41 @@ describe("an erased person", () => {
   const erasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
     const files = new Map(await buildPackFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
     setJson(files, "certificate.json", change(jsonOf(files, "certificate.json"), files));
-    return verifyPack(zipped(await resigned(files, issuer)), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
+    return verifyPack(zipped(await resigned(withFittingPage(files), issuer)), {
+      ...defaultVerificationOptions,
+      trust: trustOf(trustDocument),
+    });
   };
   const withoutPayloads = (certificate: JsonObject, files: Files): JsonObject => {
     setJson(files, "audit/payloads.json", {});
     return certificate;
   };
 
-  test("leaves a valid pack without evidence and audit payloads, and the report says so", async () => {
+  test("leaves a valid pack without evidence, but not without audit payloads", async () => {
     expect((await erasedPack((c) => ({ ...c, evidence: null }))).verdict).toBe("valid");
     const report = await erasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
-    expect(report).toMatchObject({ verdict: "valid", missing: [] });
-    const { detail } = report.checks.find(({ id }) => id === "audit.issuance")!;
-    expect(detail).toBe("the person's details were erased at 2026-04-05T06:08:08.009Z, together with the payload of the issuance");
+    expect(report.verdict).toBe("incomplete");
+    expect(report.missing).toEqual([
+      "audit.issuance: the audit payload of the issuance is not in the pack",
+      "audit.status: the audit payload of the withdrawal is not in the pack",
+      "audit.policies: the audit payload of the policies is not in the pack",
+    ]);
   });
 
   test("does not excuse unbound evidence", async () => {
     const report = await erasedPack(withoutPayloads);
-    expect(report.missing).toEqual(["audit.issuance: the audit payload of the issuance is not in the pack"]);
+    expect(report.missing[0]).toBe("audit.issuance: the audit payload of the issuance is not in the pack");
   });
 
   test("must be proven by an audit entry", async () => {
     const files = new Map(await buildPackFiles((await worldOf()).parts));
     const certificate = { ...jsonOf(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
     setJson(files, "certificate.json", certificate);
-    const report = await verifyPack(zipped(await resigned(files, issuer)), {
+    const report = await verifyPack(zipped(await resigned(withFittingPage(files), issuer)), {
       ...defaultVerificationOptions,
       trust: trustOf(trustDocument),
     });
-    expect(report.missing).toEqual(["audit.status: the audit entry of the erasure is not in the pack"]);
+    expect(report).toMatchObject({ verdict: "invalid", failed: "audit.status" });
   });
 });
 

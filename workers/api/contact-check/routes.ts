@@ -74,12 +74,10 @@ const matchResultSchema = z
       description:
         "Whether the certificate currently names you as a recipient. If the form asked about each recipient, `true` also means that the person accepted you.",
     }),
-    one_to_one: z
-      .boolean()
-      .openapi({
-        description:
-          "Whether the person consented to each recipient individually: the form named a single recipient or asked about each one separately.",
-      }),
+    one_to_one: z.boolean().openapi({
+      description:
+        "Whether the person consented to each recipient individually: the form named a single recipient or asked about each one separately.",
+    }),
   })
   .openapi("Match");
 

@@ -17,11 +17,14 @@ import { toPublicView, toWithdrawalReceiptView } from "../../../core/certificate
 import { shardOfId, type CertId } from "../../../core/ids.ts";
 import { parseReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";
+import { createPolicyLinkedEvent } from "../../../core/policies/snapshot.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import { listCertificateEntries } from "../../../storage/outboxes/audit.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
+import { commit } from "../../../storage/commit.ts";
+import { findUnloggedCapture } from "../../../storage/policies.ts";
 import { listEntityAnchors, type EntityAnchor } from "../../../storage/outboxes/anchors.ts";
 import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies, CertificateWriteDependencies } from "./dependencies.ts";
@@ -61,7 +64,8 @@ const packAudit = async (
       chain.tag,
       rows.map(({ id }) => id),
     );
-    if (trail === null) return null;
+    // Every change on the certificate needs its entry: the verifier refuses a claim without one.
+    if (trail === null || trail.entries.length < rows.length) return null;
     const committed = new Map(rows.map((row) => [row.id, row.committed]));
     return {
       chainIndex: trail.chainIndex,
@@ -78,6 +82,17 @@ const packAudit = async (
     };
   });
   return packed ?? null;
+};
+
+/**
+ * An issuance that shares an earlier capture links it in its own batch, without an entry, because reading the capture first would cost a
+ * round trip. The first export logs the link, so that the pack proves its policies.
+ */
+const logSharedPolicies = async (services: CertificateWriteDependencies, db: Database, opened: OpenedCertificate): Promise<void> => {
+  const { certificate, chain } = opened;
+  const capture = certificate.policiesCaptured ? await findUnloggedCapture(db, certificate.id) : null;
+  if (capture === null) return;
+  await commit(db, services, [], [createPolicyLinkedEvent({ certId: certificate.id, chain }, capture, services.clock())]);
 };
 
 const packedEventNames = { "certificate.issued": "issued", "certificate.revoked": "revoked" } as const;
@@ -138,6 +153,7 @@ export const exportEvidence = async (
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
   const db = services.shards.forId(certId);
+  await logSharedPolicies(services, db, read.value.opened);
   const [identity, anchors, entityWithdrawals, audit] = await Promise.all([
     getBusinessIdentity(db, reader.business.id),
     listEntityAnchors(db, certId),

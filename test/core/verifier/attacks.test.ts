@@ -1,0 +1,328 @@
+// Packs in which a dishonest issuer hides a lie behind an erasure, an older format, a second recipient or an unbound member. Everything is
+// listed, rendered and signed again with the right key. The table in docs/reference/proof-checks.md is checked here.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import type { Json, JsonObject } from "../../../core/canonical-json.ts";
+import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
+import { trustOf } from "../../../verifier/trust.ts";
+import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
+import { issuer, plainTrust, worldOf, type Wanted } from "./evidence.ts";
+import { jsonOf, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
+
+type Change = (files: Files) => unknown;
+
+const recent: Wanted = { isRecent: true, anchors: "anchored" };
+const twoRecipients = ["Bright Homes Inc", "€ Euro SA"];
+const packOf = async (wanted: Wanted) => buildPackFiles((await worldOf({ ...recent, ...wanted })).parts);
+const erased = await packOf({ isErased: true });
+const erasedWithdrawn = await packOf({ isErased: true, isRevoked: true, isAcknowledged: true });
+const erasedPartly = await packOf({ isErased: true, withdrawnFrom: twoRecipients, isCeasedInPart: true });
+const redacted = await packOf({ redacted: true });
+const partly = await packOf({ withdrawnFrom: twoRecipients, isCeasedInPart: true });
+const overdue = await packOf({ isRevoked: true });
+const withdrawn = await packOf({ isRevoked: true, isAcknowledged: true });
+
+const verdictAfter = async (from: ReadonlyMap<string, Uint8Array>, keepsPage: boolean, ...changes: readonly Change[]): Promise<string> => {
+  const files = new Map(from);
+  for (const change of changes) await change(files);
+  const report = await verifyPack(zipped(await resigned(keepsPage ? files : withFittingPage(files), issuer)), {
+    ...defaultVerificationOptions,
+    trust: trustOf(plainTrust),
+  });
+  const names = report.failed ?? report.missing.map((line) => line.slice(0, line.indexOf(":"))).join(", ");
+  return `${report.verdict} ${names}`.trim();
+};
+
+const edit =
+  (path: string, change: (value: JsonObject) => Json): Change =>
+  (files) =>
+    setJson(files, path, change(jsonOf(files, path)));
+const says = (members: JsonObject): Change => edit("certificate.json", (certificate) => ({ ...certificate, ...members }));
+const withdrawalSays = (members: JsonObject): Change =>
+  edit("certificate.json", (c) => ({ ...c, withdrawal: { ...(c.withdrawal as JsonObject), ...members } }));
+const recipientSays = (at: number, members: JsonObject): Change =>
+  edit("certificate.json", (c) => ({
+    ...c,
+    entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one, index) => (index === at ? { ...one, ...members } : one)),
+  }));
+const forgetting = (...names: readonly string[]): Change =>
+  edit("certificate.json", (c) => ({
+    ...c,
+    entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map(
+      (one) => Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name))) as JsonObject,
+    ),
+  }));
+const without =
+  (pattern: RegExp): Change =>
+  (files) => {
+    for (const path of [...files.keys()]) if (pattern.test(path)) files.delete(path);
+  };
+const entriesIn = (files: Files): AuditEntry[] =>
+  textOf(files, "audit/entries.jsonl")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AuditEntry);
+const withoutPayload =
+  (type: string): Change =>
+  (files) => {
+    const dropped = entriesIn(files).filter((entry) => entry.type === type);
+    edit("audit/payloads.json", (payloads) =>
+      Object.fromEntries(Object.entries(payloads).filter(([seq]) => !dropped.some((entry) => entry.seq === seq))),
+    )(files);
+  };
+const withoutEntry =
+  (type: string): Change =>
+  (files) => {
+    withoutPayload(type)(files);
+    const entries = entriesIn(files);
+    for (const { seq } of entries.filter((entry) => entry.type === type)) files.delete(`audit/${seq}.tlog-proof`);
+    const kept = entries.filter((entry) => entry.type !== type);
+    setText(files, "audit/entries.jsonl", kept.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
+  };
+const policySays =
+  (members: JsonObject): Change =>
+  (files) => {
+    const change = (list: JsonObject[]): JsonObject[] => list.map((one, at) => (at === 0 ? { ...one, ...members } : one));
+    edit("certificate.json", (c) => ({ ...c, policies: change(c.policies as JsonObject[]) }))(files);
+    setJson(files, "policies/index.json", change(jsonOf(files, "policies/index.json")));
+  };
+const withoutPolicies: Change = (files) => {
+  without(/^policies\/.*\.txt$/)(files);
+  setJson(files, "policies/index.json", []);
+  says({ policies: [] })(files);
+};
+const renumbered = (at: number, number: number): Change =>
+  edit("certificate.json", (c) => ({
+    ...c,
+    entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one, index) =>
+      index === at ? { ...one, receipt_url: String(one.receipt_url).replace(/=\d+$/, `=${number}`) } : one,
+    ),
+  }));
+const attestationOn: Change = edit("certificate.json", (c) => ({
+  ...c,
+  anchor: { ...(c.anchor as JsonObject), attested: { tree_size: "40", time: "2026-11-28T05:06:08.000Z", time_source: "rfc3161" } },
+}));
+const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
+const quiet: Change = edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest);
+
+const later = "2027-03-01T00:00:00.000Z";
+
+describe("honest recent packs", () => {
+  test.each([
+    ["erased", erased],
+    ["erased after a withdrawal", erasedWithdrawn],
+    ["erased after a withdrawal from single recipients", erasedPartly],
+    ["withdrawn", withdrawn],
+    ["withdrawn from single recipients", partly],
+    ["redacted", redacted],
+  ] as const)("are valid: %s", async (_, pack) => {
+    expect(await verdictAfter(pack, true)).toBe("valid");
+  });
+});
+
+interface Attack {
+  readonly lie: string;
+  /** Verdict and checks, as in the table of docs/reference/proof-checks.md. */
+  readonly found: string;
+  readonly pack: ReadonlyMap<string, Uint8Array>;
+  readonly changes: readonly Change[];
+  /** The page stays as it was; otherwise the issuer renders it again. */
+  readonly keepsPage?: true;
+}
+const attack = (lie: string, found: string, pack: Attack["pack"], ...changes: readonly Change[]): Attack => ({ lie, found, pack, changes });
+
+const attacks: readonly Attack[] = [
+  attack(
+    "erased, without the payload of the issuance: a sandbox certificate is called live",
+    "incomplete `audit.issuance`",
+    erased,
+    says({ environment: "sandbox", evidence: null }),
+    withoutPayload("certificate.issued"),
+  ),
+  attack(
+    "erased, without the payload of the policies: other policies",
+    "incomplete `audit.policies`",
+    erased,
+    withoutPolicies,
+    withoutPayload("policy.linked"),
+  ),
+  attack(
+    "erased, without the payload of the withdrawal: another method",
+    "incomplete `audit.status`",
+    erasedWithdrawn,
+    withdrawalSays({ method: "manage_link" }),
+    withoutPayload("certificate.revoked"),
+  ),
+  attack(
+    "erased, without the payload of the withdrawal: another scope",
+    "incomplete `audit.status`",
+    erasedWithdrawn,
+    withdrawalSays({ scope: "business" }),
+    withoutPayload("certificate.revoked"),
+  ),
+  attack(
+    "erased, without the payload: a recipient's withdrawal is kept quiet",
+    "invalid `audit.status`",
+    erasedPartly,
+    quiet,
+    withoutReceipts,
+    withoutEntry("business.entities_ceased"),
+    withoutPayload("certificate.entities_withdrawn"),
+  ),
+  attack(
+    "erased, without the payload: an acknowledgment is invented",
+    "incomplete `audit.status`",
+    erasedPartly,
+    recipientSays(1, { cease_acknowledged_at: later }),
+    withoutPayload("business.entities_ceased"),
+  ),
+  attack("erased, without the payload of the erasure", "incomplete `audit.status`", erased, withoutPayload("certificate.subject_erased")),
+  attack(
+    "erased, without the payload of the acknowledgment",
+    "incomplete `audit.status`",
+    erasedWithdrawn,
+    withoutPayload("business.ceased"),
+  ),
+  attack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, withoutEntry("certificate.revoked")),
+  attack(
+    "a withdrawal from single recipients without its entry",
+    "invalid `audit.status`",
+    partly,
+    withoutEntry("certificate.entities_withdrawn"),
+  ),
+  attack("an acknowledgment without its entry", "invalid `audit.status`", withdrawn, withoutEntry("business.ceased")),
+  attack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, withoutEntry("business.entities_ceased")),
+  attack("an erasure without its entry", "invalid `audit.status`", erased, withoutEntry("certificate.subject_erased")),
+  attack("policies without their entry", "invalid `audit.policies`", withdrawn, withoutEntry("policy.linked")),
+  attack("an entry of policies that the certificate does not show", "invalid `audit.policies`", withdrawn, withoutPolicies),
+  attack(
+    "policies that are called pending, although an entry links none or some",
+    "invalid `audit.policies`",
+    withdrawn,
+    says({ policies_status: "pending" }),
+  ),
+  attack("a deadline on an active certificate", "invalid `audit.status`", partly, says({ cease_by: later })),
+  attack(
+    "called older: a recent withdrawal from single recipients without receipts, methods and times of receipt",
+    "incomplete `entities.receipt`",
+    partly,
+    withoutReceipts,
+    forgetting("method", "received_at"),
+  ),
+  attack("called older: a recent certificate without methods", "invalid `entities.receipt`", partly, forgetting("method")),
+  attack("another method for the second recipient only", "invalid `entities.receipt`", partly, recipientSays(1, { method: "manage_link" })),
+  attack(
+    "another method for the second recipient only, without receipts",
+    "invalid `audit.status`",
+    partly,
+    withoutReceipts,
+    recipientSays(1, { method: "manage_link" }),
+  ),
+  attack(
+    "another time for the second recipient only, without receipts",
+    "invalid `audit.status`",
+    partly,
+    withoutReceipts,
+    recipientSays(1, { withdrawn_at: "2026-12-30T06:06:08.010Z" }),
+  ),
+  attack("the second recipient in a withdrawal of its own", "invalid `entities.receipt`", partly, renumbered(1, 2)),
+  attack("withdrawals that are not numbered from 1", "invalid `audit.status`", partly, withoutReceipts, renumbered(0, 3), renumbered(1, 3)),
+  attack("a receipt of a recipient's withdrawal at another address", "invalid `cert.consistency`", partly, (files) =>
+    recipientSays(0, { receipt_url: "https://svc.example/v1/certs/cc_other/receipt?withdrawal=1" })(files),
+  ),
+  attack(
+    "the acknowledgment moved to another recipient",
+    "invalid `audit.status`",
+    partly,
+    recipientSays(0, { cease_acknowledged_at: null, overdue: true }),
+  ),
+  attack(
+    "another time at which the business received the withdrawal",
+    "invalid `audit.status`",
+    withdrawn,
+    withdrawalSays({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
+  ),
+  attack(
+    "a withdrawal by the person that the business is said to have received",
+    "invalid `cert.consistency`",
+    withdrawn,
+    withdrawalSays({ received_at: "2026-12-30T01:00:00.000Z" }),
+  ),
+  attack(
+    "another address of a policy",
+    "invalid `audit.policies`",
+    withdrawn,
+    policySays({ source_url: "https://www.acme-solar.example/new" }),
+  ),
+  attack(
+    "another time of a policy's capture",
+    "invalid `audit.policies`",
+    withdrawn,
+    policySays({ captured_at: "2026-11-28T05:06:07.089Z" }),
+  ),
+  attack("another id of a policy", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
+  attack("redacted: another privacy signal of the browser", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
+  attack("an overdue withdrawal that is called on time", "invalid `cert.consistency`", overdue, withdrawalSays({ overdue: false })),
+  attack(
+    "details of the person on an erased certificate",
+    "invalid `cert.consistency`",
+    erased,
+    says({ subject: { email: "p***@example.com" } }),
+  ),
+  attack("a list of what was left out with an unknown name", "invalid `cert.consistency`", redacted, (files) =>
+    edit("manifest.json", (m) => ({ ...m, redacted: [...(m.redacted as string[]), "withdrawal"].sort() }))(files),
+  ),
+  attack("an anchor on the certificate that is older than the certificate", "invalid `anchor.statement`", withdrawn, (files) =>
+    edit("certificate.json", (c) => ({
+      ...c,
+      anchor: { ...(c.anchor as JsonObject), anchored_at: "2026-11-20T00:00:00.000Z" },
+    }))(files),
+  ),
+  attack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, attestationOn),
+  attack("files of a withdrawal without its statement beside an active certificate", "invalid `revoke.statement`", partly, (files) => {
+    files.set("anchors/revoked/receipt.json", withdrawn.get("anchors/revoked/receipt.json") as Uint8Array);
+  }),
+  {
+    ...attack("a page that calls a withdrawn certificate active", "invalid `cert.consistency`", withdrawn, (files) =>
+      setText(
+        files,
+        "certificate.html",
+        textOf(files, "certificate.html").replace("<strong>Withdrawn</strong>", "<strong>Active.</strong>"),
+      ),
+    ),
+    keepsPage: true,
+  },
+  {
+    ...attack("a page with a sentence more", "invalid `cert.consistency`", redacted, (files) =>
+      setText(files, "certificate.html", textOf(files, "certificate.html").replace("</main>", "<p>Everything was checked.</p></main>")),
+    ),
+    keepsPage: true,
+  },
+];
+
+describe("a lie by the issuer", () => {
+  test.each(attacks.map((one) => [one.lie, one] as const))("is found: %s (T8)", async (_, { found, pack, changes, keepsPage }) => {
+    expect((await verdictAfter(pack, keepsPage ?? false, ...changes)).replace(/[a-z]+\.[a-z_.]+/g, "`$&`")).toBe(found);
+  });
+
+  test("has a row in docs/reference/proof-checks.md", () => {
+    const table = ["| Lie | Found as |", "|---|---|", ...attacks.map(({ lie, found }) => `| ${lie} | ${found} |`)].join("\n");
+    expect(readFileSync("docs/reference/proof-checks.md", "utf8")).toContain(table);
+  });
+});
+
+describe("an older format", () => {
+  const older = { isOlderFormat: true, anchors: "anchored", withdrawnFrom: twoRecipients } as const;
+
+  test("is accepted when everything was logged before it changed", async () => {
+    const pack = await buildPackFiles((await worldOf(older)).parts);
+    expect(await verdictAfter(pack, false)).toBe("valid");
+    expect(await verdictAfter(pack, false, withoutReceipts, forgetting("method", "received_at"))).toBe("valid");
+  });
+
+  test("is incomplete when something was logged after it changed", async () => {
+    const pack = await buildPackFiles((await worldOf({ ...older, isRecent: true })).parts);
+    expect(await verdictAfter(pack, false)).toBe("incomplete audit.status, audit.policies");
+  });
+});

@@ -1,0 +1,470 @@
+// Builds lying packs from honest ones, by seed. Each pack tells one lie that something logged, hashed or signed contradicts, and tries to
+// cover it: it drops, swaps or moves what binds the lie, and lists, renders and signs the pack again.
+import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import type { Json, JsonObject } from "../../../core/canonical-json.ts";
+import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { issuer, worldOf, type Wanted } from "./evidence.ts";
+import { jsonOf, randomBelow, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
+
+type Pack = ReadonlyMap<string, Uint8Array>;
+type Next = (below: number) => number;
+
+interface HonestPack {
+  readonly name: string;
+  readonly files: Pack;
+  /** The same kind of pack of another certificate. */
+  readonly donor: Pack;
+}
+
+const recipients = ["Bright Homes Inc", "€ Euro SA"];
+const situations: Readonly<Record<string, Wanted>> = {
+  active: {},
+  redacted: { redacted: true },
+  answered: { accepted: ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA"], withdrawnFrom: recipients },
+  withdrawn: { isRevoked: true, isAcknowledged: true },
+  "withdrawn from recipients": { withdrawnFrom: recipients, isCeasedInPart: true },
+  "withdrawn from recipients, then altogether": { withdrawnFrom: recipients, isRevoked: true },
+  erased: { isErased: true },
+  "erased, withdrawn": { isErased: true, isRevoked: true, isAcknowledged: true },
+  "erased, withdrawn from recipients": { isErased: true, withdrawnFrom: recipients, isCeasedInPart: true },
+  "erased, redacted, withdrawn": { isErased: true, redacted: true, isRevoked: true, isAcknowledged: true },
+};
+
+/** An erased certificate has no evidence and no masked details, as the product makes it. */
+const packOf = async (wanted: Wanted): Promise<Pack> => {
+  const { parts } = await worldOf({ ...wanted, isRecent: true, anchors: "anchored" });
+  const { opened, publicView } = parts;
+  if (!wanted.isErased) return buildPackFiles(parts);
+  const certificate = { ...opened.certificate, subjectMasked: {} };
+  return buildPackFiles({ ...parts, opened: { ...opened, certificate, evidence: null }, publicView: { ...publicView, subject: {} } });
+};
+
+export const buildHonestPacks = (): Promise<readonly HonestPack[]> =>
+  Promise.all(
+    Object.entries(situations).map(async ([name, wanted]) => ({
+      name,
+      files: await packOf(wanted),
+      donor: await packOf({ ...wanted, isAnother: true }),
+    })),
+  );
+
+const certificateIn = (files: Pack): JsonObject => jsonOf(files, "certificate.json");
+const listIn = (files: Pack, name: string): readonly JsonObject[] => (certificateIn(files)[name] ?? []) as JsonObject[];
+const setMembers = (files: Files, members: JsonObject): void => setJson(files, "certificate.json", { ...certificateIn(files), ...members });
+const setWithdrawal = (files: Files, members: JsonObject): void =>
+  setMembers(files, { withdrawal: { ...(certificateIn(files).withdrawal as JsonObject), ...members } });
+const setItem = (files: Files, name: string, at: number, members: JsonObject): void =>
+  setMembers(files, { [name]: listIn(files, name).map((item, index) => (index === at ? { ...item, ...members } : item)) });
+
+const entriesIn = (files: Pack): readonly AuditEntry[] =>
+  textOf(files, "audit/entries.jsonl")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as AuditEntry);
+const setEntries = (files: Files, entries: readonly AuditEntry[]): void =>
+  setText(files, "audit/entries.jsonl", entries.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
+const payloadsIn = (files: Pack): Readonly<Record<string, Json>> => jsonOf(files, "audit/payloads.json");
+const dropPayloads = (files: Files, seqs: readonly string[]): void =>
+  setJson(files, "audit/payloads.json", Object.fromEntries(Object.entries(payloadsIn(files)).filter(([seq]) => !seqs.includes(seq))));
+const dropEntries = (files: Files, isDropped: (entry: AuditEntry) => boolean): void => {
+  const dropped = entriesIn(files).filter(isDropped);
+  dropPayloads(
+    files,
+    dropped.map(({ seq }) => seq),
+  );
+  for (const { seq } of dropped) files.delete(`audit/${seq}.tlog-proof`);
+  setEntries(
+    files,
+    entriesIn(files).filter((entry) => !isDropped(entry)),
+  );
+};
+const dropFiles = (files: Files, pattern: RegExp): boolean => {
+  const paths = [...files.keys()].filter((path) => pattern.test(path));
+  for (const path of paths) files.delete(path);
+  return paths.length > 0;
+};
+const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(items.length)];
+
+/** Entry types that a certificate has a claim about; others, such as reads, may be left out. */
+const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
+const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
+
+const otherTime = (time: unknown, next: Next): string =>
+  new Date(Date.parse(String(time)) + (next(2) === 0 ? -1 : 1) * (1 + next(86_400_000))).toISOString();
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Changes the files and returns what the lie is; null where the pack has nothing to lie about in this way. */
+type Lie = (files: Files, next: Next, donor: Pack) => string | null;
+
+const contradictions: readonly Lie[] = [
+  (files) => {
+    setMembers(files, { environment: certificateIn(files).environment === "live" ? "sandbox" : "live" });
+    return "the other environment";
+  },
+  (files) => {
+    const { gpc } = certificateIn(files).signals as JsonObject;
+    setMembers(files, { signals: { gpc: !gpc } });
+    return "the other privacy signal";
+  },
+  (files) => {
+    if (certificateIn(files).withdrawal === null) return null;
+    setWithdrawal(files, { method: "manage_link" });
+    return "another method of withdrawal";
+  },
+  (files) => {
+    if (certificateIn(files).withdrawal === null) return null;
+    setWithdrawal(files, { scope: "business" });
+    return "another scope of withdrawal";
+  },
+  (files, next) => {
+    const { withdrawal } = certificateIn(files);
+    if (withdrawal === null) return null;
+    const name = pick(["withdrawn_at", "cease_by"], next) as string;
+    setWithdrawal(files, { [name]: otherTime((withdrawal as JsonObject)[name], next) });
+    return `another ${name}`;
+  },
+  (files, next) => {
+    const { withdrawal } = certificateIn(files);
+    if (withdrawal === null) return null;
+    const receivedAt = new Date(Date.parse(String((withdrawal as JsonObject).withdrawn_at)) - next(3_600_000)).toISOString();
+    setWithdrawal(files, { method: "business_recorded", received_at: receivedAt });
+    return "a time at which the business received it";
+  },
+  (files, next) => {
+    const { withdrawal } = certificateIn(files);
+    if (withdrawal === null) return null;
+    setWithdrawal(files, { cease_acknowledged_at: otherTime((withdrawal as JsonObject).withdrawn_at, next) });
+    return "an acknowledgment at another time";
+  },
+  (files) => {
+    if (!isText((certificateIn(files).withdrawal as JsonObject | null)?.cease_acknowledged_at)) return null;
+    setWithdrawal(files, { cease_acknowledged_at: null });
+    return "no acknowledgment";
+  },
+  (files) => {
+    if (certificateIn(files).status === "active") return null;
+    setMembers(files, { status: "active", withdrawal: null, cease_by: null });
+    dropFiles(files, /^anchors\/revoked\//);
+    return "no withdrawal";
+  },
+  (files, next) => {
+    const at = next(2);
+    const item = listIn(files, "entities_withdrawn")[at];
+    if (item === undefined) return null;
+    const name = pick(["withdrawn_at", "cease_by", "cease_acknowledged_at"], next) as string;
+    setItem(files, "entities_withdrawn", at, { [name]: otherTime(item[name] ?? item.withdrawn_at, next) });
+    return `another ${name} of recipient ${at}`;
+  },
+  (files, next) => {
+    const at = next(2);
+    if (listIn(files, "entities_withdrawn")[at] === undefined) return null;
+    const members = pick<JsonObject>(
+      [{ method: "manage_link" }, { entity: "Acme Solar LLC" }, { entity: "Nobody Ltd" }],
+      next,
+    ) as JsonObject;
+    setItem(files, "entities_withdrawn", at, members);
+    return `recipient ${at} with ${Object.values(members)}`;
+  },
+  (files, next) => {
+    const listed = listIn(files, "entities_withdrawn");
+    if (listed.length === 0) return null;
+    setMembers(files, { entities_withdrawn: listed.toSpliced(next(2), 1) });
+    return "a recipient less";
+  },
+  (files) => {
+    const { entities_withdrawn: listed, ...rest } = certificateIn(files);
+    if (listed === undefined) return null;
+    setJson(files, "certificate.json", rest);
+    dropFiles(files, /^(?:withdrawals|anchors\/withdrawn-1)\//);
+    return "no withdrawal from recipients";
+  },
+  (files, next) => {
+    const at = next(2);
+    const name = pick(["source_url", "captured_at", "id"], next) as string;
+    const before = listIn(files, "policies")[at]?.[name];
+    const value = name === "captured_at" ? otherTime(before, next) : `${String(before)}-2`;
+    setItem(files, "policies", at, { [name]: value });
+    const index = jsonOf(files, "policies/index.json") as JsonObject[];
+    setJson(
+      files,
+      "policies/index.json",
+      index.map((item, index_) => (index_ === at ? { ...item, [name]: value } : item)),
+    );
+    return `another ${name} of policy ${at}`;
+  },
+  (files, next) => {
+    const at = next(2);
+    const policy = listIn(files, "policies")[at];
+    const text = `We may do anything, version ${next(1_000)}.\n`;
+    const hash = sha256Hex(text);
+    const path = `policies/${policy?.kind}-${hash}.txt`;
+    files.delete(`policies/${policy?.kind}-${policy?.content_hash}.txt`);
+    setText(files, path, text);
+    setItem(files, "policies", at, { content_hash: hash });
+    const index = jsonOf(files, "policies/index.json") as JsonObject[];
+    setJson(
+      files,
+      "policies/index.json",
+      index.map((item, index_) => (index_ === at ? { ...item, content_hash: hash, path } : item)),
+    );
+    return `another text of policy ${at}`;
+  },
+  (files, next) => {
+    const only = next(3);
+    const kept = listIn(files, "policies").filter((_, at) => at === only);
+    setMembers(files, { policies: kept as JsonObject[], policies_status: pick(["pending", "captured", "unavailable"], next) as string });
+    const index = (jsonOf(files, "policies/index.json") as JsonObject[]).filter(({ kind }) => kept.some((policy) => policy.kind === kind));
+    setJson(files, "policies/index.json", index);
+    for (const path of [...files.keys()])
+      if (path.endsWith(".txt") && path.startsWith("policies/") && !index.some((item) => item.path === path)) files.delete(path);
+    return "policies less";
+  },
+  (files, next) => {
+    const { subject_erased_at: at, issued_at: issuedAt } = certificateIn(files);
+    setMembers(files, { subject_erased_at: isText(at) && next(2) === 0 ? null : otherTime(at ?? issuedAt, next) });
+    return "another erasure";
+  },
+  (files, next) => {
+    const { evidence } = certificateIn(files);
+    if (evidence === null) return null;
+    const changed = { ...(evidence as JsonObject), ip: `203.0.113.${8 + next(200)}` };
+    setMembers(files, { evidence: changed, evidence_hash: sha256Hex(toCanonicalJson(changed)) });
+    return "other evidence";
+  },
+  (files, next) => {
+    setMembers(files, { evidence_hash: sha256Hex(`${next(1_000_000)}`) });
+    return "another hash of the evidence";
+  },
+  (files, next) => {
+    const name = pick(
+      ["purpose", "origin_domain", "business_name", "disclosure_text", "issued_at", "fingerprint", "subject_hash"],
+      next,
+    ) as string;
+    setMembers(files, {
+      [name]: name === "issued_at" ? otherTime(certificateIn(files)[name], next) : `${String(certificateIn(files)[name])}x`,
+    });
+    return `another ${name}`;
+  },
+  (files, next) => {
+    const marks = ["Consent", "live", "SHA-256", "Public page", "UTC", "</main>"];
+    const mark = marks[next(marks.length)] as string;
+    const page = textOf(files, "certificate.html");
+    if (!page.includes(mark)) return null;
+    setText(files, "certificate.html", page.replace(mark, `${mark} <b>and more</b>`));
+    return `page: a page with more after ${mark}`;
+  },
+];
+
+const drops: readonly Lie[] = [
+  (files, next) => {
+    const entry = pick(claimedEntries(files), next) as AuditEntry;
+    dropPayloads(files, [entry.seq]);
+    return `no payload of ${entry.type}`;
+  },
+  (files) => {
+    setJson(files, "audit/payloads.json", {});
+    return "no payloads";
+  },
+  (files, next) => {
+    const entry = pick(claimedEntries(files), next) as AuditEntry;
+    dropEntries(files, ({ seq }) => seq === entry.seq);
+    return `no entry ${entry.type}`;
+  },
+  (files, next) => {
+    const patterns = [
+      /^withdrawals\//,
+      /^withdrawals\/1\/sig/,
+      /^anchors\/withdrawn-1\//,
+      /^anchors\/issued\//,
+      /^anchors\/revoked\//,
+      /^audit\//,
+    ];
+    const pattern = [...patterns, /^audit\/heads/, /\.tlog-proof$/, /^subject\/c/, /^policies\/.*txt$/, /entry\.tlog-proof$/][
+      next(11)
+    ] as RegExp;
+    return dropFiles(files, pattern) ? `no files ${pattern.source}` : null;
+  },
+  (files) => {
+    if (certificateIn(files).evidence === null) return null;
+    setMembers(files, { evidence: null });
+    return "no evidence, without saying so";
+  },
+];
+
+const swaps: readonly Lie[] = [
+  (files, next, donor) => {
+    const path = pick(
+      [...files.keys()].filter((name) => /^(?:audit|anchors|withdrawals|fingerprint|subject)\//.test(name)),
+      next,
+    ) as string;
+    const other = donor.get(path);
+    if (other === undefined || toHexText(other) === toHexText(files.get(path) as Uint8Array)) return null;
+    files.set(path, other);
+    return `${path} of another certificate`;
+  },
+  (files, next, donor) => {
+    const entry = pick(claimedEntries(files), next) as AuditEntry;
+    const other = entriesIn(donor).find(({ type }) => type === entry.type);
+    const payload = payloadsIn(donor)[other?.seq ?? ""];
+    if (payload === undefined) return null;
+    setJson(files, "audit/payloads.json", { ...payloadsIn(files), [entry.seq]: payload });
+    return `the payload of another ${entry.type}`;
+  },
+  (files, next, donor) => {
+    const names = [
+      "signature",
+      "evidence_hash",
+      "preimage",
+      "canonical",
+      "anchor",
+      "policies",
+      "verify_url",
+      "fingerprint",
+      "disclosure_text",
+    ];
+    const name = pick(names, next) as string;
+    const [mine, other] = [certificateIn(files)[name], certificateIn(donor)[name]];
+    if (other === undefined || toCanonicalJson(mine ?? null) === toCanonicalJson(other)) return null;
+    setMembers(files, { [name]: other });
+    return `${name} of another certificate`;
+  },
+  (files, _, donor) => {
+    setText(files, "certificate.html", textOf(donor, "certificate.html"));
+    return "page: the page of another certificate";
+  },
+];
+
+const moves: readonly Lie[] = [
+  (files, next) => {
+    const [a, b] = [pick(claimedEntries(files), next), pick(claimedEntries(files), next)] as [AuditEntry, AuditEntry];
+    if (a.seq === b.seq) return null;
+    const payloads = payloadsIn(files);
+    setJson(files, "audit/payloads.json", { ...payloads, [a.seq]: payloads[b.seq] as Json, [b.seq]: payloads[a.seq] as Json });
+    return `payloads of ${a.type} and ${b.type} exchanged`;
+  },
+  (files) => {
+    const [first, second] = listIn(files, "policies") as [JsonObject, JsonObject];
+    const exchanged = (item: JsonObject): JsonObject => ({
+      ...item,
+      source_url: (item.kind === first.kind ? second : first).source_url as string,
+    });
+    setMembers(files, { policies: [exchanged(first), exchanged(second)] });
+    setJson(files, "policies/index.json", (jsonOf(files, "policies/index.json") as JsonObject[]).map(exchanged));
+    return "addresses of the policies exchanged";
+  },
+  (files, next) => {
+    const [first, second] = listIn(files, "entities_withdrawn");
+    if (first === undefined || second === undefined) return null;
+    const numbered = (item: JsonObject, number: number): JsonObject => ({
+      ...item,
+      receipt_url: String(item.receipt_url).replace(/=\d+$/, `=${number}`),
+    });
+    setMembers(files, { entities_withdrawn: next(2) === 0 ? [first, numbered(second, 2)] : [numbered(first, 2), numbered(second, 2)] });
+    return "a recipient moved to another withdrawal";
+  },
+  (files, next) => {
+    const at = next(2);
+    if (!isText(listIn(files, "entities_withdrawn")[at]?.cease_acknowledged_at)) return null;
+    setItem(files, "entities_withdrawn", at, { cease_acknowledged_at: null });
+    return `the acknowledgment taken from recipient ${at}`;
+  },
+  (files, next) => {
+    const folders = [...new Set([...files.keys()].flatMap((path) => /^anchors\/([^/]+)\//.exec(path)?.[1] ?? []))];
+    const [from, to] = [pick(folders, next), pick(folders, next)];
+    if (from === to) return null;
+    const name = pick(["statement.json", "receipt.json", "entry.tlog-proof"], next) as string;
+    files.set(`anchors/${to}/${name}`, files.get(`anchors/${from}/${name}`) as Uint8Array);
+    return `${name} moved from ${from} to ${to}`;
+  },
+  (files, next) => {
+    const entries = claimedEntries(files);
+    const entry = pick(entries, next) as AuditEntry;
+    const type = pick(["certificate.subject_read", "policy.linked", "business.ceased"], next) as string;
+    if (entry.type === type) return null;
+    setEntries(
+      files,
+      entriesIn(files).map((one) => (one.seq === entry.seq ? { ...one, type } : one)),
+    );
+    return `${entry.type} renamed to ${type}`;
+  },
+];
+
+const toHexText = (bytes: Uint8Array): string => sha256Hex(bytes);
+
+/**
+ * What hides a lie. Dropping an entry is not among them: with the claim gone too, nothing in a pack shows that anything was left out.
+ */
+const covers: readonly ((files: Files, next: Next) => string)[] = [
+  (files, next) => {
+    const entry = pick(claimedEntries(files), next);
+    if (entry !== undefined) dropPayloads(files, [entry.seq]);
+    return `payload of ${entry?.type} dropped`;
+  },
+  (files) => {
+    setJson(files, "audit/payloads.json", {});
+    return "payloads dropped";
+  },
+  (files) => {
+    dropFiles(files, /^(?:withdrawals|anchors\/withdrawn-1)\//);
+    return "receipts dropped";
+  },
+  (files) => {
+    const older = listIn(files, "entities_withdrawn").map(({ method: _, received_at: __, ...item }) => item as JsonObject);
+    if (older.length > 0) setMembers(files, { entities_withdrawn: older });
+    return "called older";
+  },
+  (files) => {
+    if (certificateIn(files).evidence === null) return "nothing";
+    setMembers(files, { evidence: null });
+    const manifest = jsonOf(files, "manifest.json");
+    const redacted = [...new Set([...manifest.redacted, "evidence"])].sort();
+    setJson(files, "manifest.json", { ...manifest, redacted });
+    return "evidence redacted";
+  },
+  (files) => {
+    setMembers(files, { anchor: null });
+    return "anchor not published";
+  },
+];
+
+/** What an issuer would call overdue, so that this member does not give the lie away. */
+const fitOverdue = (files: Files): void => {
+  const { created_at: createdAt } = jsonOf(files, "manifest.json") as { readonly created_at: string };
+  const { withdrawal } = certificateIn(files) as { readonly withdrawal: JsonObject | null };
+  const whole = withdrawal?.cease_acknowledged_at ?? null;
+  const isOverdue = (item: JsonObject): boolean => (item.cease_acknowledged_at ?? whole) === null && createdAt > String(item.cease_by);
+  const fitted = (item: JsonObject): JsonObject => ({ ...item, overdue: isOverdue(item) });
+  if (withdrawal !== null) setMembers(files, { withdrawal: fitted(withdrawal) });
+  if (listIn(files, "entities_withdrawn").length > 0)
+    setMembers(files, { entities_withdrawn: listIn(files, "entities_withdrawn").map(fitted) });
+};
+
+export interface LyingPack {
+  /** Names seed, pack, lie and covers. */
+  readonly description: string;
+  readonly zip: Uint8Array;
+}
+
+const kinds = { contradict: contradictions, drop: drops, swap: swaps, move: moves } as const;
+
+/** The lying pack of this seed; the same pack for the same seed. */
+export const buildLyingPack = async (honest: readonly HonestPack[], seed: number): Promise<LyingPack> => {
+  const next = randomBelow(seed);
+  for (;;) {
+    const { name, files: given, donor } = pick(honest, next) as HonestPack;
+    const files = new Map(given);
+    const kind = pick(Object.keys(kinds) as (keyof typeof kinds)[], next) as keyof typeof kinds;
+    const lie = (pick<Lie>(kinds[kind], next) as Lie)(files, next, donor);
+    if (lie === null) continue;
+    // Covers change what a contradiction is compared with; they could undo a drop, a swap or a move.
+    const isCovered = kind === "contradict" && !lie.startsWith("page:");
+    const covered = isCovered ? Array.from({ length: next(3) }, () => (pick(covers, next) as (typeof covers)[number])(files, next)) : [];
+    if (isCovered) fitOverdue(files);
+    const isRendered = !lie.startsWith("page:") && next(5) > 0 && files.has("certificate.json");
+    const signed = await resigned(isRendered ? withFittingPage(files) : files, issuer);
+    const description = `seed ${seed}: ${name}; ${kind}: ${lie}; ${[...covered, isRendered ? "page rendered again" : "page kept"].join(", ")}`;
+    return { description, zip: zipped(signed) };
+  }
+};

@@ -1,0 +1,173 @@
+// Renders certificate.html again from the other files of a pack and compares it, so that the page cannot say anything else than the
+// certificate. The page is part of the pack's format: the same files always give the same page.
+import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
+import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
+import { html } from "../core/certificates/evidence-markup.ts";
+import { asObject, asString, asStrings, decodeText, isIsoInstant, isSha256Hex, parseCanonical, type JsonObject } from "./json.ts";
+
+type PackFiles = ReadonlyMap<string, Uint8Array>;
+type CaptureMethod = "browser" | "server";
+type PageCertificate = ArticleParts["opened"]["certificate"];
+
+export interface PageSource {
+  readonly files: PackFiles;
+  readonly certificate: JsonObject;
+  /** What the manifest lists as left out. */
+  readonly redacted: readonly string[];
+  /** `captured_via` in the audit payload of the issuance; undefined where it is not there. */
+  readonly loggedCaptureMethod: unknown;
+}
+
+/** Thrown for a member that no certificate has in this form. */
+class UnreadableMember extends TypeError {}
+
+const requireText = (value: unknown): string => {
+  const text = asString(value);
+  if (text === null) throw new UnreadableMember("a member is not text");
+  return text;
+};
+
+const requireTexts = (value: unknown): readonly string[] => {
+  const texts = asStrings(value);
+  if (texts === null) throw new UnreadableMember("a member is not a list of texts");
+  return texts;
+};
+
+const requireInstant = (value: unknown): number => {
+  if (!isIsoInstant(value)) throw new UnreadableMember("a member is not a time");
+  return Date.parse(value);
+};
+
+const toInstantOrNull = (value: unknown): number | null => (value === null || value === undefined ? null : requireInstant(value));
+
+const requireChoice = <const C extends string>(value: unknown, choices: readonly C[]): C => {
+  const choice = choices.find((candidate) => candidate === value);
+  if (choice === undefined) throw new UnreadableMember("a member has an unknown value");
+  return choice;
+};
+
+const listObjects = (value: unknown): readonly JsonObject[] =>
+  (Array.isArray(value) ? value : []).map((item) => {
+    const object = asObject(item);
+    if (object === null) throw new UnreadableMember("a list holds something else than objects");
+    return object;
+  });
+
+const readMasked = (certificate: JsonObject): Record<string, string> =>
+  Object.fromEntries(Object.entries(asObject(certificate.subject) ?? {}).map(([key, value]) => [key, requireText(value)]));
+
+const readAnswers = (certificate: JsonObject): PageCertificate["answered"] =>
+  certificate.entities_accepted === undefined
+    ? null
+    : { accepted: requireTexts(certificate.entities_accepted), rejected: requireTexts(certificate.entities_rejected) };
+
+const readPolicies = (certificate: JsonObject): PageCertificate["policies"] =>
+  listObjects(certificate.policies).map((policy) => ({
+    kind: requireChoice(policy.kind, ["privacy", "terms"]),
+    sourceUrl: requireText(policy.source_url),
+    contentHash: requireText(policy.content_hash),
+    capturedAt: requireInstant(policy.captured_at),
+  }));
+
+const readWithdrawnEntities = (certificate: JsonObject): PageCertificate["entitiesWithdrawn"] =>
+  listObjects(certificate.entities_withdrawn).map((entity) => ({
+    entity: requireText(entity.entity),
+    number: Number(/=([0-9]+)$/.exec(requireText(entity.receipt_url))?.[1] ?? 0),
+    withdrawnAt: requireInstant(entity.withdrawn_at),
+    ceaseBy: requireInstant(entity.cease_by),
+    acknowledgedAt: toInstantOrNull(entity.cease_acknowledged_at),
+  }));
+
+const readCertificate = (certificate: JsonObject, capturedVia: CaptureMethod): PageCertificate => ({
+  id: requireText(certificate.cert_id) as PageCertificate["id"],
+  businessName: requireText(certificate.business_name),
+  environment: requireChoice(certificate.environment, ["live", "sandbox"]),
+  status: requireChoice(certificate.status, ["active", "revoked"]),
+  purpose: requireText(certificate.purpose),
+  disclosureText: requireText(certificate.disclosure_text),
+  disclosureHash: requireText(certificate.disclosure_hash),
+  entities: requireTexts(certificate.entities),
+  answered: readAnswers(certificate),
+  originDomain: requireText(certificate.origin_domain),
+  issuedAt: requireInstant(certificate.issued_at),
+  fingerprint: requireText(certificate.fingerprint),
+  subjectMasked: readMasked(certificate),
+  subjectErasedAt: toInstantOrNull(certificate.subject_erased_at),
+  gpc: asObject(certificate.signals)?.gpc === true,
+  capturedVia,
+  viewCount: Number(certificate.view_count),
+  policiesCaptured: certificate.policies_status !== "pending",
+  signature: { kid: requireText(asObject(certificate.signature)?.kid) },
+  policies: readPolicies(certificate),
+  entitiesWithdrawn: readWithdrawnEntities(certificate),
+});
+
+const readIdentity = (certificate: JsonObject): ArticleParts["identity"] => {
+  const identity = asObject(certificate.identity);
+  return {
+    legalName: asString(identity?.legal_name),
+    mailingAddress: asString(identity?.mailing_address),
+    contact: asString(identity?.contact),
+  };
+};
+
+const readAnchors = (files: PackFiles): ArticleParts["anchors"] =>
+  (["issued", "revoked"] as const).map((event) => {
+    const receipt = asObject(parseCanonical(decodeText(files.get(`anchors/${event}/receipt.json`))));
+    return { event, receipt: receipt === null ? null : { tx_ref: requireText(receipt.tx_ref) } };
+  });
+
+const readDisclosed = (files: PackFiles): DisclosedFields => {
+  const list = parseCanonical(decodeText(files.get("subject/disclosures.json")));
+  return (Array.isArray(list) ? list : []).map((item) => {
+    const [, key = "", value = ""] = requireTexts(item);
+    return [key, value];
+  });
+};
+
+/** The page lists the person's details as the form did; the files hold them sorted. Only the page knows the form's order. */
+const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
+  const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
+  return placed.sort((a, b) => a.at - b.at).map(({ field }) => field);
+};
+
+/** The kinds of request that the page may name: the one in the evidence or in the audit log, either where neither is in the pack. */
+const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
+  const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
+  return (["browser", "server"] as const).filter((method) => bound === undefined || bound === method);
+};
+
+/** The page as it must be; one for each kind of request that the rest of the pack allows. Null for a certificate that has no page. */
+export const renderPackedPages = (source: PageSource): readonly string[] | null => {
+  const { files, certificate, redacted } = source;
+  const page = decodeText(files.get("certificate.html")) ?? "";
+  try {
+    return listCaptureMethods(source).map((method) => {
+      const read = readCertificate(certificate, method);
+      if (!isSha256Hex(read.fingerprint)) throw new UnreadableMember("the fingerprint is not a hash");
+      const parts: ArticleParts = {
+        opened: {
+          certificate: { ...read, subjectMasked: Object.fromEntries(inOrderOfPage(Object.entries(read.subjectMasked), page)) },
+          subject: files.has("subject/commitments.json") ? {} : null,
+          evidence: asObject(certificate.evidence),
+          evidenceHash: requireText(certificate.evidence_hash),
+        },
+        publicView: certificate,
+        identity: readIdentity(certificate),
+        anchors: readAnchors(files),
+        isRedacted: redacted.includes("evidence"),
+      };
+      return renderCertificatePage(parts, inOrderOfPage(readDisclosed(files), page));
+    });
+  } catch {
+    return null; // a hostile certificate can also break the renderer
+  }
+};
+
+/** Returns null when certificate.html is the page of this certificate. */
+export const findPageFault = (source: PageSource): string | null => {
+  const pages = renderPackedPages(source);
+  if (pages === null) return "certificate.json has a member that no page can show";
+  const shown = decodeText(source.files.get("certificate.html"));
+  return shown !== null && pages.includes(shown) ? null : "certificate.html does not show what the certificate says";
+};

@@ -1,0 +1,18 @@
+// Reads the recipients that a certificate lists as withdrawn from, by withdrawal.
+import { groupBy } from "./group-by.ts";
+import { asObject, asString, type JsonObject } from "./json.ts";
+
+export type ListedEntities = readonly JsonObject[];
+
+/** The number of the withdrawal that named the recipient; 0 when the receipt's address has none. */
+export const parseWithdrawalNumber = (entity: JsonObject): number =>
+  Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
+
+/** Groups the withdrawn recipients by withdrawal number. */
+export const groupEntitiesByWithdrawal = (certificate: JsonObject): ReadonlyMap<number, ListedEntities> => {
+  const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
+  return groupBy(
+    listed.map(asObject).filter((entity) => entity !== null),
+    parseWithdrawalNumber,
+  );
+};
