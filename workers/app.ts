@@ -1,5 +1,5 @@
-// The Hono app: every route, the middleware that runs before all of them, and the paths that each host serves. In production each
-// host serves only its own paths; in development one origin serves them all.
+// The Hono app: every route, the middleware that runs before all routes, and the paths that each host serves. In production each host
+// serves only its own paths; in development one origin serves them all.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -53,7 +53,7 @@ import type { Services } from "./platform/platform.ts";
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host that it was loaded from
+  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host it was loaded from
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
   { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
@@ -71,11 +71,14 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** 404: a page for browsers; JSON for programs, under /v1 and for well-known names. */
+/** Responds 404: with a page for browsers; with JSON for programs, under /v1 and for well-known names. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
-/** Serves nothing on unknown hosts. The verification host, which people copy from a certificate by hand, answers with a page. */
+/**
+ * Unknown hosts get 404 for every path. For paths it does not serve, the verification host always responds with a page, because people copy
+ * its URLs from certificates by hand.
+ */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
   const [verifyHost, apiHost] = [new URL(config.verifyUrl).host, new URL(config.baseUrl).host];
@@ -104,7 +107,7 @@ const securityHeaders = secureHeaders({
   xXssProtection: false,
 });
 
-/** No response is cached unless its route sets Cache-Control. */
+/** Responses are not cached unless their route sets Cache-Control. */
 const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
@@ -130,7 +133,7 @@ const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   recordRefusal(c, routePath(c, -1));
 });
 
-/** Cloudflare sets this header and overwrites any value from the client. No other header is trusted. */
+/** Cloudflare sets this header and overwrites any value from the client. Other headers are not trusted. */
 const getCallerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
 /** Refuses our own webhook deliveries: an endpoint that points back at this service could otherwise start a delivery loop. */
@@ -139,10 +142,10 @@ const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** Always generates the request id; an id sent by the caller is ignored. */
+/** Always generates the request ID. An ID sent by the caller is ignored. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
-/** Answers 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
+/** Responds 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
 export const misconfiguredApp = createApi();
 misconfiguredApp.use(assignRequestId, securityHeaders, defaultNoStore);
 misconfiguredApp.notFound((c) => {

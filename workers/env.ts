@@ -1,5 +1,5 @@
-// The bindings and settings of a deployment, read and checked once per isolate. With an invalid setting the deployment answers 503
-// on every route instead of running half configured, and logs all invalid settings at once.
+// The bindings and settings of a deployment, read and checked once per isolate. With an invalid setting, the deployment responds 503 on
+// every route instead of running half configured, and logs all invalid settings at once.
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -27,9 +27,9 @@ export interface Env {
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly ANCHOR_QUEUE: Queue<object>;
   readonly SHIELD?: RateLimit;
-  /** Cloudflare's Email Service, used when MAIL_TRANSPORT is "cloudflare". */
+  /** Cloudflare's Email Service, used if MAIL_TRANSPORT is "cloudflare". */
   readonly EMAIL?: SendEmail;
-  /** Workers AI for the integration helper. Without it, forms are mapped by heuristics alone. */
+  /** Workers AI for the integration helper. Without it, forms are mapped by heuristics only. */
   readonly AI?: TextModelRunner;
   /** Settings and secrets are strings; only `loadConfig` reads them. */
   readonly [name: string]: unknown;
@@ -60,47 +60,47 @@ export interface Config extends ProofSettings {
   readonly limits: Limits;
   readonly dayLimits: DailyLimits;
   readonly mail: MailSettings;
-  /** Null when no plan can be bought in this deployment. */
+  /** Null if this deployment does not sell plans. */
   readonly billing: BillingSettings | null;
-  /** Contact for vulnerability reports, a mailto:, https: or tel: URL (RFC 9116). Null when not set. */
+  /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
   readonly adminTokenHash: string | null;
-  /** Workers AI model of the integration helper; used only with the AI binding. */
+  /** Workers AI model for the integration helper. Used only with the AI binding. */
   readonly aiModel: string;
-  /** Added to every clock read; development only. */
+  /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** Time to gather changes before the audit log and the ledger are notified. */
+  /** How long to collect changes before notifying the audit log and the ledger. */
   readonly batchWindowMs: number;
-  /** `host:port` of local or plain-http hosts that may be fetched; development only. */
+  /** The `host:port` of local or plain HTTP hosts that may be fetched. Development only. */
   readonly devFetchAllow: readonly string[];
-  /** Addresses and keys of the fictional demo businesses, shown on the first page; development only. */
+  /** Email addresses and keys of the fictional demo businesses, shown on the first page. Development only. */
   readonly demo: Readonly<Record<string, string>>;
-  /** False when DEV_RATE_SCALE changes the limits, because Cloudflare's rate limiting binding cannot be scaled with them. */
+  /** False if DEV_RATE_SCALE changes the limits, because it cannot scale Cloudflare's rate limiting binding. */
   readonly isShieldEnabled: boolean;
 }
 
 export interface MailSettings {
-  /** A single email address. */
+  /** One email address. */
   readonly from: string;
   readonly transport:
     | { readonly kind: "cloudflare" }
     | { readonly kind: "http"; readonly url: string; readonly token: string }
-    /** Development only: mail is stored for /dev/mail and not sent. */
+    /** Development only: email is stored for /dev/mail and not sent. */
     | { readonly kind: "capture" };
 }
 
 export interface BillingSettings {
   readonly secretKey: string;
-  /** Signing secret of the endpoint that receives the provider's events. */
+  /** Signing secret for the endpoint that receives the provider's events. */
   readonly webhookSecret: string;
-  /** The provider's price ids. */
+  /** The provider's price IDs. */
   readonly prices: Readonly<Record<PurchasablePlan, string>>;
-  /** A mock of the provider's API; development only. */
+  /** A mock of the provider's API. Development only. */
   readonly apiUrl: URL | null;
 }
 
-/** Settings are missing or invalid. The message names them all; it never contains a secret. */
+/** Settings are missing or invalid. The message names all of them and never contains a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
@@ -110,16 +110,16 @@ export class ConfigError extends Error {
 
 const keyBytes = 32;
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
-// Most of the cost of anchoring is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two
-// seconds are short compared to the minutes within which a ledger vouches for a time.
+// Most of the cost of anchoring is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
+// are short compared to the minutes within which a ledger vouches for a time.
 const defaultBatchWindowMs = 2_000;
-/** Path of the agent server. Clients also use the URL as its name, so it has exactly one spelling. */
+/** Path of the agent server. Clients also use the URL as its name, so the path has exactly one spelling. */
 export const mcpPath = "/mcp";
 
-/** Redirect hosts of well-known assistants that register themselves. */
+/** Redirect hosts of well-known assistants that register themselves as clients. */
 const defaultOAuthHosts = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
 
-/** The text of a setting; undefined when it is missing or empty. */
+/** The text of a setting. Undefined if it is missing or empty. */
 type GetSetting = (name: string) => string | undefined;
 
 const splitWords = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
@@ -129,7 +129,7 @@ const parseSecretBytes = (text: string | undefined): Bytes | null => {
   return bytes !== null && bytes.length === keyBytes && hasRandomKeyBytes(bytes) ? bytes : null;
 };
 
-/** `1:<base64>,2:<base64>`: versions and keys, the newest last. */
+/** Parses `1:<base64>,2:<base64>`: versions and keys, newest last. */
 const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> | null => {
   const keys = new Map<string, Bytes>();
   for (const part of text?.split(",") ?? []) {
@@ -141,7 +141,10 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
   return keys.size === 0 ? null : keys;
 };
 
-/** The settings that reuse the key of an earlier setting: a leak for one purpose would also break the other. Missing keys are ignored. */
+/**
+ * Lists the settings that reuse the key of an earlier setting. With a reused key, a leak for one purpose would also break the other.
+ * Missing keys are ignored.
+ */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
   const shared = keys.flatMap(([name, key]) => {
@@ -153,14 +156,14 @@ const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array]
   return [...new Set(shared)];
 };
 
-/** The seeds of note-format secrets, each with the name of its setting. */
+/** The seeds of note-format secrets, each with its setting's name. */
 const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
   secrets.flatMap((secret) => {
     const seed = parseSkey(secret)?.seed;
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/** Mail is required: without it people could neither sign in nor withdraw, and no error would be visible. */
+/** Email is required: without it people could neither sign in nor withdraw, and no error would be visible. */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -193,8 +196,8 @@ const liveKeyPattern = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
 const anyKeyPattern = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
 /**
- * All billing settings or none: with only some of them a customer could pay and get nothing. Production refuses the provider's test
- * keys, because payments made with them move no money.
+ * Either all billing settings are present or none: with only some of them, a customer could pay and get nothing. Production refuses the
+ * provider's test keys, because payments made with them do not move money.
  */
 const parseBillingSettings = (setting: GetSetting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
@@ -211,8 +214,8 @@ const parseBillingSettings = (setting: GetSetting, development: boolean, faults:
 };
 
 /**
- * Reads and checks every setting. Throws one ConfigError that names all missing or invalid settings. Limits and numbers are reported
- * with their value and the allowed range; no other value appears in the message.
+ * Reads and checks every setting. Throws one ConfigError that names all missing or invalid settings. For limits and numbers, the message
+ * also contains the value and the allowed range; it never contains any other value.
  */
 export const loadConfig = (env: Env): Config => {
   const faults: string[] = [];
@@ -220,7 +223,7 @@ export const loadConfig = (env: Env): Config => {
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // For an invalid setting these return a placeholder of the right type; the error below keeps it from being used.
+  // For an invalid setting, these return a placeholder of the right type. The error thrown below keeps the placeholder from being used.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;

@@ -19,7 +19,7 @@ export { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
 
 let cachedApp: { readonly services: Services; readonly app: ReturnType<typeof buildApp> } | undefined;
 
-/** Returns the app of this isolate, built on first use. */
+/** Returns this isolate's app, built on first use. */
 const getApp = (services: Services): ReturnType<typeof buildApp> => {
   if (cachedApp?.services !== services) cachedApp = { services, app: buildApp(services) };
   return cachedApp.app;
@@ -39,7 +39,7 @@ export default {
       return await getApp(await getPlatform(env)).fetch(request, env, ctx);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      consoleLog.error({ at: "start", error: error.message }); // contains no secret
+      consoleLog.error({ at: "start", error: error.message }); // does not contain secrets
       return misconfiguredApp.fetch(request, env, ctx);
     }
   },

@@ -2,14 +2,14 @@
 import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
 interface RouteLimit extends RateLimit {
-  /** Whether DEV_RATE_SCALE multiplies the limit: true for limits by address and by client. */
+  /** Whether DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
   readonly scaled: boolean;
 }
 
 export const defaultLimits = {
-  /** A person submits a form a few times; an office behind one address, a few dozen times. */
+  /** A person submits a form a few times; an office behind one IP address, a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Ten submissions a second is a large campaign; more is a flood with a stolen client id. */
+  /** Ten submissions a second is a large campaign; more is a flood from a stolen client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Public pages and their JSON, counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
@@ -17,32 +17,35 @@ export const defaultLimits = {
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
   /** Lookups of API keys and agent tokens that this isolate does not know. A valid one is remembered and not counted again. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Enough for an office behind one address that signs in in the morning; more looks like codes sent to other people's addresses. */
+  /**
+   * Enough for an office behind one IP address where everyone signs in in the morning; more looks like codes sent to other people's email
+   * addresses.
+   */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** Each code allows five attempts in total; this limit only protects the database from a flood by one caller. */
+  /** Each code allows five attempts in total. This limit only protects the database from a flood by one caller. */
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** No mailbox receives more than five codes in 15 minutes. */
+  /** A mailbox receives at most five codes in 15 minutes. */
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
-  /** Each signup sends an email, and no one opens ten accounts in an hour. */
+  /** Each sign-up sends an email, and people do not open ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Emails per day to addresses that a business chooses. */
+  /** Emails per day to addresses chosen by a business. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /** Each check queries two resolvers and sends two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
-  /** A person who clicks, and a page that polls at the same time. */
+  /** A person who clicks while a page polls. */
   SESSION: { count: 120, seconds: 60, scaled: false },
-  /** The rate that SPEC Limits promises for an API key. */
+  /** The rate that SPEC Limits promises per API key. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** The same as an API key: an assistant that works through a list sends bursts. */
+  /** The same as for an API key: an assistant working through a list sends bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
   /** A person opens one page and decides; signing in along the way counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Hosted assistants serve all their users from a few addresses. */
+  /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Per host and isolate: keeps an attacker who sends people to the page from flooding a third-party server. */
+  /** Per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
-  /** Each call connects one program; no one connects twenty in an hour. */
+  /** Each call connects one program, and people do not connect twenty in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /** Refused requests stored for a business: 1,428 a day are about 10,000 in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
@@ -52,23 +55,23 @@ export const defaultLimits = {
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
   /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
   INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
-  /** The payment provider sends bursts from few addresses and retries refused events. */
+  /** The payment provider sends bursts from a few IP addresses and retries refused events. */
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
   /** A person withdraws consent from a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Wrong answers are also counted per code, across all callers. */
+  /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person reads a request, decides, and the page redeems the code: one call each, plus a reload or two. */
+  /** A person reads a request and decides, then the page redeems the code: one call each, plus a reload or two. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Anyone who reads a test client id in a page can create test shares; this is enough for a load test. */
+  /** Anyone who reads a test client ID in a page's source can create test shares. This is enough for a load test. */
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Developers and their tests move the sandbox clock; each call sweeps up to 1,000 shares. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
-  /** A code has 256 random bits and a failed attempt does not consume it; this only limits one address repeating one code. */
+  /** A code has 256 random bits, and a failed attempt does not consume it. This only limits one IP address that repeats one code. */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
-  /** The link in an email holds 256 random bits; this limit only protects the database from a flood by one caller. */
+  /** The link in an email holds 256 random bits. This limit only protects the database from a flood by one caller. */
   REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
@@ -88,11 +91,11 @@ export type Limits = Readonly<Record<LimitName, RouteLimit>>;
 const limitPattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
 const limitRule = "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999";
 
-/** Reports a number that is outside its bounds: name, value and allowed range. Never call this with the value of a secret. */
+/** Reports a number that is out of range: name, value and allowed range. Never call this with a secret value. */
 export const describeOutOfRange = (name: string, value: string, rule: string): string =>
   `${name}="${value.slice(0, 40)}" (must be ${rule})`;
 
-/** The effective limits; `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
+/** The effective limits. `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
 export const parseLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
@@ -108,7 +111,10 @@ export const parseLimits = (
   return { limits: Object.fromEntries(entries) as Limits, faults };
 };
 
-/** How much submissions without an API key may write for one client per day (UTC). Anyone who reads the page's source can send them. */
+/**
+ * How many submissions without an API key one client may have stored per day (UTC), by count and bytes. Anyone who reads the page's source
+ * can send them.
+ */
 const defaultDayLimits = {
   /** Enough for a large campaign. For more, submit with an API key or have the operator raise the client's own limit. */
   CLIENT_DAY: 50_000,

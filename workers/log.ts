@@ -1,5 +1,5 @@
-// Structured log lines for requests, errors, progress and metrics. Only the fields below can be logged, which keeps personal data
-// out: no address, body, header or query, and a path only as its route template.
+// Structured log lines for requests, errors, progress and metrics. Only the fields below can be logged, which keeps personal data out:
+// addresses, bodies, headers and queries are never logged, and paths only as route templates.
 import { findStorageFault } from "../storage/faults.ts";
 
 export interface RequestLine {
@@ -17,7 +17,7 @@ export interface RequestLine {
 
 export interface ErrorLine {
   readonly request_id?: string;
-  /** Constant name of the place where it happened. */
+  /** Constant name of the place where the error occurred. */
   readonly at: string;
   readonly error: string;
 }
@@ -40,7 +40,7 @@ export interface MetricLine {
   readonly value: number;
 }
 
-/** The kind of an error for the log. Its message is dropped, because it can quote statements and values. */
+/** The kind of an error, for the log. The error's message is dropped because it can quote statements and values. */
 export const getErrorKind = (error: unknown): string => {
   const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs work that nothing else depends on. Returns undefined, and logs the kind of the error, when it throws. */
+/** Runs work that nothing else depends on. If it throws, logs the kind of the error and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

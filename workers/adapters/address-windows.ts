@@ -1,11 +1,12 @@
-// Rate limits by address and by client, counted in the memory of this isolate. They are not exact across isolates and locations; exact
-// limits, such as those of API keys, use a Durable Object. Counting must be nearly free because every submission and public page needs it.
+// Rate limits by IP address and by client, counted in the memory of this isolate. They are not exact across isolates and locations; exact
+// limits, such as those for API keys, use a Durable Object. Counting must cost almost nothing because it runs for every submission and
+// public page.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
 const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
 
-/** Sliding windows per key. The least recently used key is dropped first. */
+/** Sliding windows per key. The least recently used key is evicted first. */
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 

@@ -14,12 +14,13 @@ export interface TimestampAuthority {
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certificates has about 6 KiB
+const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certificates takes about 6 KiB
 const nonceBytes = 8;
 
 /**
- * A reply that fails a check is retryable, with a new nonce; only a refusal of the request itself is permanent. A reply signed by a key
- * that is not pinned is stored as unverified: the authority may have changed its key, and this moment cannot be timestamped again.
+ * If a reply fails a check, the request is retried with a new nonce. The failure is permanent only if the authority refuses the request
+ * itself. A reply signed by an unpinned key is stored as unverified: the authority may have changed its key, and this moment cannot be
+ * timestamped again.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

@@ -1,5 +1,5 @@
-// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). The cosignature states that the witness has seen no
-// history of the log that contradicts the checkpoint.
+// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). The cosignature states that the witness has not seen
+// a log history that contradicts the checkpoint.
 import type { AttestationOutcome, Attestor } from "../../core/ledger/attestor.ts";
 import type { NoteCrypto, VerifierKey } from "../../core/ledger/note.ts";
 import { formatAddCheckpointRequest, parseWitnessedSize, verifyCosignatures } from "../../core/ledger/witness.ts";
@@ -9,17 +9,20 @@ import { sendWithLimits, getMediaType, permanentFailure, failureFromResponse, re
 export interface Witness {
   /** The witness's key. Cosignatures under another name or key are ignored. */
   readonly key: VerifierKey;
-  /** Submission prefix of the witness, without a trailing slash. */
+  /** The witness's submission prefix, without a trailing slash. */
   readonly baseUrl: string;
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 16 * 1_024; // a line has about 150 bytes; this is enough for a hundred lines, including unsupported kinds
+const maxResponseBytes = 16 * 1_024; // a line takes about 150 bytes; this is enough for a hundred lines, including unsupported kinds
 const clockSlackMs = 5 * minuteMs;
 
 /**
- * Permanent failures: `superseded` (the witness has cosigned a larger checkpoint), `conflict` (it has seen a different tree of this size)
- * and `http_422` (it rejects the consistency proof). The last two mean that either this log or the witness holds a second history.
+ * Permanent failures:
+ * - `superseded`: the witness has cosigned a larger checkpoint.
+ * - `conflict`: the witness has seen a different tree of this size.
+ * - `http_422`: the witness rejects the consistency proof.
+ * The last two mean that either this log or the witness holds a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;
@@ -51,7 +54,7 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         if (answer.status !== 409) return failureFromResponse(answer, clock);
         const knownSize = parseWitnessedSize(getMediaType(answer.headers), text);
         if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
-        if (corrected) return retryableFailure("witness_moved"); // another client of the witness submitted a larger checkpoint meanwhile
+        if (corrected) return retryableFailure("witness_moved"); // another client of the witness has submitted a larger checkpoint in the meantime
         oldSize = knownSize;
       }
       return permanentFailure("superseded");

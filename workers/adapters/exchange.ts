@@ -25,7 +25,7 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the response whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response, whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,
@@ -51,7 +51,7 @@ export const sendWithLimits = async (
   }
 };
 
-/** The Retry-After header, in seconds or as a date, in milliseconds from now; undefined when missing or malformed. */
+/** Parses the Retry-After header (seconds or a date) into milliseconds from now. Returns undefined if it is missing or malformed. */
 export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined => {
   const text = headers.get("retry-after") ?? "";
   if (/^\d{1,6}$/.test(text)) return Number(text) * secondMs;
@@ -61,11 +61,11 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after it had processed the request
 
-/** Whether a status other than success allows a retry. */
+/** Whether a non-success status allows a retry. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   status >= 500 || retryableStatuses.has(status)
     ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))
     : permanentFailure(`http_${status}`);
 
-/** The Content-Type in lower case without parameters; empty when missing. */
+/** The Content-Type in lowercase, without parameters. Empty if the header is missing. */
 export const getMediaType = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

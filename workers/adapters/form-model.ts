@@ -1,5 +1,5 @@
-// Workers AI proposes a mapping for form fields that heuristics do not recognize. The model sees only names and labels, never the page.
-// Its answer may contain only numbers and known keys; the schema is checked here even if the platform already enforces it.
+// Workers AI proposes a mapping for form fields that the heuristics do not recognize. The model sees only names and labels, never the page.
+// Its output may contain only numbers and known keys; the schema is checked here even if the platform already enforces it.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/integration/proposal.ts";
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
@@ -7,7 +7,7 @@ import { secondMs } from "../../core/time.ts";
 
 const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and heuristics work without the model
 const maxOutputTokens = 1_024; // 200 entries of about five tokens
-const seed = 1; // together with temperature 0, makes answers as repeatable as the platform allows
+const seed = 1; // with temperature 0, makes the output as repeatable as the platform allows
 
 const numberSchema = z.int().min(0).max(999);
 const proposalSchema = z.object({
@@ -28,7 +28,7 @@ const parseModelResponse = (answer: unknown): unknown => {
   return typeof response === "string" ? JSON.parse(response) : response;
 };
 
-/** Returns null without a valid proposal and calls `report` with the reason: `shape`, `timeout` or `unreachable`. Never throws. */
+/** Returns null if there is no valid proposal, and calls `report` with the reason: `shape`, `timeout` or `unreachable`. Never throws. */
 export const createFormModel =
   (ai: TextModelRunner, model: string, report: (fault: string) => void) =>
   async (request: ProposalRequest): Promise<Proposal | null> => {

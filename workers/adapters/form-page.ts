@@ -1,4 +1,4 @@
-// Parses the forms of a page from its HTML source. No script runs and no linked resource is fetched.
+// Parses the forms on a page from its HTML source. Scripts do not run, and linked resources are not fetched.
 import { Parser } from "htmlparser2";
 import type { FormControl, FormPage, FormText, PageForm, ScriptTag } from "../../core/forms/form-page.ts";
 import { buildAttributeSelector, buildIdSelector, buildNthSelector } from "../../core/forms/selectors.ts";
@@ -11,7 +11,7 @@ interface Element {
   readonly parent: Element | null;
   readonly nth: number;
   readonly childCounts: Map<string, number>;
-  /** Start and end of its text within the text of the page. */
+  /** Start and end of its text within the page text. */
   readonly start: number;
   end: number;
 }
@@ -20,7 +20,7 @@ interface OwnedControl {
   readonly form: Element | null;
 }
 
-// Far above real pages; protects the parser from hostile ones.
+// Far above what real pages need. Protects the parser from hostile pages.
 const maxDepth = 1_000;
 const maxElements = 50_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the limits
@@ -32,13 +32,13 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 
-/** Elements whose text a visitor does not see or that labels nothing. */
+/** Elements whose text is not visible to visitors or does not label anything. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
 const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
-/** Browsers insert elements into tables that are missing in the source, so a path through a table would select the wrong element. */
+/** Browsers insert table elements that are missing from the source, so a path through a table would select the wrong element. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
   ...["checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "month", "number", "password", "radio"],
@@ -69,7 +69,7 @@ interface FormSource {
   readonly text: string;
 }
 
-/** Null when the page exceeds the limits. */
+/** Returns null if the page exceeds the limits. */
 const parseFormSource = (html: string): FormSource | null => {
   const elements: Element[] = [];
   const owned: OwnedControl[] = [];
@@ -139,7 +139,7 @@ const isDisabled = (element: Element): boolean => {
   return false;
 };
 
-/** Builds selectors that match exactly one element of this page. */
+/** Builds selectors that match exactly one element on this page. */
 const buildSelectors = ({ elements }: FormSource) => {
   const ids = new Map<string, number>();
   const names = new Map<string, number>();
@@ -231,7 +231,10 @@ const parseTags = ({ elements }: FormSource): readonly ScriptTag[] =>
       : [],
   );
 
-/** The forms with their controls in page order, and the script tags with a client id. Empty for a page that exceeds the limits. */
+/**
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. Returns nothing for a page that exceeds
+ * the limits.
+ */
 export const parseFormPage = (html: string): FormPage => {
   const source = parseFormSource(html);
   if (source === null) return { forms: [], scriptTags: [] };

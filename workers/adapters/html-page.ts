@@ -1,5 +1,5 @@
-// Extracts the text and links of a page from its markup. It does not guess which parts are content: a legal snapshot must not depend on
-// heuristics, and anyone must be able to repeat it (docs/reference/policies.md).
+// Extracts a page's text and links from its markup. It does not guess which parts are content: a legal snapshot must not depend on
+// heuristics, and anyone must be able to reproduce it (docs/reference/policies.md).
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
 import { resolveReference } from "../../core/access/outbound-url.ts";
@@ -13,7 +13,7 @@ export interface PageContent {
 }
 
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
-// HTML phrasing content with text; every other tag ends the line.
+// HTML phrasing content with text. Every other tag ends the line.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
   "mark",
@@ -21,13 +21,12 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work per tag grows with the number of open elements. Real pages stay below 100; one mebibyte of open tags would take ten
-// seconds.
+// The parser's work per tag grows with the number of open elements. Real pages stay below 100; 1 MiB of open tags would take ten seconds.
 const maxDepth = 1_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
-const maxLinkTextLength = 300; // longer than any link text of a policy
+const maxLinkTextLength = 300; // longer than any link text in a policy
 
-/** The URL of a link; null when it is invalid or points within the page itself. */
+/** The URL of a link. Null if it is invalid or points within the page itself. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
   const address = resolveReference(reference, base);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;
@@ -95,6 +94,6 @@ const parseHtml = (page: FetchedPage): PageContent => {
 
 export type ParsePage = (page: FetchedPage) => PageContent;
 
-/** Text and links of an HTML page; plain text has no links. */
+/** Returns the text and links of an HTML page. Plain text has no links. */
 export const parsePage: ParsePage = (page) =>
   page.type === "text/html" ? parseHtml(page) : { text: normalizePolicyText(page.body), links: [] };

@@ -1,6 +1,6 @@
 // Ledger adapter for Sigstore's Rekor v2: a private instance as the primary ledger, the public instance only as a mirror of checkpoints.
-// Responses are not trusted: an outcome is `ok` only when the statement's signature is proven to be in a tree that is signed by a pinned
-// key and consistent with the last tree seen.
+// Responses are not trusted: an outcome is `ok` only if a proof shows that the statement's signature is in a tree that is signed by a
+// pinned key and consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -68,7 +68,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger; its origin is its host. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** Public parts of earlier anchor keys; submissions prepared with them may still be pending. */
+  /** Public halves of earlier anchor keys. Submissions prepared with them may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export const createRekorAdapter = (
   const read: ReadPath = (path, maxBytes, signal) =>
     sendWithLimits(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { timeoutMs: readTimeoutMs, maxBytes, signal });
 
-  /** The newest checkpoint, verified with the keys that are valid now. */
+  /** The newest checkpoint, verified with the currently valid keys. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
@@ -108,7 +108,7 @@ export const createRekorAdapter = (
       : retryableFailure("origin_mismatch");
   };
 
-  /** For an entry that Rekor already has: its response contains only the index, so the proof is built from tiles. */
+  /** For an entry that Rekor already has. Rekor's response contains only the index, so the proof is built from tiles. */
   const findLoggedEntry = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
     const covering = await getNewestCheckpoint(signal);
     if (!covering.ok) return covering;
@@ -120,7 +120,9 @@ export const createRekorAdapter = (
     return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(sha256, index, size, tiles.read), note };
   };
 
-  /** Sends the prepared request unchanged. Throws when it was not prepared: only a stored request can be sent again after a failure. */
+  /**
+   * Sends the prepared request unchanged. Throws if it was not prepared, because only a stored request can be sent again after a failure.
+   */
   const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
     if (prepared === null || entry === null) throw new Error("rekor: the submission is not prepared");
@@ -140,11 +142,11 @@ export const createRekorAdapter = (
     if (status !== 201) return failureFromResponse(sent.answer, clock);
     const answer = parseRekorResponse(body);
     if (answer === null) return retryableFailure("answer_malformed");
-    // The leaf is rebuilt from the request; Rekor's copy only has to be equal.
+    // The leaf is rebuilt from the request. Rekor's copy only has to match it.
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
-  /** Verifies the receipt, then that its tree and the last tree seen are consistent, whichever is larger. */
+  /** Verifies the receipt, then that its tree and the last tree seen are consistent, whichever of them is larger. */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
     { answer, submittedAt }: LoggedEntry,
@@ -179,7 +181,8 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // Sequentially, each against the largest tree so far; otherwise two forks within one batch would go unnoticed.
+      // Entries are verified one after another, each against the largest tree so far. Otherwise two forks within one batch would go
+      // unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;

@@ -1,5 +1,5 @@
-// Ledger adapter for a tile log: the embedded ledger or any log with POST /add and C2SP tiles. Responses are not trusted: an outcome is
-// `ok` only when the entry is proven to be in a tree that is signed by a pinned key and extends the last tree seen.
+// Ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. Responses are not trusted: an outcome is
+// `ok` only if a proof shows that the entry is in a tree that is signed by a pinned key and extends the last tree seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -18,7 +18,7 @@ export interface TlogLedger extends LedgerEndpoint {
 
 const requestTimeoutMs = 10 * secondMs;
 const maxPerBundle = 256; // one tile, and the maximum of /add-batch
-const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time is spent waiting for the checkpoint, signed once a second
+const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time goes to waiting for the checkpoint, which is signed once a second
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
 const maxResponseBytes = 65_536;
@@ -27,7 +27,7 @@ type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
 const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // caused by the statement or the token; other statuses are temporary
 
-/** The failure for a statement, from a status other than success. */
+/** The failure for a statement, based on a non-success status. */
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));
 
@@ -69,7 +69,10 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return added;
   };
 
-  /** Adds a bundle in one request; one by one when the log has no /add-batch or refuses the bundle because of one entry. */
+  /**
+   * Adds a bundle in one request. Falls back to one request per entry if the log has no /add-batch or refuses the bundle because of one
+   * entry.
+   */
   const addChunk = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
     const sent = await post("add-batch", encodeEntryBundle(chunk.map(({ statement }) => encodeUtf8(statement))), signal);
     if (!sent.ok) return chunk.map(() => sent);
@@ -82,7 +85,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return indices.map(parseIndex);
   };
 
-  /** The newest checkpoint, verified with the keys that are valid now. */
+  /** The newest checkpoint, verified with the currently valid keys. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await request("checkpoint", {}, signal);
     if (!sent.ok) return sent;
@@ -129,7 +132,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const refused = (await tiles.load(locations)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
     if (refused !== null) return forAllAdded(refused);
 
-    // All proofs end in the same tree, so the batch shares one reader, its node hashes and one verification of the checkpoint.
+    // All proofs end in the same tree, so the batch shares one reader, its node hashes and one checkpoint verification.
     const batchCrypto = memoizeNoteCrypto(crypto);
     const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
     const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };

@@ -1,5 +1,5 @@
-// Reads a log of C2SP tiles that need not be trusted: fetches tiles, builds proofs from them, and checks whether two trees are consistent.
-// The caller verifies the proofs. A fork is reported only with tiles that are proven to belong to a tree the log signed.
+// Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks whether two trees are consistent. The
+// caller verifies the proofs. A fork is reported only with tiles that provably belong to a tree the log signed.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
@@ -18,16 +18,16 @@ import {
 import { retryableFailure, type ExchangeResponse } from "./exchange.ts";
 
 export interface LedgerEndpoint {
-  /** Name of the log in its checkpoints. */
+  /** The log's name in its checkpoints. */
   readonly origin: string;
   readonly role: "primary" | "mirror";
-  /** URL of the log without a trailing slash. */
+  /** The log's URL, without a trailing slash. */
   readonly baseUrl: string;
   /** Pinned keys, never fetched from the log. */
   readonly trust: readonly TrustedLogKey[];
 }
 
-/** A GET below the URL of the log. */
+/** Sends a GET request to a path below the log's URL. */
 export type ReadPath = (
   path: string,
   maxBytes: number,
@@ -37,7 +37,7 @@ export type ReadPath = (
 const maxTileBytes = tileWidth * hashLength;
 const maxConcurrentTiles = 4; // an invocation may hold six connections open
 
-/** Runs `work` on every item with at most `concurrency` at a time. Results are in the order of the items. */
+/** Runs `work` on every item, at most `concurrency` at a time. Results are in item order. */
 export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   let next = 0;
@@ -49,12 +49,12 @@ export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: nu
 };
 
 export interface TileStore {
-  /** Fetches missing tiles. Null when all are loaded. */
+  /** Fetches missing tiles. Returns null once all are loaded. */
   readonly load: (locations: readonly TileLocation[]) => Promise<RetryableFailure | null>;
   readonly read: TileReader;
 }
 
-/** Fetches each tile once and refuses tiles whose length does not match their width. */
+/** Fetches each tile once, and refuses tiles whose length does not match their width. */
 export const createTileStore = (readPath: ReadPath, signal: AbortSignal): TileStore => {
   const tiles = new Map<string, Uint8Array>();
 
@@ -106,9 +106,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 });
 
 /**
- * Null when the current tree and the last tree seen are consistent, whichever is larger. A smaller checkpoint may come from a cache, so
- * missing tiles of the larger tree are a retryable failure (`checkpoint_behind`): only tiles can prove a fork, and they will once the log
- * has grown past the old size.
+ * Returns null if the current tree and the last tree seen are consistent, whichever of them is larger. A smaller checkpoint may come from a
+ * cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`): only tiles can prove a fork, and they will once
+ * the log has grown past the old size.
  */
 export const checkHistory = async (
   hash: HashFunction,

@@ -1,17 +1,17 @@
-// Sends email through Cloudflare's Email Service or through any provider that accepts JSON over HTTPS. Provider responses are not stored
-// or logged, because they can repeat the address.
+// Sends email through Cloudflare's Email Service or through any provider that accepts JSON over HTTPS. Provider responses are not stored or
+// logged, because they can contain the recipient's address.
 import type { OutgoingMail, MailOutcome, Mailer } from "../../core/mail/message.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits, failureFromResponse, type SendRequest } from "./exchange.ts";
 
 const sendTimeoutMs = 10 * secondMs;
 
-/** The part of Cloudflare's email binding that is used. */
+/** The subset of Cloudflare's email binding that this service uses. */
 export interface EmailBinding {
   send(mail: Omit<OutgoingMail, "id">): Promise<unknown>;
 }
 
-/** Errors that a retry cannot fix: the address refuses email, or the message is invalid. */
+/** Errors that a retry cannot fix: the address does not accept email, or the message is invalid. */
 const permanentErrorCodes: ReadonlySet<unknown> = new Set(["E_RECIPIENT_SUPPRESSED", "E_RECIPIENT_NOT_ALLOWED", "E_VALIDATION_ERROR"]);
 
 const outcomeFromError = (error: unknown): MailOutcome =>

@@ -1,4 +1,4 @@
-// Reads meta tags for domain verification, only from the head of a page: the body can contain text written by visitors.
+// Reads meta tags for domain verification. Only the head of the page counts, because the body can contain text written by visitors.
 import { Parser } from "htmlparser2";
 
 const headElements: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No personal data
-// is sent; customers enter their name and address on Stripe's pages.
+// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. Personal data is
+// not sent; customers enter their name and address on Stripe's pages.
 import Stripe from "stripe";
 import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
@@ -7,7 +7,7 @@ import type { BillingSettings } from "../env.ts";
 
 const requestTimeoutMs = 8 * secondMs; // a customer is waiting for the page
 
-/** The only hosts that customers are redirected to, besides the mock in development. */
+/** The only hosts that customers are redirected to, except for the mock in development. */
 const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);
 
 const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
@@ -16,7 +16,7 @@ const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
   return (url.protocol === "https:" && url.port === "" && pageHosts.has(url.hostname)) || (api !== null && url.origin === api.origin);
 };
 
-/** The error type only, because the provider's message can quote the request. */
+/** Returns only the error type, because the provider's message can quote the request. */
 const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
 /** Calls `report` with the error type whenever a method returns `unavailable`. Methods never throw. */
@@ -60,7 +60,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // Without an idempotency key, because the provider would replay a saved failure.
+        // No idempotency key here, because the provider would replay a saved failure.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

@@ -1,4 +1,4 @@
-// Writes a text as a PDF file. The same text always gives the same bytes: dates come from the text, nothing is random, and only the
+// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, nothing is random, and only the
 // standard fonts are used.
 import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
@@ -8,11 +8,11 @@ const pageLayout = { width: 595, height: 842, margin: 64 }; // A4 in points
 const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
-/** The standard fonts have only Latin letters. Other characters, for example in an address, become `\u{…}` escapes. */
+/** The standard fonts contain only Latin letters. Other characters, for example in an address, become `\u{…}` escapes. */
 const escapeNonLatin = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
-/** Breaks lines at spaces; words longer than a line are split. */
+/** Breaks lines at spaces. Words longer than a line are split. */
 const wrapLines = (text: string, fits: (line: string) => boolean): readonly string[] => {
   const lines: string[] = [];
   let line = "";

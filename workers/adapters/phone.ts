@@ -1,7 +1,10 @@
-// Normalizes phone numbers to E.164 for matching; the stored number stays as typed.
+// Normalizes phone numbers to E.164 for matching. The stored number stays as typed.
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
 
-/** `+15555550123`, or null when the number cannot be parsed. `country` (ISO 3166-1 alpha-2) applies to numbers without a country code. */
+/**
+ * Returns, for example, `+15555550123`, or null if the number cannot be parsed. `country` (ISO 3166-1 alpha-2) applies to numbers without a
+ * country code.
+ */
 export const toE164 = (phone: string, country: string): string | null => {
   const parsed = isSupportedCountry(country) ? parsePhoneNumberFromString(phone, country) : parsePhoneNumberFromString(phone);
   return parsed?.isPossible() ? parsed.number : null;

@@ -1,6 +1,6 @@
-// Checks through independent DNS-over-HTTPS resolvers that a host name resolves to public addresses only. Workers cannot pin the address
-// of the following request, so this is one of three layers: host names (core/access/outbound-url.ts), addresses (here), and an egress
-// without a private network behind it.
+// Checks through independent DNS-over-HTTPS resolvers that a host name resolves only to public IP addresses. Workers cannot pin the IP
+// address for the request that follows, so this is one of three layers: host names (core/access/outbound-url.ts), IP addresses (here), and
+// an egress without a private network behind it.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -15,13 +15,13 @@ import {
   type HostVerdict,
 } from "../../core/access/dns-answer.ts";
 
-/** Never throws. Returns `unanswered` once `signal` is aborted. */
+/** Never throws. Returns `unanswered` if `signal` is aborted. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
-/** Rules for requests to URLs chosen by customers. */
+/** Rules for requests to customer-supplied URLs. */
 export interface OutboundRules {
   readonly ownHosts: readonly string[];
-  /** `host:port` entries of DEV_FETCH_ALLOW. */
+  /** The `host:port` entries in DEV_FETCH_ALLOW. */
   readonly developmentHosts: readonly string[];
   readonly checkHost: CheckHost;
 }
@@ -32,7 +32,7 @@ export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
-/** True for IPv4 outside all special ranges, and for IPv6 inside 2000::/3 and outside its special ranges. */
+/** True for IPv4 addresses outside all special ranges, and for IPv6 addresses inside 2000::/3 and outside its special ranges. */
 export const isPublicAddress = (address: string): boolean => {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address).range() === "unicast";
   if (!ipaddr.IPv6.isValid(address) || address.includes("%")) return false;
@@ -64,7 +64,7 @@ const queryAddressRecords = async (
       });
 };
 
-/** A silent, slow or malformed answer counts as `unanswered` and never makes a host public. */
+/** A missing, slow or malformed response counts as `unanswered` and never makes a host public. */
 const getResolverVerdict = async (
   resolver: string,
   hostname: string,

@@ -3,7 +3,7 @@ import { parseTxtAnswer } from "../../core/access/dns-answer.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits } from "./exchange.ts";
 
-/** One list per resolver, null for a resolver that did not answer. Never throws. */
+/** Returns one list per resolver, or null for a resolver that did not respond. Never throws. */
 export type LookupTxt = (name: string) => Promise<readonly (readonly string[] | null)[]>;
 
 const resolverTimeoutMs = 3 * secondMs;
@@ -19,7 +19,7 @@ const queryTxtRecords = async (resolver: string, name: string): Promise<readonly
   try {
     return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(sent.answer.body)));
   } catch {
-    return null; // invalid JSON counts as no answer
+    return null; // invalid JSON counts as no response
   }
 };
 

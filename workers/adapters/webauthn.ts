@@ -1,5 +1,5 @@
 // WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input; here every
-// rejected credential becomes null.
+// rejected credential results in null.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -9,7 +9,7 @@ import {
 import { decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
 import { challengeLifetimeMs, type RegistrationResponse, type WebAuthn } from "../../core/access/passkey.ts";
 
-/** ES256, EdDSA and RS256; every authenticator supports at least one of them. */
+/** ES256, EdDSA and RS256. Every authenticator supports at least one of them. */
 const algorithms = [-7, -8, -257];
 
 const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null> => {
@@ -21,8 +21,8 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Accepts only missing attestation or self attestation, which is what browsers send when none is requested. Verifying vendor
- * certificates would need most of the library's code and would fetch the revocation lists they name.
+ * Accepts only missing attestation or self attestation, which is what browsers send when attestation is not requested. Verifying vendor
+ * certificates would need most of the library's code and would fetch the revocation lists that the certificates name.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

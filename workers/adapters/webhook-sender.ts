@@ -1,4 +1,4 @@
-// Sends one webhook request to a customer's endpoint: the host is checked again for each attempt, the attempt ends after ten seconds,
+// Sends one webhook request to a customer's endpoint. The host is checked again before each attempt, an attempt ends after ten seconds,
 // redirects are not followed, and only the status of the response is read.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
@@ -22,14 +22,14 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `deferred`: no resolver answered, so nothing was sent. */
+/** `deferred`: none of the resolvers responded, so the request was not sent. */
 export type WebhookResult = AttemptOutcome | { readonly kind: "deferred"; readonly error: "dns" };
 
 /** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 
 // A verdict is reused for a few seconds so that a busy endpoint does not cause a DNS lookup per delivery. A fresher verdict would not be
-// safer, because Workers cannot pin the address of the following request.
+// safer, because Workers cannot pin the IP address for the request that follows.
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
@@ -62,7 +62,7 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
       try {
         const response = await fetch(url, { method: "POST", body, headers, redirect: "manual", cache: "no-store", signal });
         const outcome: AttemptOutcome = { kind: "answered", status: response.status, durationMs: durationMs() };
-        // The body is not read; an error while closing the connection does not matter.
+        // The body is not read, and an error while closing the connection does not matter.
         response.body?.cancel().catch(() => undefined);
         return outcome;
       } catch (error) {

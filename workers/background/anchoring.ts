@@ -1,5 +1,5 @@
-// Submits anchor statements to the ledgers. Runs for queue messages and each minute, never within a request; safe to call at any time
-// and concurrently. Everything that is due is in the database; a lost queue message only delays it.
+// Submits anchor statements to the ledgers. Runs for queue messages and every minute, never within a request, and is safe to call at any
+// time and concurrently. All due work is in the database, so a lost queue message only delays it.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
 import { shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
@@ -19,11 +19,11 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease
 
-/** A failure of the ledger itself, not of a single statement. */
+/** A failure of the ledger itself, not of one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 
-/** Each code once, for the operator. */
+/** Lists each failure code once, for the operator. */
 const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
@@ -44,7 +44,7 @@ const prepareStatements = async (
   return prepared;
 };
 
-/** Submits one batch to one ledger. False when nothing more can be done now. */
+/** Submits one batch to one ledger. Returns false if nothing more can be done now. */
 const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdapter): Promise<boolean> => {
   const now = platform.clock();
   const state = await getLedgerState(db, adapter.id);
@@ -84,7 +84,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return !failed && fork === undefined;
 };
 
-/** Submits due anchors of every shard to every ledger, oldest first, until none is due or the budget is used. */
+/** Submits due anchors from every shard to every ledger, oldest first, until none is due or the budget is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
   for (const adapter of platform.ledgers) {
     await forEachShard(platform, "ledger", async (db) => {

@@ -1,5 +1,5 @@
-// Requests attestations of checkpoints from witnesses and timestamp authorities: every 15 minutes, and again each minute until they
-// answer. Nothing waits for an attestation.
+// Requests attestations of checkpoints from witnesses and timestamp authorities: every 15 minutes, and again every minute until they
+// respond. Nothing waits for an attestation.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";
@@ -9,7 +9,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
-const maxPerRun = 8; // a few attestors with one row per log; the next minute takes a backlog
+const maxPerRun = 8; // a few attestors with one row per log; the next minute takes any backlog
 
 const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };
@@ -17,13 +17,13 @@ const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, n
   return { status: "pending", nextAt: computeRetryAt(row.attempts, outcome.retryAfterMs ?? 0, now, Math.random()) };
 };
 
-/** What an operator must inspect: a witness that saw another history, or an authority that signs with an unknown key. */
+/** Describes problems that an operator must inspect: a witness that saw another history, or an authority that signs with an unknown key. */
 const describeProblem = (outcome: AttestationOutcome, row: DueAttestation): string | null => {
   if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;
   return outcome.kind === "permanent" ? `${row.attestor} refuses: ${outcome.code}` : null;
 };
 
-/** Requests due attestations concurrently, so that an attestor that hangs delays no other. */
+/** Requests due attestations concurrently, so that an unresponsive attestor does not delay the others. */
 export const attestDue = async (platform: Platform): Promise<void> => {
   if (platform.attestors.length === 0) return;
   const db = platform.shards.get(firstShard);
@@ -38,5 +38,5 @@ export const attestDue = async (platform: Platform): Promise<void> => {
     if (problem !== null) platform.log.error({ at: "attestations", error: problem });
     await updateAttestation(db, row, toAttestationUpdate(outcome, row, platform.clock())).run();
   };
-  await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row)))); // after a failure it is due again when its lease ends
+  await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row)))); // after a failure, the row is due again when its lease ends
 };

@@ -1,5 +1,5 @@
-// Every 15 minutes each audit log closes an interval and signs a checkpoint over it. Its statement goes to every ledger, and the
-// attestors are asked to attest it. A missed interval has no checkpoint; the next one covers it.
+// Every 15 minutes, each audit log closes an interval and signs a checkpoint over it. The checkpoint's statement goes to every ledger, and
+// attestations are requested. If an interval is missed, the next checkpoint covers it.
 import { firstShard } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { toIso, type Instant } from "../../core/time.ts";
@@ -12,8 +12,8 @@ import { listGeneralAttestors, requestAttestation } from "./request-attestation.
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 
 /**
- * Sends the checkpoint to the ledger's own witness before it is used. Null when the witness has seen another history: such a checkpoint
- * is neither saved nor anchored. A witness that does not answer is asked again later.
+ * Sends the checkpoint to the ledger's own witness before it is used. Returns null if the witness has seen another history; the checkpoint
+ * is then neither saved nor anchored. A witness that does not respond is asked again later.
  */
 const requestGuardAttestations = async (
   platform: Platform,
@@ -35,7 +35,7 @@ const requestGuardAttestations = async (
 const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: number, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
-  // A log whose storage was set back must not sign a second history: it freezes.
+  // A log whose storage was rolled back must not sign a second history, so it freezes.
   if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
     platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
     return;
@@ -53,7 +53,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: nu
   );
 };
 
-/** Makes one checkpoint per audit log for the interval of `now`; a second call in the same interval changes nothing. */
+/** Makes one checkpoint per audit log for the interval that contains `now`. A second call in the same interval has no effect. */
 export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
   const db = platform.shards.get(firstShard);
   for (const auditLog of platform.config.auditKeys.keys())

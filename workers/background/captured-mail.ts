@@ -1,4 +1,4 @@
-// Reads the mail that development captures instead of sending.
+// Reads the email that a development deployment captures instead of sending.
 import { listCapturedMail, type CapturedMail } from "../../storage/captured-mail.ts";
 import type { Database } from "../../storage/database.ts";
 import { hasMailInProgress } from "../../storage/outboxes/mail.ts";
@@ -10,8 +10,8 @@ const maxPolls = 400;
 const pollEveryMs = 25;
 
 /**
- * The captured mail in `store`, newest first. First sends what is due and waits at most ten seconds for mail that another run is sending,
- * so that a caller finds the mail it has just caused.
+ * Returns the captured email in `store`, newest first. Sends due email first, and waits up to ten seconds for email that another run is
+ * sending, so that callers find the email they just caused.
  */
 export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(withBudget(platform, waitUntilBudget));

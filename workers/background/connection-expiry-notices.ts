@@ -1,4 +1,4 @@
-// Emails people a week before an agent connection expires. A connection cannot be renewed: the agent must be connected again.
+// Emails people a week before an agent connection expires. Connections cannot be renewed, so the agent must be connected again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -9,9 +9,9 @@ import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // per minute and shard; connections expire one by one, as they were made
+const maxPerRun = 50; // per minute and shard; connections expire one by one, because they were created one by one
 
-/** Writes the mail and its mark in one batch, so that of two concurrent runs one writes it. */
+/** Writes the email and its marker in one batch, so that only one of two concurrent runs writes it. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
   const { id, name, redirectHost, expiresAt, language } = connection;
   const now = platform.clock();
@@ -24,7 +24,7 @@ const sendExpiryNotice = async (platform: Platform, db: Database, connection: Ex
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 
-/** A notice that fails is tried again the next minute and delays no other. */
+/** A failed notice is retried the next minute and does not delay the others. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
   forEachShard(platform, "connection-expiry-notices", async (db) => {
     const now = platform.clock();

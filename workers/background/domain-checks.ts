@@ -1,5 +1,5 @@
-// Checks once a week whether the proof of each verified domain is still there. The owners get an email after the first miss; after two
-// weeks and three misses the domain is no longer verified.
+// Checks once a week whether each verified domain still has its proof. The owners get an email after the first miss. After two weeks and
+// three misses, the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";
 import type { Instant } from "../../core/time.ts";
@@ -18,7 +18,7 @@ import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // each is one request of at most eight seconds, all at once
+const maxPerRun = 20; // each is one request of at most eight seconds, all concurrent
 
 const saveCheckOutcome = async (
   platform: Platform,
@@ -66,6 +66,6 @@ const checkShardDomains = async (platform: Platform, db: Database): Promise<void
   );
 };
 
-/** Each run checks the 20 domains per shard that have been due longest. */
+/** Each run checks the 20 domains per shard that have been due the longest. */
 export const checkDomains = (platform: Platform): Promise<void> =>
   forEachShard(platform, "domains", (db) => checkShardDomains(platform, db));

@@ -1,4 +1,4 @@
-// Moves committed events into the event sequences: right after a response, and each minute for whatever is left.
+// Moves committed events into the event sequences: right after a response, and every minute for the rest.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { listBusinessesWithEvents } from "../../storage/outboxes/events.ts";
 import { runIsolated } from "../log.ts";
@@ -8,12 +8,12 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const maxBusinesses = 1_000;
 
-/** Makes the event sequence of a business read its outbox. If that fails the rows stay, and the next minute tries again. */
+/** Makes a business's event sequence read its outbox. If that fails, the rows stay and the next minute tries again. */
 export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   await runIsolated(platform, "events", () => platform.eventSequence(businessId, environment).drain());
 };
 
-/** Drains the events of every business that has some waiting. */
+/** Drains the events of every business with pending events. */
 export const sweepEvents = (platform: Platform): Promise<void> =>
   forEachShard(platform, "events", async (db) => {
     for (const environment of ["live", "sandbox"] as const) {

@@ -1,11 +1,11 @@
-// Deletes expired rows in every shard: idempotent responses, claims, codes, challenges, counters of past days, sessions, tokens,
-// sign-ups and invitations.
+// Deletes expired rows in every shard: idempotent responses, claims, codes, challenges, counters for past days, sessions, tokens, sign-ups
+// and invitations.
 import { batch, type Database } from "../../storage/database.ts";
 import { deleteExpiredRows } from "../../storage/expired-rows.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Runs until nothing is left or the budget is used. 100 certificates a second leave 6,000 responses a minute to delete: six batches. */
+/** Runs until nothing is left or the budget is used up. At 100 certificates a second, 6,000 responses expire every minute: six batches. */
 const deleteExpiredInShard = async (platform: Platform, db: Database): Promise<void> => {
   for (let deletions = deleteExpiredRows(db, platform.clock()); deletions.length > 0 && (await platform.hasBudget()); ) {
     const results = await batch(db, deletions);

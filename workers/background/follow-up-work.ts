@@ -1,5 +1,5 @@
-// Work that follows a response. A request asks for it and does not wait. It only makes things happen sooner: whatever must happen is in
-// an outbox, and the minute cron does it if this does not (schedule.ts).
+// Work that follows a response. A request schedules it without waiting. It only makes things happen sooner: all required work is in an
+// outbox, and the cron that runs every minute does it if this does not (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -12,9 +12,9 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostAfterFactor = 10; // work this many delays late was ended by the platform together with the request that was to run it
+const lostAfterFactor = 10; // if work is this many delays overdue, the platform ended it together with its request
 
-/** Calls within `ms` of the first share one run of `work`: at 300 submissions a second, a delay of two seconds serves 600 of them. */
+/** Calls within `ms` of the first one share one run of `work`: at 300 submissions a second, a delay of two seconds serves 600 of them. */
 const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
   return () => {
@@ -23,7 +23,7 @@ const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): ((
     dueAt = now + ms;
     platform.waitUntil(async () => {
       await sleep(ms);
-      dueAt = null; // a change from here on needs another run
+      dueAt = null; // later changes need another run
       await work();
     });
   };
@@ -34,12 +34,12 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
   await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron finds the rows
 };
 
-const staleRelayMs = 60 * secondMs; // the platform ended a relay this old without letting it finish
+const staleRelayMs = 60 * secondMs; // a relay this old was ended by the platform before it finished
 
-/** Runs one relay at a time per isolate, however many submissions ask for one. */
+/** Runs one relay at a time per isolate, however many submissions request one. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
-  /** Set by each call: a relay under way may have read before the caller's row was committed. */
+  /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
   let isRequested = false;
   return async () => {
     isRequested = true;
@@ -47,7 +47,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
     if (runningSince !== null && startedAt - runningSince < staleRelayMs) return;
     runningSince = startedAt;
     try {
-      const limited = withBudget(platform, waitUntilBudget); // the cron does whatever is left
+      const limited = withBudget(platform, waitUntilBudget); // the cron does the rest
       while (isRequested && (await limited.hasBudget())) {
         isRequested = false;
         await relayOutbox(limited);
@@ -58,9 +58,9 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
   };
 };
 
-const mailDelayMs = 100; // the response is out by then, so its duration does not reveal whether a mail is sent
+const mailDelayMs = 100; // the response has been sent by then, so its duration does not reveal whether an email is sent
 
-/** Create once per platform: requests share what is coalesced and what is running. */
+/** Call once per platform, because requests share the scheduled and running work. */
 export const createSchedules = (platform: Platform): Schedules => {
   const relay = createRelay(platform);
   return {
@@ -71,6 +71,6 @@ export const createSchedules = (platform: Platform): Schedules => {
   };
 };
 
-/** For jobs that run operations of requests, which schedule follow-up work. */
+/** For jobs that run request operations, which schedule follow-up work. */
 export const withSchedules = (platform: Platform): Services =>
   Object.assign(Object.create(platform) as Platform, createSchedules(platform));

@@ -1,11 +1,11 @@
-// Runs work on many items with limited concurrency.
+// Limits how many items of a list are processed at once, because a Worker has few connections.
 
-/** A Worker may have six connections open at once; one stays free. */
+/** A Worker may have six connections open at once. One stays free. */
 export const maxConcurrentConnections = 5;
 
 /**
  * Runs `work` for each item, at most `limit` at once. The next item is requested only when a slot is free, so items can be claimed one by
- * one. Rejects at once when `work` does; handle failures inside `work` if they must not stop other items.
+ * one. Rejects as soon as `work` does; handle failures inside `work` if they must not stop other items.
  */
 export const forEachConcurrently = async <Item>(
   limit: number,

@@ -1,18 +1,18 @@
-// Runs background work in the database of every shard.
+// Runs background work in every shard's database.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** Each minute starts with another shard, so that one with more work than the budget allows does not starve the others. */
+/** Each minute starts with a different shard, so that a shard with more work than the budget allows does not starve the others. */
 const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {
   const all = shards.all();
   const first = Math.floor(clock() / minuteMs) % Math.max(1, all.length);
   return [...all.slice(first), ...all.slice(0, first)];
 };
 
-/** Runs `work` for one shard after the other. A failure is logged under `at` and delays no other shard. */
+/** Runs `work` for one shard after another. A failure is logged under `at` and does not delay the other shards. */
 export const forEachShard = async (
   platform: Pick<Platform, "shards" | "log" | "clock">,
   at: string,

@@ -1,5 +1,5 @@
-// Every 15 minutes the checkpoint of the ledger itself is saved. Its statement goes to the mirrors, and the attestors are asked to
-// attest it.
+// Every 15 minutes, saves a checkpoint of the ledger itself. The checkpoint's statement goes to the mirrors, and attestations are
+// requested.
 import { fromBase64, toHex } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { firstShard } from "../../core/ids.ts";
@@ -14,7 +14,7 @@ import { listGeneralAttestors } from "./request-attestation.ts";
 
 const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
 
-/** Saves the ledger's checkpoint of the interval. Does nothing without mirrors and attestors, or if the ledger has not grown. */
+/** Saves the ledger's checkpoint for the interval. Does nothing if there are no mirrors or attestors, or if the ledger has not grown. */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
   const [ledger, ...mirrors] = platform.ledgers;
   const attestors = listGeneralAttestors(platform.attestors);

@@ -1,5 +1,5 @@
-// Sends the mail in the mail outboxes: right after a response, and each minute for whatever is left. Each mail is sent at least once; a
-// repeat has the same id. A mail that cannot be sent in time is deleted and logged without its recipient.
+// Sends the email in the outboxes: right after a response, and every minute for the rest. Each email is sent at least once; repeats have
+// the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
 import { composeMail, type MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
 import { computeRetryDelayMs } from "../../core/retry.ts";
@@ -22,22 +22,22 @@ const attemptSend = async (platform: Platform, due: DueMail): Promise<MailOutcom
 
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
-  // A mail that cannot be decrypted is tried again: its key may be restored.
+  // An email that cannot be decrypted is retried, because its key may be restored.
   const outcome = due.giveUpAt <= now ? "given up" : ((await runIsolated(platform, "mail", () => attemptSend(platform, due))) ?? "later");
   if (outcome === "refused" || outcome === "given up") platform.log.error({ at: "mail", error: outcome });
   await (outcome === "later" ? postponeMail(db, due.id, now + computeRetryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };
 
-/** Claims as many as are sent at once, until none is due or the budget is used. */
+/** Claims as many emails as can be sent at once, until none is due or the budget is used up. */
 async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<DueMail> {
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
     yield* due;
-    if (due.length < maxConcurrentConnections) return; // there were no more; a mail written from now on schedules its own relay
+    if (due.length < maxConcurrentConnections) return; // there were no more; an email written from now on schedules its own relay
   }
 }
 
-/** Sends due mail of every shard, five at once, until none is due or the budget is used. */
+/** Sends due email from every shard, five at once, until none is due or the budget is used up. */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", (db) =>
     forEachConcurrently(maxConcurrentConnections, claimDueMail(platform, db), (mail) => deliverMail(platform, db, mail)),

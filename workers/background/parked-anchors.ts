@@ -1,4 +1,4 @@
-// Every 15 minutes: gives parked anchors another try, and moves anchors that wait for an earlier ledger to the current one.
+// Every 15 minutes, retries parked anchors and moves anchors that are waiting for an earlier ledger to the current one.
 import { batch } from "../../storage/database.ts";
 import { movePendingAnchors, unparkAnchors } from "../../storage/outboxes/anchors.ts";
 import type { Platform } from "../platform/platform.ts";

@@ -1,15 +1,15 @@
-// Captures policy snapshots (SPEC Policy snapshot): one capture per site, linked to every certificate that waits for it. Businesses take
-// turns, so one with many sites, or with sites that hang, does not delay another.
+// Captures policy snapshots (SPEC Policy snapshot): one capture per site, linked to every certificate that is waiting for it. Businesses
+// take turns, so a business with many sites, or with unresponsive ones, does not delay another.
 //
 // A crash at any step only makes the lease due again a minute later:
-//   1 claim    one row, one statement: of two workers one gets the lease.
+//   1 claim    one row, one statement: only one of two workers gets the lease.
 //   2 fetch    reads only; a crash costs one attempt.
-//   3 texts    go into KV under their hash: writing one twice changes nothing, and an unused text is harmless.
-//   4 commit   snapshots, capture, links, finished outbox rows and audit entries of the first 100 certificates, in one batch. Texts are
+//   3 texts    go into KV under their hash: writing a text twice changes nothing, and an unused text is harmless.
+//   4 commit   snapshots, capture, links, finished outbox rows and audit entries for the first 100 certificates, in one batch. Texts are
 //              stored before any row refers to them.
-//   5 commits  of the next hundreds, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
-// A certificate is linked exactly once: the database rejects a second link and with it the whole batch. So policies_status is always
-// right: pending until linked, then the result of that one capture.
+//   5 commits  for each further hundred, one batch each. A worker that takes over the lease finds the capture still fresh and continues.
+// A certificate is linked exactly once: the database rejects a second link and with it the whole batch. `policies_status` is therefore
+// always right: pending until linked, then the result of that one capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
@@ -37,7 +37,7 @@ import { claimEach } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
-const workerCount = 2; // while one waits for a host that hangs, the other works; more would compete for six connections
+const workerCount = 2; // while one waits for an unresponsive host, the other works; more would compete for six connections
 const certificatesPerBatch = 100; // a batch of about 105 statements
 const maxLostRaces = 5; // in a row, each against another worker that made progress; more means a bug
 
@@ -45,11 +45,11 @@ const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, 
 
 interface LinkTarget {
   readonly capture: PolicyCapture;
-  /** Rows that must be written with the first links; none for a capture that is stored already. */
+  /** Rows that must be written with the first links. Empty for a capture that is already stored. */
   readonly rows: readonly Statement[];
 }
 
-/** Links every certificate that waits for the topic, oldest first, 100 in a batch. */
+/** Links every certificate that is waiting for the topic, oldest first, 100 per batch. */
 const linkWaitingCertificates = async (
   platform: Platform,
   db: Database,
@@ -80,7 +80,9 @@ const linkWaitingCertificates = async (
   throw new Error("policies: certificates that wait are already linked");
 };
 
-/** Links a fresh capture if there is one. Otherwise captures the site, and retries later a limited number of times if it did not answer. */
+/**
+ * Links a fresh capture if there is one. Otherwise captures the site, and retries a limited number of times if the site does not respond.
+ */
 const captureForLease = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
   const { origin, page, certId, attempts } = lease;
   if (origin === null) {
@@ -117,7 +119,7 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
   try {
     await captureForLease(platform, db, lease);
   } catch (error) {
-    // Our own failure keeps the lease for a minute and does not count as an attempt at the origin.
+    // A failure on our side keeps the lease for a minute and does not count as an attempt on the origin.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, lease).run();
   } finally {
@@ -127,7 +129,7 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
 
 /** Captures everything due in one shard. Safe to call at any time, and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims for itself. One that finds every business taken ends, and the other continues with its business.
+  // Each worker claims leases independently. A worker ends when every business is taken, and the other continues with its own business.
   const worker = async (): Promise<void> => {
     for await (const lease of claimEach(platform, (now) => claimPolicyLease(db, now))) await processLease(platform, db, lease);
   };

@@ -1,6 +1,6 @@
-// Fetches an origin's privacy policy and terms: from links on its front page, then from the page of the form, then at well-known paths,
-// only as far as needed. Anyone can send a submission that names a page, so policies found only through the page are not used for other
-// pages of the origin.
+// Fetches an origin's privacy policy and terms: from links on its front page, then from the page with the form, then at well-known paths,
+// and only until both are found. Anyone can send a submission that names a page, so policies found only through that page are not used for
+// other pages on the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
@@ -9,17 +9,17 @@ import type { PolicyLocation } from "../../storage/policies.ts";
 import type { Platform } from "../platform/platform.ts";
 
 const userAgent = "Svc-Policies/1";
-const allowedPorts: readonly number[] = [443]; // a verified origin has no other port
+const allowedPorts: readonly number[] = [443]; // a verified origin does not use any other port
 const pageTimeoutMs = 10 * secondMs; // SPEC Policy snapshot
-const fetchTimeoutMs = 25 * secondMs; // two pages that hang and some more; the platform ends work 30 s after a response
+const fetchTimeoutMs = 25 * secondMs; // two unresponsive pages and some more; the platform ends work 30 s after a response
 const maxBytes = 1_024 * 1_024; // SPEC Policy snapshot
 const maxPages = 12; // two start pages, three candidates per kind, some well-known paths
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
-  /** False when a page that might have had a missing policy did not answer, so that another try can find more. */
+  /** False if a page that might have had a missing policy did not respond, so that another attempt can find more. */
   readonly isComplete: boolean;
-  /** True when both policies were found and none through the page of the form: then they apply to every page of the origin. */
+  /** True if both policies were found without using the page with the form. They then apply to every page on the origin. */
   readonly isOfOrigin: boolean;
 }
 
@@ -37,7 +37,7 @@ const toPageOutcome = (platform: Platform, result: PageFetchResult): PageOutcome
   return { outcome: "read", text: createPolicyText(result.page.url, text), links };
 };
 
-/** Reads pages of one site, each URL once, within the page and time limits of a capture. */
+/** Reads pages from one site, each URL once, within a capture's page and time limits. */
 const createSiteReader = (
   platform: Platform,
   isSameSite: (hostname: string) => boolean,
@@ -59,7 +59,7 @@ const createSiteReader = (
   };
 };
 
-/** `page` is the URL of the page with the form, without query. Reads no more pages than needed. */
+/** `page` is the URL of the page with the form, without its query. Reads no more pages than needed. */
 export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyLocation): Promise<FetchedPolicies> => {
   const site = platform.getSite(new URL(origin).hostname);
   const isSameSite = (hostname: string): boolean => platform.getSite(hostname) === site;
@@ -85,7 +85,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   let hostAnswers = false;
   let isOfPage = false;
   let pageHash: string | null = null;
-  // The page may be on another verified domain of the business, whose policies do not apply to this origin.
+  // The page may be on another of the business's verified domains, whose policies do not apply to this origin.
   for (const start of new Set(isSameSite(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
     const missingKinds = missing();
     if (missingKinds.length === 0) break;
@@ -97,10 +97,10 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
     for (const kind of missingKinds) await findPolicy(kind, findPolicyCandidates(kind, startPage.links, isSameSite), () => true);
     if (start !== frontPage && missing().length < missingKinds.length) isOfPage = true;
   }
-  // Many sites return the same page for every path, so a guess counts only if it is another page and looks like the policy.
+  // Many sites return the same page for every path, so a guess counts only if it is a different page and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // rejected below only because the page was named
+      if (contentHash === pageHash) isOfPage = true; // rejected below only because the submission named the page
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

@@ -6,7 +6,9 @@ import { getWitnessedSize, type DueAttestation, type RequestedAttestor } from ".
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** Proves that an earlier tree of a log leads to this one: the audit log builds the proof itself, the ledger's is read from its tiles. */
+/**
+ * Proves that an earlier tree of a log leads to this one. The audit log builds the proof itself; the ledger's proof is read from its tiles.
+ */
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
   async (fromSize) => {
@@ -21,7 +23,7 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Attestors of every log, to be asked later. */
+/** Attestors that cover every log, to be asked later. */
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 

@@ -1,5 +1,5 @@
-// The jobs of each cron tick. A job works off what is due, so a missed tick only delays work and a doubled tick finds none. A job that
-// fails affects no other.
+// The jobs for each cron trigger. A job processes what is due, so a missed trigger only delays work and a duplicate finds nothing to do. A
+// failing job does not affect the others.
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
@@ -23,14 +23,16 @@ import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** `at` is the time of the tick, which determines the checkpoint interval however late the job runs. */
+/** `at` is the scheduled time. It determines the checkpoint interval even if the job runs late. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
 export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
-/** Run concurrently, so that a slow ledger, attestor, mail provider or policy host delays no other job. Named after their files. */
+/**
+ * Run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Named after their files.
+ */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
   "expiry-sweep": deleteExpired,
@@ -48,7 +50,7 @@ const minuteJobs: Jobs = {
   "connection-expiry-notices": sendConnectionExpiryNotices,
 };
 
-/** Run in order, so that the attestations cover the checkpoints made before. */
+/** Run in order, so that the attestations cover the checkpoints just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
   "audit-checkpoints": checkpointAuditLogs,
@@ -57,16 +59,16 @@ const quarterJobs: Jobs = {
   "shard-sizes": measureShards,
 };
 
-// An invocation may make 1,000 queries. Steps that are under way when the budget is used need some of them, so the jobs share 800. No job
-// may use more than half, so that a backlog in one delays no other. All jobs end before the next minute.
+// An invocation may make 1,000 queries. Steps that are running when the budget is used up need some of them, so the jobs share 800. A job
+// may use at most half, so that a backlog in one does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
-/** A job that throws is logged by name and runs again with its next tick. */
+/** A job that throws is logged by name and runs again on its next trigger. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 
-/** Runs the jobs of the cron expression `cron` at the tick time `at`. A failing job does not make it reject. */
+/** Runs the jobs for the cron expression `cron` at the scheduled time `at`. Does not reject if a job fails. */
 export const runScheduledJobs = async (services: Platform, cron: string, at: Instant): Promise<void> => {
   const platform = withBudget(services, allJobsAllowance);
   if (cron === everyQuarterHour) for (const job of Object.entries(quarterJobs)) await runJob(platform, at, job);

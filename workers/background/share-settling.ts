@@ -1,4 +1,4 @@
-// Continues, each minute, work on shares and accounts that one request could not finish: grants and field changes that concern another
+// Every minute, continues work on shares and accounts that one request could not finish: grants and field changes that involve another
 // shard, account deletions, and withdrawals for accounts that remain.
 import { continueAccountErasures } from "../operations/consumers/continue-account-erasures.ts";
 import { continueAccountWithdrawals } from "../operations/consumers/continue-account-withdrawals.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Works within the budget of the run; the next run continues. */
+/** Works within the run's budget. The next run continues. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   return forEachShard(platform, "share-settling", async (db) => {

@@ -1,4 +1,4 @@
-// Each minute: expires shares, warns of shares that expire soon, and writes the emails that follow.
+// Every minute, expires shares, warns about shares that expire soon, and writes the resulting emails.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinessesToDrain = 20; // businesses whose events are drained right away; the event sweep does the others
+const maxBusinessesToDrain = 20; // businesses whose events are drained right away; the event sweep handles the others
 
 type TouchedBusinesses = Readonly<Record<Environment, Set<BusinessId>>>;
 
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Shares that have been due longest come first. What one run does not reach is left to the next minute. */
+/** Shares that have been due the longest come first. The next minute continues with the rest. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days, and moves such consumers to the free plan.
+// Suspends businesses whose payment has been past due for 14 days, and moves consumers in the same situation to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,
@@ -27,11 +27,11 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     try {
       await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
     } catch (error) {
-      if (!isOutdatedBilling(error)) throw error; // it was paid just now; if not, the next minute finds it again
+      if (!isOutdatedBilling(error)) throw error; // it was just paid; if not, the next minute finds it again
     }
   }
 };
 
-/** Changes at most 100 customers per shard. One that pays at the same moment is left unchanged. */
+/** Changes at most 100 customers per shard. A customer who pays in the meantime is left unchanged. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));

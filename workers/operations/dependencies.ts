@@ -1,6 +1,6 @@
-// The dependencies that operations of every capability share. What only one capability needs is declared in the `dependencies.ts` of its
-// folder. An operation names the smallest type it uses, so its signature shows what it can reach. The composition root builds one object
-// per isolate that satisfies all of them; operations never see a binding.
+// The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in its own `dependencies.ts`.
+// An operation names the smallest type it uses, so its signature shows what it can access. The composition root builds one object per
+// isolate that satisfies all of them; operations never access bindings directly.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
@@ -18,15 +18,15 @@ import type { LimitName } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProofServices } from "../platform/create-proof-services.ts";
 
-/** Configuration, clock, randomness and log, and the means to run work after the response. */
+/** Configuration, clock, randomness and log, and a way to run work after the response. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Runs work after the response. The process may die first, so work that must happen is also in an outbox. */
+  /** Runs work after the response. The process may be terminated first, so required work is also in an outbox. */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** False once background work has used its budget (work-budget.ts); the caller then leaves the rest to the next minute. */
+  /** False once background work has used up its budget (work-budget.ts). The caller then leaves the rest to the next minute. */
   readonly hasBudget: () => Promise<boolean>;
 }
 
@@ -39,15 +39,15 @@ export interface Stores {
   readonly ledgerId: string;
 }
 
-/** Schedules the work that follows a commit. Calling these costs nothing before the response. */
+/** Schedules the work that follows a commit. Calling these does not delay the response. */
 export interface Schedules {
   /** Drains audit entries into their logs and anchors statements in the ledger. `commit` calls it. */
   readonly scheduleFollowUp: () => void;
-  /** Sends mail from the outbox. */
+  /** Sends email from the outbox. */
   readonly scheduleMail: () => void;
-  /** Captures policies and continues withdrawals that did not fit into one batch. */
+  /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
-  /** Moves a business's events from the outbox to its event sequence and endpoints, some milliseconds after the response. */
+  /** Moves a business's events from the outbox to its event sequence and endpoints, a few milliseconds after the response. */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
@@ -59,7 +59,7 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 export interface Counters {
   /** Counts in this isolate, behind the platform's rate limiter. Approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Counts exactly, in a Durable Object. Of several calls counted together, all count or none. */
+  /** Counts exactly, in a Durable Object. If several calls are counted together, either all of them count or none. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
@@ -68,11 +68,11 @@ export interface PhoneNumbers {
   readonly toE164: ToE164;
 }
 
-/** Fetching and parsing pages of other sites. Every fetch is guarded against private addresses. */
+/** Fetching and parsing pages from other sites. Fetches of private IP addresses are blocked. */
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
-  /** The registrable domain of a hostname; hosts with the same one belong together. */
+  /** The registrable domain of a hostname. Hosts with the same domain belong together. */
   readonly getSite: (hostname: string) => string;
   /** Null for names that cannot be registered: IP addresses and public suffixes. */
   readonly getRegistrableDomain: (hostname: string) => string | null;
@@ -88,6 +88,6 @@ export interface Proofs extends ProofServices {
   readonly auditLogStub: (auditLog: number) => DurableObjectStub<AuditLog>;
   /** HTTP interface of the embedded ledger. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Requests anchoring in another invocation, within seconds. */
+  /** Requests anchoring in another invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;
 }

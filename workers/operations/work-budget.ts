@@ -1,18 +1,18 @@
-// Budgets of background work: time and queries. The platform allows 1,000 queries per invocation and fails every further one, so work of
-// unknown size checks `hasBudget` before each step and leaves the rest to the next minute.
+// Budgets for background work: time and queries. The platform allows 1,000 queries per invocation and fails every query beyond that, so
+// work of unknown size checks `hasBudget` before each step and leaves the rest to the next minute.
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { ReadDependencies, Runtime } from "./dependencies.ts";
 
 export interface WorkBudget {
   readonly maxMs: number;
-  /** Every statement of a batch counts. */
+  /** Every statement in a batch counts. */
   readonly maxQueries: number;
 }
 
-/** For work after the response, which the platform ends after 30 seconds. Three such jobs fit into the 1,000 queries of an invocation. */
+/** For work after the response, which the platform ends after 30 seconds. Three such jobs fit into an invocation's 1,000 queries. */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
-/** Returns services with a budget of their own. What they use also counts against the budget of `services`. */
+/** Returns services with their own budget. What they use also counts against the budget of `services`. */
 export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
   const until = services.clock() + maxMs;
   let left = maxQueries;
@@ -20,14 +20,14 @@ export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, max
     left -= queries;
   });
   const hasBudget = async (): Promise<boolean> => {
-    // Locally, databases and objects share one thread with the Worker: work that never waits would block every connection until it ends.
+    // Locally, databases and objects share one thread with the Worker, so work that never waits would block every connection until it ends.
     await scheduler.wait(0);
     return left > 0 && services.clock() < until && services.hasBudget();
   };
   return Object.assign(Object.create(services) as S, { shards, hasBudget });
 };
 
-/** Claims due work one by one, until there is none or the budget is used up. */
+/** Claims due work items one by one, until there are none or the budget is used up. */
 export async function* claimEach<Work>({ hasBudget, clock }: Runtime, claim: (now: Instant) => Promise<Work | null>): AsyncGenerator<Work> {
   while (await hasBudget()) {
     const work = await claim(clock());

@@ -1,4 +1,4 @@
-// The platform: everything operations may use, created once per isolate from the bindings. Operations never see a binding.
+// The platform: everything operations may use, created once per isolate from the bindings. Operations never access bindings directly.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
@@ -37,7 +37,7 @@ import type { Platform, Services } from "./platform.ts";
 import { verifierSha256 } from "../pages/verifier.gen.ts";
 import { createProofServices } from "./create-proof-services.ts";
 
-/** Captured mail is stored in shard 00, because it belongs to no account. */
+/** Captured email is stored in shard 00, because it does not belong to an account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail);
@@ -52,7 +52,7 @@ const createMailer = (env: Env, config: Config, store: { readonly db: Database; 
 
 export const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
-/** Reads the settings and opens keys, stores and adapters. Throws ConfigError when a setting is missing or invalid. */
+/** Reads the settings and opens keys, stores and adapters. Throws ConfigError if a setting is missing or invalid. */
 export const createPlatform = async (env: Env): Promise<Services> => {
   const config = loadConfig(env);
   const windows = new AddressWindows();
@@ -64,7 +64,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
-  // Each half-year's ledger is its own object; earlier ones stay readable at their old paths.
+  // Each half-year's ledger is its own object. Earlier ledgers stay readable at their old paths.
   const findRetiredLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
   const fetchLedger: SendRequest = (request) =>
     env.LEDGER_LOG.getByName(findRetiredLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
@@ -130,7 +130,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // the isolate's own window has counted the call, so a failing shield refuses no one
+        return state; // the isolate's own window has counted the call, so calls are not refused when the platform's rate limiter fails
       }
     },
     takeExactly: (name, key, calls = 1) => {
@@ -143,7 +143,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
 
 const platforms = new WeakMap<Env, Promise<Services>>();
 
-/** The platform of this isolate, created once per `env` object. Requests and Durable Objects share it. A failed creation is retried. */
+/** Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. A failed creation is retried. */
 export const getPlatform = (env: Env): Promise<Services> => {
   const existing = platforms.get(env);
   if (existing !== undefined) return existing;

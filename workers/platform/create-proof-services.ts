@@ -1,5 +1,5 @@
-// Creates, from the settings, everything that proves records: the ledgers that receive statements, the published keys, and the
-// witnesses and timestamp authorities that attest checkpoints.
+// Creates everything that proves records, based on the settings: the ledgers that receive statements, the published keys, and the witnesses
+// and timestamp authorities that attest checkpoints.
 import type { RandomBytes } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
@@ -34,11 +34,11 @@ export interface ProofServices {
   /** The primary ledger first, then mirrors, which receive checkpoints only. */
   readonly ledgers: readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
-  /** Signs entries for Rekor; null without a Rekor ledger. */
+  /** Signs entries for Rekor. Null without a Rekor ledger. */
   readonly anchorKey: AnchorKey | null;
 }
 
-/** Opens the secrets of one setting. Throws ConfigError for a malformed secret or one whose key id does not match its key. */
+/** Opens the secrets in one setting. Throws ConfigError if a secret is malformed or its key ID does not match its key. */
 const openVerifierKeys = async (setting: string, secrets: readonly string[]): Promise<VerifierKey[]> => {
   try {
     return await Promise.all(secrets.map(async (secret) => (await openNoteSigner(secret)).key));
@@ -62,7 +62,7 @@ const createTrustedLogLister =
   (origin, vkeys, role) =>
     vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
-/** `sendToEmbedded` is the HTTP interface of the embedded ledger; every other service is reached over the network. */
+/** `sendToEmbedded` is the HTTP interface of the embedded ledger. Every other service is reached over the network. */
 export const createProofServices = async (
   config: Config,
   sendToEmbedded: SendRequest,
@@ -96,7 +96,7 @@ export const createProofServices = async (
   const primaryKeys = listTrustedLogs(ledger.origin, [...ledgerKeys.map(formatVkey), ...ledger.vkeys], "primary");
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY may also name logs of other deployments that this ledger watches; only earlier keys of our own logs are published.
+  // AUDIT_VKEY may also name other deployments' logs that this ledger watches. Only earlier keys of our own logs are published.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(
@@ -118,7 +118,7 @@ export const createProofServices = async (
       ...guardKeys.map((key) => ({ ...createWitnessAttestor({ key, baseUrl }, send, noteCrypto, clock), scope: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({
         ...createWitnessAttestor({ key, baseUrl: url }, sendToNetwork, noteCrypto, clock),
-        scope: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign itself
+        scope: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign its own checkpoints
       })),
       ...config.authorities.map((authority) => ({
         ...createTimestampAttestor(authority, sendToNetwork, random, clock),

@@ -1,5 +1,5 @@
-// The DeliveryQueue class that Cloudflare runs: durable-objects/delivery-queue/object.ts, connected to this deployment's vault, clock
-// and outbound requests.
+// The DeliveryQueue class that Cloudflare runs: durable-objects/delivery-queue/object.ts, connected to this deployment's vault, clock and
+// outbound requests.
 import { DeliveryQueue as DeliveryQueueObject } from "../../durable-objects/delivery-queue/object.ts";
 import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
 import { firstShard, generateId } from "../../core/ids.ts";

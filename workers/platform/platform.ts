@@ -1,5 +1,5 @@
-// Types of the platform: the object that satisfies the dependencies of every operation. create-platform.ts builds it. The types have a file
-// of their own because background work uses them and is itself started by the platform.
+// Types of the platform: the object that satisfies the dependencies of every operation. create-platform.ts builds it. The types are in a
+// separate file because background work uses them and the platform itself starts that work.
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
 import type { AccessDependencies } from "../operations/access/dependencies.ts";
@@ -12,14 +12,14 @@ import type { Schedules } from "../operations/dependencies.ts";
 import type { IntegrationDependencies } from "../operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts";
 
-/** Sending mail. Operations only write to the mail outbox; nothing is sent before a response. */
+/** Sending email. Operations only write to the email outbox; nothing is sent before a response. */
 export interface Mail {
   readonly mailer: Mailer;
-  /** Captured mail of a development service, newest first; empty everywhere else. */
+  /** Captured email in a development deployment, newest first. Always empty elsewhere. */
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 
-/** All of them but what asks for work that follows: what that work itself may use. */
+/** All dependencies except the functions that schedule follow-up work. This is what follow-up work itself may use. */
 export interface Platform
   extends AccessDependencies,
     AgentDependencies,
@@ -31,5 +31,5 @@ export interface Platform
     AttestationCache,
     Mail {}
 
-/** One an isolate. An operation names the groups it uses, so that its type says what it can touch. */
+/** One per isolate. Each operation names the groups it uses, so its type shows what it can access. */
 export interface Services extends Platform, Schedules {}

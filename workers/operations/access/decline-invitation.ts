@@ -1,4 +1,4 @@
-// Declines an invitation to a business.
+// Declining an invitation to a business. The signed-in person declines; the business sees it in its audit chain.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -9,8 +9,8 @@ import { listMemberships } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /**
- * Deletes an open invitation of the signed-in address and records it in the inviting business's audit chain. Refuses `not_found` for
- * unknown and expired invitations and for those of another mailbox.
+ * Deletes an open invitation for the signed-in email address and records it in the inviting business's audit chain. Refuses `not_found` for
+ * unknown and expired invitations and for invitations to another mailbox.
  */
 export const declineInvitation = async (
   services: WriteDependencies,

@@ -1,5 +1,5 @@
 // Creates and verifies email codes, for sign-in and for withdrawal. Neither the response, its duration nor the rows written reveal whether
-// the address receives mail.
+// the address receives an email.
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -8,12 +8,12 @@ import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Text that the hash of a code covers, given the code's id: a hash copied to another row matches no code there. */
+/** The text that a code's hash covers, which includes the code's ID. A hash copied to another row does not match any code there. */
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its mail for one batch. If a limit of `request.limits` is exceeded, the code is written expired and the mail has
- * no recipient, so the rows look the same.
+ * Prepares a new code and its email for one batch. If a limit in `request.limits` is exceeded, the code is written as already expired and
+ * the email has no recipient, so the rows look the same.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,
@@ -22,11 +22,11 @@ export const prepareEmailCode = async (
   request: {
     readonly limits: EmailCodeLimits;
     readonly binding: CodeBinding;
-    /** Null if the address must not receive mail. */
+    /** Null if the address must not receive an email. */
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** Id of the sign-up or invitation that the code completes. */
+    /** ID of the sign-up or invitation that the code completes. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -37,7 +37,7 @@ export const prepareEmailCode = async (
   const code = generateEmailCode(services.random);
   const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
   const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
-  // The conditions exclude each other, so exactly one of the two mails is written.
+  // The conditions are mutually exclusive, so exactly one of the two emails is written.
   const mails = await Promise.all([
     insertMail(db, vault, { ...content, to, onlyIf: isCodeUsable(id) }),
     insertMail(db, vault, { ...content, to: null, onlyIf: isCodeUnusable(id) }),
@@ -48,7 +48,7 @@ export const prepareEmailCode = async (
   };
 };
 
-/** Consumes one attempt, then compares. Returns the id of the matching code, or null. */
+/** Uses up one attempt, then compares. Returns the ID of the matching code, or null. */
 export const verifyEmailCode = async (
   { vault, clock }: ReadDependencies,
   db: Database,
@@ -56,7 +56,7 @@ export const verifyEmailCode = async (
   { limits, binding, code }: { readonly limits: EmailCodeLimits; readonly binding: CodeBinding; readonly code: string },
 ): Promise<string | null> => {
   const candidates = await consumeCodeAttempt(db, requester, limits, clock());
-  // Always hashes `maxActive` times, so the duration does not reveal how many codes exist.
+  // Always hashes `maxActive` times, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: limits.maxActive }, (_, index) => candidates[index] ?? { id: "", codeHash: "" });
   return findMatchingCodeId(
     await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),

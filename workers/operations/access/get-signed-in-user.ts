@@ -1,4 +1,4 @@
-// The user of a session, as API responses show it.
+// The signed-in user, as shown in API responses.
 import type { Session } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
 import type { Stores } from "../dependencies.ts";

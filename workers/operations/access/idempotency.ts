@@ -1,6 +1,6 @@
-// Requests repeated under an Idempotency-Key: the key is claimed, the operation runs and its response is saved. An operation that commits
-// one batch saves the response in it, so there is never a change without its response. Other operations save it afterwards; a crash in
-// between leaves a change without a response, so those operations must be safe to repeat (docs/internals/consistency.md).
+// Requests repeated with an Idempotency-Key: the key is claimed, the operation runs, and its response is saved. An operation that commits
+// one batch saves the response in that batch, so a change always has its response. Other operations save it afterward. A crash in between
+// leaves a change without a response, so those operations must be safe to repeat (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -18,11 +18,11 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** The sender. The same key from another caller is a different key. */
+  /** The sender. The same key from another sender is a different key. */
   readonly caller: string;
-  /** An id in the shard that stores the key. */
+  /** An ID in the shard that stores the key. */
   readonly ownerId: string;
-  /** Method and full path. The same key on another record is a different key. */
+  /** Method and full path. The same key on another path is a different key. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -37,12 +37,12 @@ export interface IdempotentResponse {
 }
 
 /**
- * Prepares statements that save the response of a change, for the end of its batch; operations get none if the request has no key.
- * `onlyIf` must hold after the preceding statements exactly if the change happened.
+ * Prepares the statements that save the response to a change, for the end of its batch. Not passed to the operation if the request has no
+ * key. `onlyIf` must hold after the preceding statements if and only if the change happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** Ways to end a claim: save the response, release or suspend. None is needed if `toStatements` saved it in the change's batch. */
+/** Ways to end a claim: save the response, release or suspend. If `toStatements` saved it in the change's batch, nothing else is needed. */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,
@@ -50,20 +50,21 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
     now: clock(),
   });
   return {
-    /** Statements for the batch of the change itself, which must be in the claim's shard. */
+    /** Statements for the batch that contains the change, which must be in the claim's shard. */
     toStatements: (response: IdempotentResponse, onlyIf?: Condition) =>
       insertClaimedResponse(db, vault, claim, toStoredResponse(response), onlyIf),
     saveResponse: (response: IdempotentResponse) => completeIdempotencyClaim(db, vault, claim, toStoredResponse(response)),
-    /** After a refusal: nothing was changed, so the key is free again. */
+    /** Call after a refusal. Nothing was changed, so the key can be used again. */
     release: async (): Promise<void> => {
       await deleteIdempotencyClaim(db, claim).run();
     },
-    /** After a failure at an unknown point: a repeat with the same body may run the operation again. */
+    /** Call after a failure at an unknown point. A repeat with the same body may run the operation again. */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves what the first run decided, sealed if it is secret, and returns what is saved: a repeat continues with the first run's draft.
+     * Saves what the first run decided, sealed if it is secret, and returns the saved value, so that a repeat continues with the first
+     * run's draft.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };
@@ -77,8 +78,8 @@ export type ClaimResult =
   | { readonly savedResponse: null; readonly claimedRequest: ClaimedRequest };
 
 /**
- * Claims the key of a request or returns its saved response. Refuses `idempotency_conflict` if the key was used with another body, or if
- * its first request is still in progress.
+ * Claims a request's key or returns its saved response. Refuses `idempotency_conflict` if the key was used with another body, or if its
+ * first request is still in progress.
  */
 export const claimIdempotentRequest = async (
   services: ReadDependencies,
@@ -104,5 +105,5 @@ export const claimIdempotentRequest = async (
   return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
 
-/** Identifies an unauthenticated caller by the network address that its rate limit counts. Hashed with a secret key. */
+/** Identifies an unauthenticated caller by the IP address that its rate limit counts. Hashed with a secret key. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -1,4 +1,4 @@
-// Passkeys of a consumer.
+// A consumer's passkeys, for the account page.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// Tells sessions in other shards that their address has an invitation here.
+// Notifies sessions in other shards that their email address has an invitation in this shard.
 import type { ShardId } from "../../../core/ids.ts";
 import { markOtherShards } from "../../../storage/sessions.ts";
 import { runIsolated } from "../../log.ts";
@@ -6,7 +6,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * Marks the sessions of an invited address in all other shards, so that their next page also looks in this shard. Runs after the response
- * and for every address, so inviting does not reveal whether an address is known. If it fails, the next sign-in finds the invitation.
+ * and for every address, so that an invitation does not reveal whether the address is known. If it fails, the next sign-in finds the
+ * invitation.
  */
 export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: string): void =>
   services.waitUntil(async () => {

@@ -1,4 +1,4 @@
-// Changes to a person's own sign-in credentials. Each is recorded in the signed-in person's audit chain, only if it changed something.
+// Changes to a person's own sign-in credentials. Each change is recorded in that person's audit chain, but only if it had an effect.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -7,13 +7,13 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** The audit event of a credential change, with the session's user as its actor. */
+/** The audit event for a credential change, with the session's user as the actor. */
 export const createCredentialDomainEvent = (session: Session, action: AuditedAction, at: Instant): DomainEvent => {
   const actor = { kind: session.realm === "consumer" ? "consumer" : "member", id: session.userId } as const;
   return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);
 };
 
-/** Deletes credentials and records it if anything was deleted. Returns the number of deleted rows. */
+/** Deletes credentials, and records this if any were deleted. Returns the number of deleted rows. */
 export const deleteOwnCredential = async (
   services: WriteDependencies,
   session: Session,

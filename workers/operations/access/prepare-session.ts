@@ -1,11 +1,11 @@
-// A new session, before it is inserted.
+// Prepares a new session before it is inserted. Shared by all sign-in methods.
 import { parseDevice } from "../../../core/access/device.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateSecret, generateId, type ShardId } from "../../../core/ids.ts";
 import { sealDevice, type NewSession } from "../../../storage/sessions.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Generates a new token for every sign-in, and the row that holds its hash. The token itself is never stored. */
+/** Generates a new token and the row that holds its hash. Every sign-in gets its own token. The token itself is never stored. */
 export const prepareSession = async (
   { vault, random, clock }: ReadDependencies,
   shardId: ShardId,

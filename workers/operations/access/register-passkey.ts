@@ -1,4 +1,4 @@
-// Adds a passkey to a consumer's account.
+// Adds a passkey to a consumer's account, the second step of registration.
 import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
 import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
@@ -21,7 +21,7 @@ const defaultName = "Passkey";
 
 const maxNameLength = 80;
 
-/** Verifies a new credential against the challenge of this session. Null if it does not match. The challenge is consumed either way. */
+/** Verifies a new credential against this session's challenge. Returns null if it does not match. The challenge is consumed either way. */
 const verifyNewCredential = async (
   services: AccessDependencies,
   session: ConsumerSession,
@@ -38,8 +38,8 @@ const verifyNewCredential = async (
 };
 
 /**
- * Stores a new passkey and mails the person, because a passkey added by an attacker would give permanent access. Refuses `invalid_request`
- * for the name, `passkey_refused` for a credential that does not match its challenge or exists already, and `passkey_limit`.
+ * Stores a new passkey and emails the person, because a passkey added by an attacker would give permanent access. Refuses `invalid_request`
+ * for the name, `passkey_refused` for a credential that does not match its challenge or already exists, and `passkey_limit`.
  */
 export const registerPasskey = async (
   services: AccessWriteDependencies,
@@ -47,7 +47,7 @@ export const registerPasskey = async (
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
-    /** Null to name it after the device. */
+    /** If null, the passkey is named after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;

@@ -5,7 +5,10 @@ import { deletePasskey } from "../../../storage/passkeys.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Removes a passkey at once; sessions that began with it continue. Refuses `not_found` for unknown passkeys and those of others. */
+/**
+ * Removes a passkey immediately. Sessions that started with it continue. Refuses `not_found` for unknown passkeys and those of other
+ * people.
+ */
 export const removePasskey = async (
   services: WriteDependencies,
   session: ConsumerSession,

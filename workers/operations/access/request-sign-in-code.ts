@@ -16,9 +16,9 @@ import {
 } from "./sign-in-address.ts";
 
 /**
- * Mails a code if the address may sign in: any address for a consumer, a member's or invited one for a business. The mail goes to the
- * address as first given, not as spelled in this request. Unknown addresses and exceeded limits get the same response. Refuses
- * `invalid_request` for text that is no email address.
+ * Emails a code if the address may sign in: any address for a consumer; for a business, the address of a member or an invited person. The
+ * code goes to the address as first given, not as spelled in this request. Unknown addresses and exceeded limits get the same response.
+ * Refuses `invalid_request` for text that is not an email address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,

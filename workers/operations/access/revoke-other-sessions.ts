@@ -1,11 +1,11 @@
-// Ends all other sessions of the signed-in person.
+// Signs the person out everywhere else.
 import type { Session } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { deleteOtherSessions } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Ends all of the person's sessions except the current one, at once, with one audit entry. Returns how many ended. */
+/** Ends all of the person's sessions except the current one, immediately and with one audit entry. Returns how many ended. */
 export const revokeOtherSessions = (services: WriteDependencies, session: Session): Promise<number> => {
   const entityType = session.realm === "consumer" ? "consumer" : "member";
   const action: AuditedAction = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };

@@ -1,4 +1,4 @@
-// Ends one session of the signed-in person.
+// Ends one of the signed-in person's sessions.
 import type { Session } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -6,7 +6,7 @@ import { deleteOwnSession } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Ends one of the person's sessions at once. Refuses `not_found` for unknown sessions and those of others. */
+/** Ends one of the person's sessions immediately. Refuses `not_found` for unknown sessions and those of other people. */
 export const revokeSession = async (
   services: WriteDependencies,
   session: Session,

@@ -1,9 +1,9 @@
-// Short-lived state that a page passes to the next one, sealed in a cookie or form field for one owner. Nothing is stored on the server.
-// It carries typed addresses, which must not appear in URLs.
+// Short-lived state that one page passes to the next, sealed in a cookie or form field for one owner. Nothing is stored on the server. It
+// carries email addresses that people typed, which must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The kind of note and its owner. A note of another person or record does not open. */
+/** The note's kind and owner. A note for another person or record does not open. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;
@@ -11,7 +11,7 @@ export interface NoteScope {
 
 const toEncryptionContext = ({ name, owner }: NoteScope): EncryptionContext => ({ table: "cookie", record: name, field: "note", owner });
 
-/** Seals content that opens for `lifeMs` milliseconds. */
+/** Seals content that can be opened for `lifeMs` milliseconds. */
 export const sealNote = (services: ReadDependencies, scope: NoteScope, content: object, lifeMs: number): Promise<string> =>
   services.vault.seal(toEncryptionContext(scope), JSON.stringify({ content, until: services.clock() + lifeMs }));
 
@@ -20,7 +20,7 @@ export interface OpenedNote<T> {
   readonly until: number;
 }
 
-/** Opens a note. Null if it is missing, expired or not sealed by this service. */
+/** Opens a note. Null if it is missing, expired or was not sealed by this service. */
 export const openNote = async <T>(
   services: ReadDependencies,
   scope: NoteScope,

@@ -1,5 +1,5 @@
-// Changes that a first sign-in makes: creating the account of a sign-up, or accepting an invitation. Both are part of the batch of the
-// sign-in that verifies the address, and happen only if its code is consumed in that batch.
+// Changes that a first sign-in makes: creating the account for a sign-up, or accepting an invitation. Both are part of the batch that
+// verifies the address, and happen only if that batch consumes the sign-in's code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -28,7 +28,7 @@ export interface SignInChanges {
 const noChanges: SignInChanges = { rows: [], domainEvents: [] };
 const chainTagBytes = 16;
 
-/** The outcome of an invitation, for the audit chain of the inviting business. */
+/** An invitation's outcome, for the inviting business's audit chain. */
 export const createInvitationDomainEvent = (
   { id, role, chain }: OpenInvitation,
   type: "member.joined" | "member.declined",
@@ -36,7 +36,7 @@ export const createInvitationDomainEvent = (
 ): DomainEvent =>
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
-/** Accepts an invitation. No changes if it is no longer open. */
+/** Accepts an invitation. Makes no changes if it is no longer open. */
 export const prepareInvitationAcceptance = async (db: Database, id: string, usedCode: UsedCode): Promise<SignInChanges> => {
   const invitation = await findOpenInvitation(db, id, usedCode.now);
   if (invitation === null) return noChanges;
@@ -47,7 +47,9 @@ export const prepareInvitationAcceptance = async (db: Database, id: string, used
   };
 };
 
-/** Creates the account of a sign-up: its owner, a live and a sandbox client, and a domain claim. No changes if the sign-up expired. */
+/**
+ * Creates the account for a sign-up: its owner, a live and a sandbox client, and a domain claim. Makes no changes if the sign-up expired.
+ */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,
   db: Database,

@@ -21,7 +21,7 @@ import { prepareSession } from "./prepare-session.ts";
 import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./verify-sign-in-code.ts";
 
-/** A key without a private half, checked when no passkey is found so that both cases take the same time. */
+/** A key whose private key does not exist. It is checked when no passkey is found, so that both cases take the same time. */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",
   publicKey: "pQECAyYgASFYIPgH5cY26dOvoJaXBHLAWHhXV3H2zwjXNLAg4PMF3gWzIlggxRh4jmZoPqmWGH2PCS5O3D9p5RLx3fhydD4Frjrcjlo",
@@ -29,7 +29,7 @@ const dummyPasskey: PasskeyCredential = {
 };
 
 /**
- * Begins a session with a new token and ends the one the browser had before. Every failure is the same refusal, `login_failed`. The
+ * Starts a session with a new token and ends the browser's previous session. Every failure is the same refusal, `login_failed`. The
  * challenge is consumed either way.
  */
 export const signInWithPasskey = async (
@@ -60,7 +60,7 @@ export const signInWithPasskey = async (
   const { token, row } = await prepareSession(services, shardOfId(passkey.consumerId), request.userAgent);
   await batch(db, [recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }), insertSessionByPasskey(db, row, passkey.consumerId)]);
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
-  if (session === null) return refused; // a concurrent sign-in with this passkey won, or it was removed
+  if (session === null) return refused; // a concurrent sign-in with this passkey won, or the passkey was removed
   if (request.replaces !== null) await signOut(services, request.replaces);
   return ok({ token, user: await getSignedInUser(services, session), created: false });
 };

@@ -1,6 +1,6 @@
-// POST /v1/business/signup. The account is created when the mailed code verifies the address, so signing up a foreign address gains
-// nothing. The response, its duration and the rows written do not reveal whether the address is known: a known one gets a sign-in code,
-// and its sign-up is never completed.
+// POST /v1/business/signup. The account is created when the emailed code verifies the address, so signing up someone else's address gains
+// nothing. The response, its duration and the rows written do not reveal whether the address is known: a known one gets a sign-in code, and
+// its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -23,7 +23,7 @@ import {
   openAddresseeEmail,
 } from "./sign-in-address.ts";
 
-/** For a day, another code can be requested if the mail was lost. */
+/** For a day, another code can be requested if the email was lost. */
 const signupLifeMs = dayMs;
 
 export interface SignupInput {
@@ -41,7 +41,7 @@ export interface SignupResult {
   readonly status: "active" | "pending";
 }
 
-/** The domain of a website that can be claimed; null if there is none, which does not refuse the sign-up. */
+/** The domain that can be claimed for a website. Null if there is none, which does not refuse the sign-up. */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
   if (text === "") return ok(null);
@@ -65,8 +65,8 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 };
 
 /**
- * Stores a sign-up and mails a code. The account is active once the code is verified, or pending where this deployment approves sign-ups.
- * Refuses `invalid_request` only.
+ * Stores a sign-up and emails a code. Once the code is verified, the account is active, or pending if this deployment approves sign-ups.
+ * Refuses only `invalid_request`.
  */
 export const signUp = async (
   services: AccessWriteDependencies,

@@ -1,4 +1,4 @@
-// Switches a session to another business of the signed-in address.
+// Switches a session to another business that the signed-in email address belongs to.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -7,7 +7,7 @@ import { listMemberships } from "./list-memberships.ts";
 import { switchMembership } from "./switch-membership.ts";
 
 /**
- * Replaces the session by one in another membership, or accepts an invitation. Refuses `not_found` for any other id and for the current
+ * Replaces the session with one in another membership, or accepts an invitation. Refuses `not_found` for any other ID and for the current
  * membership.
  */
 export const switchBusiness = async (

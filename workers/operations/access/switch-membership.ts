@@ -1,4 +1,4 @@
-// Replaces a member's session by one in another membership of the same address.
+// Replaces a member's session with a session in another membership of the same email address.
 import type { MemberSession, Session } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -17,13 +17,13 @@ interface MembershipSwitch {
   readonly isInvited?: boolean;
 }
 
-/** Ends the current session. False if it has ended already, so that of concurrent switches only one begins a session. */
+/** Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a session. */
 const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 
 /**
- * Ends the current session and begins one in the membership `id`; an invitation is accepted in the same batch. Null if the session, the
- * membership or the invitation no longer exists.
+ * Ends the current session and starts one in the membership `id`. An invitation is accepted in the same batch. Returns null if the session,
+ * the membership or the invitation no longer exists.
  */
 export const switchMembership = async (
   services: WriteDependencies,

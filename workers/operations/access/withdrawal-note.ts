@@ -1,4 +1,4 @@
-// What a person entered on the withdrawal page of a certificate, sealed in a form until the next step.
+// What a person entered on a certificate's withdrawal page, sealed in a form until the next step.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -7,15 +7,15 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const toWithdrawalNoteScope = (certId: CertId): NoteScope => ({ name: "withdrawal", owner: certId });
 
-/** The lifetime of a withdrawal code. */
+/** The same as a withdrawal code's lifetime. */
 export const withdrawalNoteSeconds = emailCodeLimits.withdrawal.lifeMs / 1_000;
 
 export interface WithdrawalNote {
-  /** The address as typed; null if the person came by a mailed link. */
+  /** The email address as typed. Null if the person followed an emailed link. */
   readonly email: string | null;
   /**
-   * Token of the mailed link, once the code or link was verified. It proves the address, so the page may list other certificates that name
-   * it.
+   * The emailed link's token, once the code or link is verified. It proves control of the email address, so the page may list other
+   * certificates that name the address.
    */
   readonly token: string | null;
 }
@@ -24,7 +24,7 @@ export interface WithdrawalNote {
 export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, note: WithdrawalNote): Promise<string> =>
   sealNote(services, toWithdrawalNoteScope(certId), note, emailCodeLimits.withdrawal.lifeMs);
 
-/** Opens the note of a certificate. Both members are null if it is missing, expired or of another certificate. */
+/** Opens a certificate's note. Both members are null if the note is missing, expired or for another certificate. */
 export const openWithdrawalNote = async (services: ReadDependencies, certId: CertId, sealed: string): Promise<WithdrawalNote> => {
   const { email = null, token = null } = (await openNote<WithdrawalNote>(services, toWithdrawalNoteScope(certId), sealed))?.content ?? {};
   return { email: isEmailAddress(email ?? "") ? email : null, token };

@@ -6,7 +6,7 @@ import type { Stores } from "../dependencies.ts";
 
 export type Entitlement = Pick<BilledBusiness, "id" | "status" | "plan">;
 
-/** Loads the billed account of a business; null for an unknown id. */
+/** Loads a business's billed account. Null for an unknown ID. */
 export const loadBilledBusiness = async (services: Stores, id: BusinessId): Promise<BilledBusiness | null> => {
   const account = await findBilledAccount(services.shards.forId(id), id);
   return account?.kind === "business" ? account : null;

@@ -1,4 +1,4 @@
-// Failing webhook endpoints of all businesses, part of GET /v1/admin/stuck.
+// Lists failing webhook endpoints of all businesses, for GET /v1/admin/stuck.
 import { batch } from "../../../storage/database.ts";
 import { listFailingEndpointRows, deleteFailingEndpoint, type FailingEndpoint } from "../../../storage/outboxes/failing-endpoints.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
@@ -10,7 +10,7 @@ const maxFailingPerShard = 50;
 
 /**
  * Reads the current state of an endpoint that was recorded as failing. `failures` and `backlog` are null if its event sequence did not
- * answer. Null if the endpoint recovered or was deleted.
+ * respond. Null if the endpoint recovered or was deleted.
  */
 const loadCurrentFailure = async (services: EventSequences, recorded: FailingEndpoint) => {
   const unknown = { ...recorded, failures: null, backlog: null };
@@ -22,12 +22,12 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
     const { failingSince, consecutiveFailures: failures, backlog } = state.health;
     return failingSince === null ? null : { ...recorded, since: failingSince, failures, backlog };
   } catch {
-    return unknown; // an event sequence that does not answer must not hide other endpoints
+    return unknown; // an event sequence that does not respond must not hide other endpoints
   }
 };
 
 /**
- * Lists endpoints that are still failing after their owners were alerted, at most 50 per shard, with the shard's id as `home`. Recorded
+ * Lists endpoints that are still failing after their owners were alerted, at most 50 per shard, with the shard's ID as `home`. Recorded
  * endpoints that recovered or were deleted are removed from the record.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>

@@ -1,8 +1,8 @@
-// Outbox work that does not make progress, part of GET /v1/admin/stuck.
+// Lists outbox work that is not making progress, for GET /v1/admin/stuck.
 import { listStuckWork, type StuckWork } from "../../../storage/stuck-work.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Lists stuck work of all shards, with the shard's id as `home`. */
+/** Lists stuck work in all shards, with the shard's ID as `home`. */
 export const listStuckWorkByShard = (services: ReadDependencies): Promise<readonly (StuckWork & { readonly home: string })[]> =>
   Promise.all(
     services.shards

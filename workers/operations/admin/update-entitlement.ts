@@ -20,8 +20,8 @@ import { loadBilledBusiness, toEntitlement, type Entitlement } from "./get-entit
 const maxAttempts = 3;
 
 /**
- * Sets the status or plan of a business; undefined members stay unchanged. Setting a status also clears the unpaid state, so nothing is due
- * until a payment fails again. Closing a business requests the end of its subscription. Refuses `not_found`. Throws if the account keeps
+ * Sets the status or plan of a business. Undefined members stay unchanged. Setting a status also clears the unpaid state, so nothing is due
+ * until another payment fails. Closing a business requests the end of its subscription. Refuses `not_found`. Throws if the account keeps
  * changing during three attempts.
  */
 export const updateEntitlement = async (

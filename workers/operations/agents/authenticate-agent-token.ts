@@ -1,4 +1,4 @@
-// Authenticates an agent token. It is looked up by its SHA-256 in the shard its text names; every failure looks the same.
+// Authenticates an agent token. It is looked up by its SHA-256 in the shard that the token names. Every failure looks the same.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -7,14 +7,14 @@ import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { KnownKeyCache } from "../access/dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Whether the text cannot be a token, so it needs no lookup. */
+/** Whether the text cannot be a token and therefore does not need a lookup. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
-/** Whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's address. */
+/** Whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's IP address. */
 export const isKnownAgentToken = (services: KnownKeyCache, token: string): boolean =>
   services.knownKeyHashes.get(sha256Hex(token)) === true;
 
-/** Null for a malformed, unknown, expired or revoked token, for a deleted person, and for a business that has no read access. */
+/** Returns null for a malformed, unknown, expired or revoked token, for a deleted person, and for a business without read access. */
 export const authenticateAgentToken = async (services: AgentDependencies, token: string): Promise<Agent | null> => {
   if (isMalformedAgentToken(token)) return null;
   const tokenHash = sha256Hex(token);

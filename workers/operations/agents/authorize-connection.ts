@@ -1,4 +1,4 @@
-// The person's approval of a connection request.
+// Records that the person approved a connection request.
 import type { Session } from "../../../core/access/session.ts";
 import { tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -11,7 +11,7 @@ import { getSessionDatabase, type PendingConnection } from "./connection-request
 
 const oauthCodeLifeMs = 5 * minuteMs;
 
-/** Stores an authorization code for the client, valid for five minutes, and returns it. Null if this consent page was already answered. */
+/** Stores an authorization code for the client, valid for five minutes, and returns it. Null if this consent page was already submitted. */
 export const authorizeConnection = async (
   services: ReadDependencies,
   session: Session,

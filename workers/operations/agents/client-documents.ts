@@ -1,4 +1,4 @@
-// Metadata documents of OAuth clients, cached per isolate.
+// Loads metadata documents of OAuth clients. Documents are cached per isolate.
 import { findKnownClient } from "../../../core/agents/known-clients.ts";
 import { clientFromDocument, type ResolvedClient } from "../../../core/agents/oauth-client.ts";
 import { firstShard } from "../../../core/ids.ts";
@@ -14,10 +14,13 @@ const minCacheMs = 5 * minuteMs;
 const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
-/** Documents that arrive slowly must not hold up other requests of this isolate. */
+/** Documents that arrive slowly must not block other requests in this isolate. */
 const maxConcurrentFetches = 4;
 
-/** Returns `unreached` if the host did not answer with a document. An invalid document is an answer: it resolves to no client. */
+/**
+ * Returns `unreached` if the host did not respond with a document. An invalid document counts as a response and does not resolve to a
+ * client.
+ */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!rateLimit.isAllowed) return "unreached";
@@ -49,7 +52,7 @@ export type ClientLookupServices = AgentDependencies;
 /** Copies of client documents are in the first shard. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
-/** Fetches a document. If its host does not answer, falls back to the saved copy, then to the built-in list of known clients. */
+/** Fetches a document. If its host does not respond, falls back to the saved copy, then to the built-in list of known clients. */
 const loadClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
   const isAtLimit = pendingOAuthReads.size >= maxConcurrentFetches;
@@ -65,14 +68,14 @@ const loadClientDocument = async (services: ClientLookupServices, url: URL): Pro
   }
 };
 
-/** Returns the cached document, or fetches it. Concurrent calls share one fetch; a failure is retried after 30 seconds. */
+/** Returns the cached document, or fetches it. Concurrent calls share one fetch. A failed fetch is retried after 30 seconds. */
 export const getClientDocument = async (services: ClientLookupServices, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;
   const cached = oauthClients.get(url.href);
   const current = await cached?.catch(() => undefined);
   if (current !== undefined && clock() < current.refetchAt) return current;
   const pending = oauthClients.get(url.href);
-  if (pending !== undefined && pending !== cached) return pending; // another request started a fetch meanwhile
+  if (pending !== undefined && pending !== cached) return pending; // another request has started a fetch in the meantime
   const load = loadClientDocument(services, url);
   oauthClients.set(url.href, load);
   return load;

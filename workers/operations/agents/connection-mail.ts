@@ -1,11 +1,11 @@
-// The recipient of mails about a connection.
+// Finds the recipient of emails about a connection.
 import type { ConsumerId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The current email address of the token's person; null if the consumer or member no longer exists. */
+/** The current email address of the token's person. Null if the consumer or member no longer exists. */
 export const loadHolderEmail = async (
   services: ReadDependencies,
   db: Database,

@@ -1,4 +1,4 @@
-// An OAuth connection request while the person decides, sealed in the form of the consent page.
+// An OAuth connection request, sealed in the form on the consent page while the person decides.
 import type { Session } from "../../../core/access/session.ts";
 import type { OAuthClient } from "../../../core/agents/oauth-client.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -8,7 +8,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
-/** People may copy a code from one device to another before they answer. */
+/** People may have to copy a code from one device to another before they decide. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
@@ -29,14 +29,16 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
-/** Seals the request for this session, with a nonce that lets it be answered once. */
+/** Seals the request for this session, with a nonce that allows it to be decided only once. */
 export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };
   return sealNote(services, toConnectionNoteScope(session), pending, connectionRequestLifeMs);
 };
 
-/** Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed here. */
+/**
+ * Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed by this service.
+ */
 export const openConnectionRequest = async (
   services: ReadDependencies,
   session: Session,
@@ -49,5 +51,5 @@ export const openConnectionRequest = async (
 /** The host of a redirect URI, or an empty string for an invalid one. */
 export const getRedirectHost = (redirectUri: string): string => parseRedirectUri(redirectUri)?.host ?? "";
 
-/** The database of the person's shard. */
+/** The database for the person's shard. */
 export const getSessionDatabase = (services: Stores, session: Session): Database => services.shards.forId(session.userId);

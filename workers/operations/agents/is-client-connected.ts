@@ -1,10 +1,10 @@
-// Whether a client already has a live token of this person.
+// Checks whether a client already has an active token for this person.
 import type { Session } from "../../../core/access/session.ts";
 import { listTokenIdsByClient } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { getRedirectHost, getSessionDatabase, type ConnectionRequest } from "./connection-request.ts";
 
-/** Compares the client and the redirect host. */
+/** Compares both the client and the redirect host. */
 export const isClientConnected = async (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<boolean> => {
   const connection = { principalId: session.userId, clientId: request.client.id, redirectHost: getRedirectHost(request.redirectUri) };
   return (await listTokenIdsByClient(getSessionDatabase(services, session), connection, services.clock())).length > 0;

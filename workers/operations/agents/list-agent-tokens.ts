@@ -1,13 +1,13 @@
-// Agent tokens of the signed-in person or business.
+// Lists the agent tokens of the signed-in person or business.
 import type { Session } from "../../../core/access/session.ts";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { listLiveTokens, type AgentTokenScope } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** A consumer's own tokens, or all tokens of the member's business. */
+/** A consumer's own tokens, or all of the tokens in the member's business. */
 export const toTokenScope = (session: Session): AgentTokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
 
-/** Lists live tokens, newest first. */
+/** Lists active tokens, newest first. */
 export const listAgentTokens = (services: ReadDependencies, session: Session): Promise<readonly AgentToken[]> =>
   listLiveTokens(services.shards.forId(session.userId), services.vault, toTokenScope(session), services.clock());

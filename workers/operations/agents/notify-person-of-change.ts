@@ -1,5 +1,5 @@
-// Mails the person that their agent changed something. A stolen token can do whatever it allows, and not everybody reads their history.
-// At most one mail per token and hour.
+// Emails the person that their agent changed something. A stolen token can do whatever it allows, and not everyone reads their history.
+// Sends at most one email per token and hour.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";
@@ -17,7 +17,7 @@ const queueChangeMail = async (services: ReadDependencies, agent: Agent): Promis
   await batch(db, [...mail, markTokenNotified(db, tokenId, now), ...recordTokenUse(db, agent, now)]);
 };
 
-/** Queues the mail. Never throws: the change is already committed and audited. */
+/** Queues the email. Never throws, because the change is already committed and audited. */
 export const notifyPersonOfChange = async (services: WriteDependencies, agent: Agent): Promise<void> => {
   await runIsolated(services, "agents", () => queueChangeMail(services, agent));
   services.scheduleMail();

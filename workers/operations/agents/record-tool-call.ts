@@ -1,5 +1,5 @@
-// Records every tool call in the audit chain of the account that the token opens, with the token's id and the names of the arguments, never
-// their values.
+// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and the argument
+// names, never their values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
@@ -7,14 +7,14 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** `unknown` for a name that is not a tool, because sent text is not stored. */
+  /** `unknown` for a name that is not a tool, because text sent by the caller is not stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
   /** Names that the tool defines. */
   readonly argumentNames: readonly string[];
 }
 
-/** Commits the entry. Throws if it cannot; the caller must not return the tool's result then. */
+/** Commits the entry. Throws on failure; the caller must then not return the tool's result. */
 export const recordToolCall = async (
   services: WriteDependencies,
   agent: Agent,

@@ -1,4 +1,4 @@
-// Dynamic client registration (RFC 7591). The registration is in the client id itself, so nothing is stored.
+// Dynamic client registration (RFC 7591). The client ID itself contains the registration, so nothing is stored.
 import {
   parseClientRegistration,
   registeredClientPrefix,
@@ -27,7 +27,7 @@ export const registerOAuthClient = async (services: ReadDependencies, body: unkn
   );
   if (typeof registration === "string") return registration;
   const { name, redirectUris, authentication } = registration;
-  // With the salt, a repeated registration gets another id, and so cannot obtain the secret of an existing client.
+  // The salt gives a repeated registration another ID, so it cannot obtain an existing client's secret.
   const salt = authentication === "none" ? "" : toBase64Url(random(saltBytes));
   const payload = toBase64Url(encodeUtf8(JSON.stringify([name, redirectUris, authentication, salt] satisfies SignedRegistration)));
   const id = `${registeredClientPrefix}${payload}.${await computeRegistrationMac(services, payload)}`;

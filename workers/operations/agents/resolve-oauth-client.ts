@@ -1,4 +1,4 @@
-// Resolves an OAuth client id.
+// Resolves an OAuth client ID to a registration or a metadata document.
 import { parseDocumentUrl, type OAuthClient } from "../../../core/agents/oauth-client.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
 import type { Runtime } from "../dependencies.ts";
@@ -13,7 +13,7 @@ const isBlockedClient = ({ config }: Runtime, client: OAuthClient): boolean =>
 const isOwnHost = ({ config }: Runtime, { host }: URL): boolean =>
   [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((own) => new URL(own).host === host);
 
-/** Returns the client of a registration or metadata document. Null for unknown clients, own hosts and blocked hosts. */
+/** Returns the client for a registration or metadata document. Null for unknown clients, our own hosts and blocked hosts. */
 export const resolveOAuthClient = async (services: ClientLookupServices, id: string): Promise<OAuthClient | null> => {
   const url = parseDocumentUrl(id);
   if (url !== null && isOwnHost(services, url)) return null;

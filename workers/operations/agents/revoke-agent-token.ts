@@ -1,4 +1,4 @@
-// Revokes an agent token, by its person or an owner of the business.
+// Revokes an agent token on request of its person or an owner of the business.
 import type { Session } from "../../../core/access/session.ts";
 import { createTokenEvent, tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -9,8 +9,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { toTokenScope } from "./list-agent-tokens.ts";
 
 /**
- * Revokes a token at once. Refuses `not_found` for unknown, ended and foreign tokens alike, and `owner_required` for a colleague's token if
- * the member is not an owner.
+ * Revokes a token immediately. Refuses `not_found` alike for unknown and ended tokens and for those of other accounts, and `owner_required`
+ * for a colleague's token if the member is not an owner.
  */
 export const revokeAgentToken = async (
   services: WriteDependencies,

@@ -1,4 +1,4 @@
-// Revokes an agent token without a session, for links and RFC 7009.
+// Revokes an agent token without a session. Used by links in emails and RFC 7009.
 import { createTokenEvent } from "../../../core/agents/agent-token.ts";
 import { findTokenHolder, markTokenRevoked } from "../../../storage/agent-tokens.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -6,7 +6,7 @@ import type { Database } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** Revokes a token at once and records it. Does nothing for unknown and ended tokens. */
+/** Revokes a token immediately and records it. Does nothing for unknown and ended tokens. */
 export const revokeLiveToken = async (
   services: WriteDependencies,
   db: Database,

@@ -1,10 +1,10 @@
-// Token revocation (RFC 7009).
+// Token revocation (RFC 7009): possession of the token is enough.
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** Revokes the token that is sent. Does not reveal whether it existed. */
+/** Revokes the given token. Does not reveal whether it existed. */
 export const revokeTokenByPossession = async (services: WriteDependencies, token: string): Promise<void> => {
   if (hasSecretShape(token, "pat_")) await revokeLiveToken(services, services.shards.forId(token), { tokenHash: sha256Hex(token) });
 };

@@ -1,4 +1,4 @@
-// The attested checkpoint that covers a ledger statement, with its inclusion proof.
+// Finds the attested checkpoint that covers a ledger statement, with an inclusion proof.
 import { fromBase64, fromHex, toBase64 } from "../../../core/bytes.ts";
 import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -12,7 +12,7 @@ import { runIsolated } from "../../log.ts";
 import type { Proofs } from "../dependencies.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 
-/** A slow ledger must not hold up reading a certificate. */
+/** A slow ledger must not delay reading a certificate. */
 const inclusionTimeoutMs = 2 * secondMs;
 
 const findAttestedStatement = async (services: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {
@@ -42,7 +42,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
 /**
- * Returns the attested checkpoint and proof for the statement of a receipt. Null if there is none yet, and if the lookup fails. Found
+ * Returns the attested checkpoint and the proof for a receipt's statement. Null if there is none yet, or if the lookup fails. Found
  * attestations never change, so they are cached.
  */
 export const getAttestedStatement = async (

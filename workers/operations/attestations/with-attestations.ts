@@ -1,4 +1,4 @@
-// Adds attestations to anchors.
+// Adds attested statements to anchors, for reading a certificate.
 import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
@@ -13,7 +13,7 @@ export const withAnchorAttestations = async (
   return { ...anchor, attested: await getAttestedStatement(services, parseReceipt(anchor.receipt)) };
 };
 
-/** Adds attested statements to the anchors of the issuance and the withdrawal. */
+/** Adds attested statements to the anchors for the issuance and the withdrawal. */
 export const withCertificateAttestations = async (
   services: AttestationDependencies,
   certificate: PublishedCertificate,

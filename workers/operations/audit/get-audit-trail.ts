@@ -1,5 +1,5 @@
 // The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that the
-// log has not taken yet, for example while it is frozen, are listed as pending.
+// log has not taken yet, for example because it is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -23,13 +23,13 @@ export interface TrailOwner {
 export interface TrailQuery {
   /** Maximum number of entries. */
   readonly limit: number;
-  /** Returns entries before this sequence number; null for the newest. */
+  /** Returns entries before this sequence number. Null starts with the newest. */
   readonly beforeSeq: number | null;
-  /** Restricts the trail to entries about these entity ids. */
+  /** Limits the trail to entries about these entity IDs. */
   readonly entityIds?: readonly string[];
 }
 
-/** Drains the outboxes of the shards into the log, then reads a page of the chain with its proof. Null before the first entry. */
+/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Null before the first entry. */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
@@ -41,7 +41,7 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads from one shard: the payloads behind its entries of the page, the entries still in its outbox, and the anchor of the checkpoint. */
+/** Reads from one shard: the payloads behind the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const outboxIds = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId).map(({ outbox_id }) => outbox_id);
@@ -53,18 +53,18 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId
   return { payloads, waiting, anchor };
 };
 
-/** As `getAuditTrail`, for an owner whose other shards are known. */
+/** Same as `getAuditTrail`, for an owner whose other shards are known. */
 export const getAuditTrailInShards = async (
   services: AuditDependencies,
   owner: TrailOwner,
   otherShardIds: readonly ShardId[],
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
-  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // no need to read the chain
+  if (query.entityIds?.length === 0) return ok({ chain: owner.chain.tag, page: null, pending: [], anchor: null }); // an empty filter matches nothing, so the chain is not read
   const shardIds = new Set([shardOfId(owner.id), ...otherShardIds]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, shardIds, query);
-    // The statements of checkpoints are in the first shard.
+    // The statements for checkpoints are in the first shard.
     const readShardIds =
       page === null ? shardIds : new Set([...shardIds, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
     const found = await Promise.all([...readShardIds].map((shardId) => loadShardEntries(services, owner, shardId, page)));
@@ -79,14 +79,14 @@ export const getAuditTrailInShards = async (
   return trail === undefined ? refuse("storage_unavailable") : ok(trail);
 };
 
-/** Returns one page of the audit trail, newest entries first. Refuses `storage_unavailable` if the log or a shard does not answer. */
+/** Returns one page of the audit trail, newest entries first. Refuses `storage_unavailable` if the log or a shard does not respond. */
 export const getAuditTrail = async (
   services: AuditDependencies,
   owner: TrailOwner,
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   const { id } = owner;
-  // A person's chain includes their shares, which are in the shards of the businesses.
+  // A person's chain includes their shares, which are in the businesses' shards.
   const otherShardIds = id.startsWith("con_") ? await listPersonShards(services.shards.forId(id), id as ConsumerId) : [];
   return getAuditTrailInShards(services, owner, otherShardIds, query);
 };

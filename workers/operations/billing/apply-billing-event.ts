@@ -1,5 +1,6 @@
-// Applies an event of the payment provider to an account. Customer, account and the event's id are written in one batch: an event that is
-// sent twice changes nothing, and whatever the order of arrival, the provider's newest state wins (core/billing/billing-status.ts).
+// Applies an event from the payment provider to an account. The customer, the account and the event's ID are written in one batch, so an
+// event that is sent twice changes nothing. The provider's newest state wins, whatever the order of arrival
+// (core/billing/billing-status.ts).
 import {
   resolvePlan,
   resolveBusinessStatus,
@@ -38,7 +39,7 @@ import { prepareEntitlementChange } from "./prepare-entitlement-change.ts";
 interface CustomerLocation {
   readonly db: Database;
   readonly customer: BillingCustomer | null;
-  /** Revision of the customer's row in `db`; 0 if it has none yet. */
+  /** Revision of the customer's row in `db`. 0 if there is no row yet. */
   readonly revision: number;
 }
 
@@ -62,14 +63,14 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
   return { plan: parsePlan(resolveConsumerPlan(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-/** Throws `isOutdatedBilling` if the customer or account changed since it was loaded. */
+/** If the customer or account changed since it was loaded, throws an error that `isOutdatedBilling` recognizes. */
 const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<"done"> => {
   const { db, customer, revision } = await locateCustomer(services, event);
   if (await hasBillingEvent(db, event.id)) return "done";
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
   if (event.kind === "checkout" && account === null) return "done"; // the account never existed
-  // Until a customer has an account, plans of both realms are accepted; `deriveEntitlement` checks the realm once there is one.
+  // Until a customer has an account, plans from both realms are accepted. `deriveEntitlement` checks the realm once there is an account.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
@@ -109,10 +110,10 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** Events of one customer arrive in bursts of three or four. */
+/** Events for one customer arrive in bursts of three or four. */
 const maxAttempts = 5;
 
-/** Applies an event. Throws if the provider must send it again; otherwise the event is done, also if it changed nothing. */
+/** Applies an event. Throws if the provider must send it again. Otherwise the event is done, even if it changed nothing. */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
     const outcome = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);

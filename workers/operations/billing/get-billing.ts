@@ -1,4 +1,4 @@
-// Billing page of the portal.
+// Data for the portal's billing page.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { BillingDependencies } from "./dependencies.ts";
@@ -6,7 +6,7 @@ import { getAccount } from "../portal/get-account.ts";
 import { getCertificateMonths } from "../portal/get-certificate-months.ts";
 import { checkPayable } from "./payment-access.ts";
 
-/** Reads the account, its certificates by month, and whether this member can open a payment page. */
+/** Reads the account, its certificates per month, and whether this member can open a payment page. */
 export const getBilling = async (services: BillingDependencies, member: MemberSession) => {
   const [account, months, paymentAccess] = await combineLookups(services.shards.forId(member.business.id), [
     getAccount(services, member),

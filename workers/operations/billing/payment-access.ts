@@ -1,4 +1,4 @@
-// Who can pay for a plan.
+// Decides who can pay for a plan.
 import type { Session } from "../../../core/access/session.ts";
 import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,12 +19,15 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
-/** Id of the account that pays: the member's business, or the consumer. */
+/** ID of the account that pays: the member's business, or the consumer. */
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
- * Checks whether the person can open a payment page; returns the billing customer if there is one. Refuses, in this order: `not_found`
- * (no billing), `forbidden` (a plan of the other realm), `business_inactive` or `business_suspended`, `owner_required`.
+ * Checks whether the person can open a payment page. Returns the billing customer if there is one. Refuses, in this order:
+ * - `not_found`: this deployment has no billing
+ * - `forbidden`: a plan for the other realm
+ * - `business_inactive` or `business_suspended`
+ * - `owner_required`
  */
 export const checkPayable = (
   services: BillingDependencies,

@@ -20,14 +20,14 @@ import { rootSaltBytes, commitIssuance, type IdempotencyHashes } from "./commit-
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
-  /** Result of `resolveSubmissionClient`; null for a malformed or unknown client id. */
+  /** Result of `resolveSubmissionClient`. Null for a malformed or unknown client ID. */
   readonly client: SubmissionClient | null;
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
-  /** From the header Idempotency-Key or `submission_id` in the body; they are equivalent. */
+  /** From the Idempotency-Key header or `submission_id` in the body, which are equivalent. */
   readonly idempotencyKey: string | null;
-  /** Owner of the API key that came with the request; null for a visitor's browser. */
+  /** Owner of the API key that came with the request. Null for a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
@@ -37,7 +37,7 @@ export interface CaptureResult {
   readonly isReplayed: boolean;
 }
 
-/** Covers everything that is sealed about the person and the text, and nothing that changes when the request is retried. */
+/** Covers every sealed value about the person and the text, and nothing that changes when the request is retried. */
 const hashSubmission = (clientId: ClientId, submission: Submission, parsed: ParsedSubmission): string =>
   sha256Hex(
     toCanonicalJson({
@@ -52,7 +52,10 @@ const hashSubmission = (clientId: ClientId, submission: Submission, parsed: Pars
     }),
   );
 
-/** Without an API key, idempotency keys belong to client and Origin: client ids are public, so other sites must not share its keys. */
+/**
+ * Without an API key, idempotency keys belong to the client and the Origin. Client IDs are public, so other sites must not share the
+ * client's keys.
+ */
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
@@ -94,17 +97,17 @@ const attemptCapture = async (
   );
 };
 
-/** Visitors need no API key. An API key works for clients of its own business, and a test key only for sandbox clients. */
+/** Visitors do not need an API key. An API key works for its own business's clients, and a test key only for sandbox clients. */
 const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
  * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). Policy capture, the audit chain and the
- * ledger follow from the outboxes. The first attempt uses the client as resolved, without another read; its refusals and conflicts are
- * not final, because the account may be outdated or the idempotency key used, so both are read before anything is refused.
- * Refuses, in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a live
- * client), then as `issueCertificate`, `rate_limited`. If a response is saved for the idempotency key, it is returned instead, after
- * `origin_not_verified` and `idempotency_conflict`.
+ * ledger follow from the outboxes. The first attempt uses the client as resolved, without another read. Its refusals and conflicts are not
+ * final: the account may be outdated or the idempotency key used, so both are read before the request is refused.
+ * Refuses, in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live
+ * client), then the errors of `issueCertificate`, then `rate_limited`. If a response is saved for the idempotency key, it is returned
+ * instead, after `origin_not_verified` and `idempotency_conflict`.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { client, submission, originHeader } = request;

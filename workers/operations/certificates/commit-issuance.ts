@@ -1,4 +1,4 @@
-// Commits an issued certificate.
+// Commits an issued certificate in one batch.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
@@ -25,7 +25,7 @@ export const rootSaltBytes = 32;
 
 const manageTokenBytes = 32;
 
-/** A URL without its query and fragment, which can contain personal data. */
+/** Returns a URL without its query and fragment, which can contain personal data. */
 const stripQuery = (pageUrl: string): string => {
   const url = new URL(pageUrl);
   return url.origin + url.pathname;
@@ -45,8 +45,8 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
 };
 
 /**
- * Commits an issuance and everything that follows from it as one batch, the only database round trip of a typical submission. Throws as
- * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken` say; nothing is written then.
+ * Commits an issuance and everything that follows from it as one batch, the only database round trip in a typical submission. On failure,
+ * check `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`; nothing was written in these cases.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

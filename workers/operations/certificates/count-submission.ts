@@ -1,10 +1,10 @@
-// Rate limit per client for submissions without an API key.
+// Applies the rate limit per client to submissions without an API key.
 import type { RateLimitState } from "../../../core/access/rate-limit.ts";
 import type { SubmissionCountDependencies } from "./dependencies.ts";
 import type { SubmissionClient } from "./resolve-submission-client.ts";
 
 /**
- * Counts a submission toward its client. Null, and nothing is counted, for an unknown client or an Origin that is not verified: otherwise
+ * Counts a submission toward its client's limit. Returns null without counting for an unknown client or an unverified Origin: otherwise
  * requests from other sites could use up the client's limit.
  */
 export const countSubmission = async (

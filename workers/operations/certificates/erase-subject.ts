@@ -14,9 +14,9 @@ export interface ErasedSubject {
 }
 
 /**
- * Erases the person of a certificate irreversibly: values, salts and evidence. Hashes, status and times remain, so the fingerprint can
- * still be verified. A repeated call returns the first result.
- * Refuses `cert_not_found` for unknown certificates and for those of others.
+ * Irreversibly erases the personal data on a certificate: values, salts and evidence. Hashes, status and times remain, so the fingerprint
+ * can still be verified. A repeated call returns the first result.
+ * Refuses `cert_not_found` for unknown certificates and those of other businesses.
  */
 export const eraseSubject = async (
   services: WriteDependencies,

@@ -1,5 +1,5 @@
-// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. A part that a log
-// cannot provide now is left out, and the pack lists it as missing.
+// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a log cannot
+// provide a part right now, the part is left out and the pack lists it as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -33,9 +33,9 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // 999 withdrawals from single recipients, as many acknowledgments and a few more; about 2 KiB each of at most 10 MiB
+const maxAuditEntries = 2_010; // 999 withdrawals for individual recipients, as many acknowledgments and a few more; about 2 KiB each of at most 10 MiB
 
-/** The certificate's entries in the business's audit chain. Null while the log holds none of them or does not answer. */
+/** The certificate's entries in the business's audit chain. Null if the log does not have any of them yet or does not respond. */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -48,8 +48,8 @@ const packAudit = async (
     types,
     max: maxAuditEntries,
   });
-  // Entries that were written after the certificate was read are left out, so that the pack describes one moment. Entries of one type are
-  // in the order of their numbers.
+  // Entries that were written after the certificate was read are left out, so that the pack describes one point in time. Entries of the
+  // same type are in number order.
   const { entitiesWithdrawn } = certificate;
   const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
   const later = [
@@ -102,7 +102,7 @@ const packAttestationOfReceipt = async (platform: CertificateDependencies, recei
   return attested === null ? null : toPackedAttestation(attested);
 };
 
-/** The anchors of those event types that belong to the evidence. */
+/** The anchors for event types that belong to the evidence. */
 const packAnchors = async (
   platform: CertificateDependencies,
   anchors: readonly EntityAnchor[],
@@ -116,7 +116,7 @@ const packAnchors = async (
   return (await Promise.all(packed)).flat();
 };
 
-/** Proofs of the withdrawals from single recipients. */
+/** Proofs of the withdrawals for individual recipients. */
 const packEntityWithdrawals = async (
   platform: CertificateDependencies,
   db: Database,
@@ -135,8 +135,8 @@ const packEntityWithdrawals = async (
 
 /**
  * Returns all parts of a certificate's evidence, independent of the format. The export is committed to the business's audit chain first.
- * `disclose: null` discloses every field; `redacted` discloses no field and no evidence that identifies a person.
- * Refuses `cert_not_found` for unknown certificates and for those of others.
+ * `disclose: null` discloses every field. `redacted` does not disclose any fields or any evidence that identifies a person.
+ * Refuses `cert_not_found` for unknown certificates and those of other businesses.
  */
 export const exportEvidence = async (
   services: CertificateWriteDependencies,

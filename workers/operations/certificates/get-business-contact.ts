@@ -1,4 +1,4 @@
-// Contact details of the business that issued a certificate.
+// Finds the contact details of the business that issued a certificate.
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import type { Stores } from "../dependencies.ts";

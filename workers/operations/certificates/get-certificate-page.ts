@@ -1,5 +1,5 @@
-// GET /c/{id}, the public page of a certificate. Recording the open and reading the certificate take one database round trip. If the open
-// cannot be recorded, the page is still shown.
+// GET /c/{id}, a certificate's public page. Recording the view and reading the certificate take one database round trip. If the view cannot
+// be recorded, the page is still shown.
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -16,15 +16,15 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** A HEAD request or a prefetch: stored as automated and not counted. */
+  /** A HEAD request or a prefetch. Stored as automated and not counted. */
   readonly isPrefetch: boolean;
 }
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
-  /** When the audit log took the issuance; null until then. */
+  /** When the audit log took the issuance. Null until then. */
   readonly loggedAt: Instant | null;
-  /** Only for active certificates without an email, where no code can be sent. */
+  /** Only for active certificates without an email address, where a code cannot be sent. */
   readonly businessContact: BusinessContactDetails | null;
 }
 
@@ -53,7 +53,7 @@ const loadAndRecordView = async (
   }
 };
 
-/** Records the open in the view trail (SPEC Certificate, view trail). Refuses `cert_not_found`, and then records nothing. */
+/** Records the view in the view trail (SPEC Certificate, view trail). Refuses `cert_not_found`, and then does not record anything. */
 export const getCertificatePage = async (
   services: CertificateDependencies,
   certId: CertId,

@@ -1,4 +1,4 @@
-// The signed receipt of a withdrawal from single recipients.
+// The signed receipt for withdrawing consent for individual recipients.
 import type { WithdrawalProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -7,7 +7,7 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withAnchorAttestations } from "../attestations/with-attestations.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** `number` counts the withdrawals of a certificate from 1. Refuses `cert_not_found`, and `not_found` for a number that does not exist. */
+/** `number` counts a certificate's withdrawals from 1. Refuses `cert_not_found`, and `not_found` for a number that does not exist. */
 export const getEntityWithdrawalReceipt = async (
   services: CertificateDependencies,
   certId: CertId,

@@ -1,4 +1,4 @@
-// Deployment addresses and the current time, for building views of certificates.
+// Provides the deployment's base URLs and the current time, which views of certificates need.
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 

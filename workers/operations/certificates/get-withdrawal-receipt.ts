@@ -1,4 +1,4 @@
-// The signed receipt of a withdrawal.
+// The signed receipt for withdrawing a whole certificate.
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

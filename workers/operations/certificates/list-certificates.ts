@@ -23,15 +23,15 @@ export interface CertificateListQuery {
 
 export interface CertificateList {
   readonly certificates: readonly CertificateSummary[];
-  /** Certificates that match, on all pages. */
+  /** Number of matching certificates on all pages. */
   readonly total: number;
   readonly page: number;
   readonly perPage: number;
 }
 
 /**
- * Lists the reader's certificates, newest first, with masked subjects and the exact total (SPEC Certificate API). An invalid email
- * matches nothing and takes as long as a miss.
+ * Lists the reader's certificates, newest first, with masked subjects and the exact total (SPEC Certificate API). An invalid email address
+ * does not match anything and takes as long as a valid one without matches.
  */
 export const listCertificates = async (
   services: CertificateDependencies,

@@ -1,4 +1,4 @@
-// Reading a certificate in plain text. Shared by the detail, the evidence pack and the portal.
+// Reads a certificate in plain text. Shared by the API, the evidence pack and the portal.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Json } from "../../../core/canonical-json.ts";
@@ -17,15 +17,15 @@ const maxShownViews = 100;
 
 export interface AuditedCertificate {
   readonly opened: OpenedCertificate;
-  /** Opens of the public page, newest first, at most 100. */
+  /** Views of the public page, newest first, at most 100. */
   readonly views: readonly PageView[];
-  /** Text of each linked policy by its content hash; null where the text could not be read. */
+  /** Text of each linked policy by its content hash. Null if the text could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
 }
 
 /**
  * Decrypts a certificate that the reader owns. The read is committed to the business's audit chain before this returns.
- * Refuses `cert_not_found` for unknown certificates and for those of others.
+ * Refuses `cert_not_found` for unknown certificates and those of other businesses.
  */
 export const openAuditedCertificate = async (
   services: CertificateWriteDependencies,

@@ -1,4 +1,4 @@
-// Resolves the client id of a form submission to its account, once per request: rate limiting and issuing use the same value.
+// Resolves a form submission's client ID to its account, once per request, so that rate limiting and issuing use the same value.
 import { getOriginRules, verifyOrigin, type VerifiedHost } from "../../../core/access/origins.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
@@ -9,7 +9,7 @@ export interface SubmissionClient {
   readonly id: ClientId;
   /** Can be outdated, because it may come from the cache. */
   readonly account: IssuingClient;
-  /** Host of the Origin header, verified against the account's domains. */
+  /** Host from the Origin header, verified against the account's domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
 }
 
@@ -20,7 +20,7 @@ const toSubmissionClient = (
   originHeader: string | null,
 ): SubmissionClient => ({ id, account, origin: verifyOrigin(originHeader, account.domains, getOriginRules(config, account)) });
 
-/** Reads the account from the database and caches it. Null for an unknown client id. */
+/** Reads the account from the database and caches it. Null for an unknown client ID. */
 export const readSubmissionClient = async (
   services: CertificateDependencies,
   id: ClientId,
@@ -36,8 +36,8 @@ export const readSubmissionClient = async (
 };
 
 /**
- * Takes the account from this isolate's cache, otherwise reads it. A cached account may only lead to acceptance: before a refusal, the
- * caller reads it again. Null, always after a read, for an unknown client id.
+ * Takes the account from this isolate's cache, or reads it. A cached account may only lead to acceptance: before refusing, the caller reads
+ * it again. Null for an unknown client ID, always after a read.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

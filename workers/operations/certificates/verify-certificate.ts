@@ -7,7 +7,7 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns what anyone may see of a certificate, with the attestations of its anchor. Takes one database query (SPEC Public verification).
+ * Returns what anyone may see on a certificate, with the attestations of its anchor. Takes one database query (SPEC Public verification).
  * Refuses `cert_not_found`.
  */
 export const verifyCertificate = async (

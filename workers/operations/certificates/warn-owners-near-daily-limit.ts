@@ -1,4 +1,4 @@
-// Mail to owners when a client nears its daily limit of submissions without an API key.
+// Emails owners when a client nears its daily limit on submissions without an API key.
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -8,8 +8,8 @@ import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Writes the warning mails at most once per client and day (UTC): beyond the limit, forms get no certificates. Of concurrent calls, one
- * writes the mails. If it fails, the next submission calls it again.
+ * Writes the warning emails at most once per client and day (UTC), because forms get no certificates beyond the limit. Only one of several
+ * concurrent calls writes the emails. If it fails, the next submission calls it again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

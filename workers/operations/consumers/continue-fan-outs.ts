@@ -1,5 +1,5 @@
-// Background job: brings shares up to date with changed contact fields where the batch of the change did not reach: in other shards, and
-// beyond one batch. It applies the fields as they are now, so several pending changes produce one event.
+// Background job: copies changed contact fields to the shares that the batch with the change did not reach, because they are in other
+// shards or did not fit. It applies the current fields, so several pending changes produce one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -21,7 +21,7 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
-/** Updates one batch of shares. Deletes the work row after the last batch, or if the person is gone. */
+/** Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. */
 const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
   const { consumerId, shard, changed } = fanOut;
   const now = services.clock();
@@ -42,7 +42,10 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   for (const businessId of new Set(outdated.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
 };
 
-/** Works through the pending changes of people in this shard, within the work budget. An unavailable shard is retried a minute later. */
+/**
+ * Works through the pending changes of people in this shard, within the work budget. Changes for an unavailable shard are retried a minute
+ * later.
+ */
 export const continueFanOuts = async (services: FanOutServices, personDb: Database): Promise<void> => {
   for await (const fanOut of claimEach(services, (now) => claimFieldFanout(personDb, now)))
     await runIsolated(services, "field fan-out", () => fanOutBatch(services, personDb, fanOut));

@@ -7,12 +7,12 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInAllShards } from "./erase-in-all-shards.ts";
 
 export interface AccountDeletion {
-  /** Shares that this call revoked. */
+  /** Number of shares that this call revoked. */
   readonly sharesRevoked: number;
 }
 
 /**
- * Revokes all shares and erases the account in every shard. Refuses `unauthorized` for an account that is gone. Throws if a shard is
+ * Revokes all shares and erases the account in every shard. Refuses `unauthorized` if the account no longer exists. Throws if a shard is
  * unavailable; the background job then finishes the erasure.
  */
 export const deleteAccount = async (

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { WritePdf } from "../../adapters/pdf.ts";
 import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import type { PhoneNumbers, ReadDependencies, Schedules } from "../dependencies.ts";
@@ -8,7 +8,7 @@ export interface Pdf {
   readonly writePdf: WritePdf;
 }
 
-/** For changes of contact fields and their copies in shares. */
+/** For changes to contact fields and their copies in shares. */
 export interface ContactFieldDependencies extends ReadDependencies, PhoneNumbers {}
 
 export interface ConsumerDependencies extends CertificateDependencies, Pdf {}

@@ -1,4 +1,4 @@
-// Erases a person: their shares in every shard, and then the account itself.
+// Erases a person's data: their shares in every shard, then the account itself.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { eraseConsumer, type AccountErasure } from "../../../storage/account-erasures.ts";
@@ -11,7 +11,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInShard, type ErasureProgress } from "./erase-in-shard.ts";
 
 /**
- * Erases the account last, so an interrupted erasure can be continued. Throws if a shard is unavailable; the other shards are still
+ * Erases the account last, so that an interrupted erasure can be continued. Throws if a shard is unavailable; the other shards are still
  * erased. `isDone` is false if the work budget ran out.
  */
 export const eraseInAllShards = async (
@@ -24,7 +24,7 @@ export const eraseInAllShards = async (
   if (chain === null) throw new Error("accounts: the account to erase is missing");
   const shardIds = new Set([...(await listPersonShards(personDb, id)), shardOfId(id)]);
   const erasing = [...shardIds].map(async (shard) => eraseInShard(services, services.shards.get(shard), { id, chain }));
-  await Promise.allSettled(erasing); // wait for all of them: one failure must not cut the others short
+  await Promise.allSettled(erasing); // wait for all of them: one failure must not interrupt the others
   const parts = await Promise.all(erasing);
   const revokedCount = parts.reduce((sum, part) => sum + part.revokedCount, 0);
   if (parts.some(({ isDone }) => !isDone)) return { revokedCount, isDone: false };

@@ -1,4 +1,4 @@
-// Erases a person from one shard: revokes their shares there and deletes what identifies them.
+// Erases a person's data in one shard: revokes their shares there and deletes everything that identifies them.
 import type { Actor } from "../../../core/actor.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
@@ -23,7 +23,7 @@ const batchSize = 500; // shares per transaction
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/** One mail per owner, whatever the number of shares. It holds share ids and the deadline, no personal data. */
+/** One email per owner, whatever the number of shares. It contains share IDs and the deadline, but no personal data. */
 const prepareOwnerMail = async (
   { vault }: Stores,
   db: Database,
@@ -62,9 +62,9 @@ export interface ErasureProgress {
 }
 
 /**
- * Revokes the person's active shares in batches of 500, then erases what identifies the person in this shard. Each batch is one
- * transaction, with the events and the mails to the owners. Shares that are past their end are swept as expired, not revoked. Idempotent;
- * stops when the work budget is used up.
+ * Revokes the person's active shares in batches of 500, then erases everything that identifies the person in this shard. Each batch is one
+ * transaction, with its events and the emails to the owners. Shares that are past their end date are expired by the sweep, not revoked.
+ * Idempotent. Stops when the work budget is used up.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;
@@ -80,7 +80,7 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await batch(db, erasePersonFromShard(db, id, chain));
       return { revokedCount, isDone: true };
     }
-    // Shares that expired since the sweep above are swept in the next round.
+    // Shares that have expired since the sweep above are swept in the next round.
     const active = unended.filter(({ share }) => share.status === "active");
     try {
       await revokeShares(services, db, active, { kind: "consumer", id });

@@ -1,4 +1,4 @@
-// GET /v1/me/export: all data that is stored about a person, decrypted for them.
+// GET /v1/me/export: all data stored about a person, decrypted for that person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -21,7 +21,7 @@ export interface AccountExport {
   readonly at: Instant;
   readonly profile: Profile;
   readonly fields: ContactFields;
-  /** Each with the values at the time of the grant. */
+  /** Each share includes the values at the time of the grant. */
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
   /** Newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
@@ -54,7 +54,7 @@ const loadEntireTrail = async (
 
 /**
  * Returns the profile, contact fields, shares, audit trail and removals. The export is committed to the person's audit chain before the
- * data is read. Refuses `unauthorized` for a person who is gone, and `storage_unavailable` while the audit log is unavailable.
+ * data is read. Refuses `unauthorized` if the account no longer exists, and `storage_unavailable` while the audit log is unavailable.
  */
 export const exportAccount = async (
   services: ConsumerWriteDependencies,

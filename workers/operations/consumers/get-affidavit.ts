@@ -5,7 +5,9 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRemoval, openAffidavit } from "../../../storage/removals.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the PDF file. Refuses `not_found` for unknown removals and those of others, `affidavit_not_ready` before completion. */
+/**
+ * Returns the PDF file. Refuses `not_found` for unknown removals and those of other people, and `affidavit_not_ready` before completion.
+ */
 export const getAffidavit = async (
   services: Stores,
   person: Pick<Person, "id">,

@@ -1,4 +1,4 @@
-// A certificate that names the signed-in person by their email address.
+// Finds a certificate that names the signed-in person by their email address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -9,7 +9,10 @@ import { verifyCertificate } from "../certificates/verify-certificate.ts";
 import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
-/** Finds a live certificate that names the person, with the data a withdrawal needs. Refuses as `getCertificateNamingPerson`. */
+/**
+ * Finds a live certificate that names the person, with the data that a withdrawal needs. Refuses with the same errors as
+ * `getCertificateNamingPerson`.
+ */
 export const locateRecordNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,
@@ -22,7 +25,10 @@ export const locateRecordNamingPerson = async (
   return ok(located);
 };
 
-/** Returns what the public page shows. Refuses `unauthorized` for a person who is gone, `cert_not_found` if it does not name the person. */
+/**
+ * Returns what the public page shows. Refuses `unauthorized` if the account no longer exists, and `cert_not_found` if the certificate does
+ * not name the person.
+ */
 export const getCertificateNamingPerson = async (
   services: ConsumerDependencies,
   person: Pick<Person, "id">,

@@ -1,4 +1,4 @@
-// The person's contact fields, and the shares that hold some of them.
+// The person's contact fields, and the shares that include some of them.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -6,7 +6,7 @@ import { findContactFields } from "../../../storage/contact-fields.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { loadSharesWith } from "./list-own-shares.ts";
 
-/** Returns no fields for a person who is gone. */
+/** Returns no fields if the account no longer exists. */
 export const getPersonDetails = async (
   services: ReadDependencies,
   person: Person,

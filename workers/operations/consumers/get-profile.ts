@@ -13,17 +13,18 @@ import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface Profile {
   readonly id: string;
-  /** The verified address. */
+  /** The verified email address. */
   readonly email: string;
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
-  /** Null while no field was ever set. */
+  /** Null until a field is first set. */
   readonly fieldsUpdatedAt: Instant | null;
 }
 
 /**
- * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Refuses `unauthorized` for a person who is gone.
+ * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Refuses `unauthorized` if the account no longer
+ * exists.
  */
 export const loadProfileWith = async <T>(
   services: ReadDependencies,
@@ -51,7 +52,7 @@ export const loadProfileWith = async <T>(
   return ok([profile, rest]);
 };
 
-/** Refuses `unauthorized` for a person who is gone. */
+/** Refuses `unauthorized` if the account no longer exists. */
 export const getProfile = async (services: ReadDependencies, person: Person): Promise<Result<Profile, "unauthorized">> => {
   const read = await loadProfileWith(services, person, (ownDb) => combineLookups(ownDb, []));
   return read.ok ? ok(read.value[0]) : read;

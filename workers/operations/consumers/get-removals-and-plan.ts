@@ -1,4 +1,4 @@
-// The removals page: the person's removals, and the plan, which decides whether they can request more.
+// Data for the removals page: the person's removals, and the plan, which decides whether they can request more.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
@@ -7,7 +7,7 @@ import { findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 import { listRemovals } from "./list-removals.ts";
 
-/** The plan is null for a person who is gone. */
+/** The plan is null if the account no longer exists. */
 export const getRemovalsAndPlan = async (
   services: Stores,
   { id }: Pick<Person, "id">,

@@ -1,4 +1,5 @@
-// The account page: profile, sessions and passkeys. Separate from the profile, which agents can read: agents must not see passkeys.
+// Data for the account page: profile, sessions and passkeys. Separate from the profile because agents can read the profile and must not see
+// passkeys.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -14,7 +15,7 @@ export interface SecurityOverview {
   readonly passkeys: readonly Passkey[];
 }
 
-/** Refuses `unauthorized` for a person who is gone. */
+/** Refuses `unauthorized` if the account no longer exists. */
 export const getSecurityOverview = async (
   services: ReadDependencies,
   session: ConsumerSession,

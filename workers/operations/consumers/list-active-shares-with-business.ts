@@ -1,4 +1,4 @@
-// The person's active shares with one business.
+// Lists the person's active shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";

@@ -1,4 +1,4 @@
-// Businesses with live certificates that name the person. Certificates are in the shards of the businesses, so every shard is queried.
+// Businesses with live certificates that name the person. Certificates are in the businesses' shards, so every shard is queried.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,7 +19,7 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
-/** One page of a shard, with one business more than is shown. */
+/** One page from a shard, with one business more than is shown. */
 export const queryNamingBusinesses = (
   db: Database,
   address: Parameters<typeof listNamingBusinesses>[1],
@@ -28,7 +28,7 @@ export const queryNamingBusinesses = (
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Queries all shards but the known ones. The result of an unavailable shard is undefined. */
+/** Queries all shards except the known ones. The result for an unavailable shard is undefined. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],
@@ -42,7 +42,7 @@ export const queryOtherShards = (
       .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, address, startingAfter))),
   );
 
-/** Merges the pages of all shards by business id. */
+/** Merges the pages from all shards by business ID. */
 export const mergeShardResults = (results: readonly ShardResult[]): NamingBusinessPage => {
   const found = results.flatMap((result) => result ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
@@ -52,7 +52,7 @@ export const mergeShardResults = (results: readonly ShardResult[]): NamingBusine
   };
 };
 
-/** Lists 20 businesses by id, after `startingAfter`. Refuses `unauthorized` for a person who is gone. */
+/** Lists 20 businesses by ID, after `startingAfter`. Refuses `unauthorized` if the account no longer exists. */
 export const listBusinessesNamingPerson = async (
   services: ReadDependencies,
   person: Pick<Person, "id">,

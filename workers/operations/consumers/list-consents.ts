@@ -1,4 +1,4 @@
-// The consents page: the person's shares, and the businesses with certificates that name them.
+// Data for the consents page: the person's shares, and the businesses with certificates that name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -23,8 +23,8 @@ export interface ConsentPage extends SharePage {
 }
 
 /**
- * The first page has all shares; later pages only have businesses. Throws if a shard that may hold shares is unavailable: a hidden share is
- * worse than an error. Refuses `unauthorized` for a person who is gone.
+ * The first page has all shares; later pages have only businesses. Throws if a shard that may hold shares is unavailable: a hidden share is
+ * worse than an error. Refuses `unauthorized` if the account no longer exists.
  */
 export const listConsents = async (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// The person's removals.
+// Lists the person's removals.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

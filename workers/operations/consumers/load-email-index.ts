@@ -1,9 +1,9 @@
-// Looks up the person's email address among certificates without decrypting it.
+// The blind index of the person's email address, which finds certificates that name them without decrypting the address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the blind index of the address that the person signs in with. Null for a person who is gone. */
+/** Returns the blind index of the address that the person signs in with. Null if the account no longer exists. */
 export const loadEmailIndex = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
   findPersonRecord(services.shards.forId(id), id).map((record) => record?.emailIndex ?? null);

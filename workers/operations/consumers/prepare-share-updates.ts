@@ -1,5 +1,5 @@
-// Prepares new copies of changed contact fields for shares, with an event for each changed group. Compares with the copy that the share
-// has, not with the change: several pending or overtaking changes are then never missed.
+// Prepares new copies of changed contact fields for shares, with an event for each changed group. Compares with the copy in the share, not
+// with the change, so that it never misses one of several pending or out-of-order changes.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -14,7 +14,7 @@ const pickFieldsInScope = (fields: ContactFields, scope: readonly ContactKey[]):
 const findChangedKeys = (a: ContactFields, b: ContactFields, scope: readonly ContactKey[]): readonly ContactKey[] =>
   scope.filter((key) => a[key]?.value !== b[key]?.value);
 
-/** An event holds all fields of its group within the scope, with their current values. Cleared fields are null. */
+/** An event contains all fields of its group that are in scope, with their current values. Cleared fields are null. */
 const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: ContactFields): Promise<ShareUpdate> => {
   const { id, businessId, scope } = share;
   const sealer = await vault.withRecordKey(share.keySealed);
@@ -35,8 +35,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * Prepares one share after the other. Encryption runs on this thread, so 500 in parallel gain nothing, and the memory they hold costs more
- * in garbage collection than the encryption itself.
+ * Prepares one share at a time. Encryption runs on this thread, so preparing 500 in parallel gains nothing, and the memory they use costs
+ * more in garbage collection than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

@@ -1,4 +1,4 @@
-// Shows what a change of contact fields would do, without saving it.
+// Shows what a change to contact fields would do, without saving it.
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -11,7 +11,7 @@ export interface FieldsPreview {
   readonly changed: readonly ContactKey[];
 }
 
-/** Refuses what `updateContactFields` would refuse. */
+/** Refuses with the same errors as `updateContactFields`. */
 export const previewContactFields = async (
   services: ConsumerDependencies,
   person: Person,

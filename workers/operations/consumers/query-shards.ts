@@ -1,5 +1,5 @@
-// Queries the shards that may hold a person's shares. Shares are in the shards of the businesses. An unavailable shard fails the whole
-// request: a hidden share is worse than an error. The person's own shard comes first, because it knows the others.
+// Queries the shards that may hold a person's shares. Shares are in the businesses' shards. An unavailable shard fails the whole request: a
+// hidden share is worse than an error. The person's own shard comes first because it knows the others.
 import { shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// The operator records what data brokers answered to a removal request.
+// The operator records how data brokers responded to a removal request.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -13,8 +13,9 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * Updates the status of some targets. When the last target is settled and one of them removed the person, the affidavit is written and
- * signed, and the person is mailed. Refuses `not_found` for an unknown removal and for a person who is gone, and as `applyRemovalProgress`.
+ * Updates the status of some targets. Once all targets are settled and at least one of them removed the person's data, writes and signs the
+ * affidavit and emails the person. Refuses `not_found` for an unknown removal or if the account no longer exists, then the errors of
+ * `applyRemovalProgress`.
  */
 export const recordRemovalProgress = async (
   services: ConsumerWriteDependencies,

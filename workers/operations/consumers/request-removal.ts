@@ -1,4 +1,4 @@
-// POST /v1/me/removals: the person requests that data brokers delete their data.
+// POST /v1/me/removals: the person asks data brokers to delete their data.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { generateId, shardOfId, type RemovalId } from "../../../core/ids.ts";
@@ -13,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** Null: all targets on the list. */
+  /** Null selects all targets on the list. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;
@@ -23,8 +23,8 @@ export interface RemovalRequest {
 const maxNotesLength = 500;
 
 /**
- * Refuses `invalid_request` for unknown targets and notes over 500 characters, `unauthorized` for a person who is gone, then
- * `plan_required`.
+ * Refuses `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account no longer exists,
+ * then `plan_required`.
  */
 export const requestRemoval = async (
   services: WriteDependencies,

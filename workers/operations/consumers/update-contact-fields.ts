@@ -16,16 +16,16 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 export interface FieldsUpdate {
   readonly fields: ContactFields;
   readonly changedGroups: readonly FieldGroup[];
-  /** Events written in this transaction. Those in other shards follow in the background. */
+  /** Events written in this transaction. Events in other shards follow in the background. */
   readonly eventsEmitted: number;
 }
 
 const maxAttempts = 5; // only other changes by the same person make an attempt fail
 
 /**
- * Applies a partial change; null clears a field. Updates the copies of the person's shares in the same shard in one transaction, with their
- * events, and schedules the rest. Unchanged values write nothing. Refuses `invalid_request` for an invalid value, `unauthorized` for a
- * person who is gone, and `storage_unavailable` after five lost races.
+ * Applies a partial change; null clears a field. In one transaction, updates the copies in the person's shares that are in the same shard,
+ * with their events, and schedules the rest. Unchanged values do not write anything. Refuses `invalid_request` for an invalid value,
+ * `unauthorized` if the account no longer exists, and `storage_unavailable` after losing five races.
  */
 export const updateContactFields = async (
   services: ConsumerWriteDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/me/certificates/withdraw: all the person's certificates, of one business or of every business.
+// POST /v1/me/certificates/withdraw: all the person's certificates with one business or with every business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -53,15 +53,16 @@ export const withdrawBatches = async (
 
 export interface BulkWithdrawal {
   readonly withdrawnAt: Instant;
-  /** Certificates that this call withdrew. */
+  /** Number of certificates that this call withdrew. */
   readonly withdrawn: number;
   /** True if the background job has to finish the rest. */
   readonly isPending: boolean;
 }
 
 /**
- * Withdraws every active certificate that exists now, of one business or of `everybody`. Refuses `unauthorized` for a person who is gone,
- * and `cert_not_found` if no certificate of the business names them. Throws if a shard is unavailable; a repeated call continues the work.
+ * Withdraws every certificate that is active now, with one business or with `everybody`. Refuses `unauthorized` if the account no longer
+ * exists, and `cert_not_found` if the business does not have a certificate that names the person. Throws if a shard is unavailable; a
+ * repeated call continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,
@@ -84,7 +85,7 @@ export const withdrawAllCertificates = async (
     await insertAccountWithdrawal(db, work).run();
     return withdrawBatches(services, db, work);
   });
-  await Promise.allSettled(withdrawing); // wait for all of them: one failure must not cut the others short
+  await Promise.allSettled(withdrawing); // wait for all of them: one failure must not interrupt the others
   const results = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,

@@ -13,7 +13,8 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;
 
 /**
- * A mail confirms it. Refuses `unauthorized` for a person who is gone, `cert_not_found` if it does not name them, then `already_revoked`.
+ * Sends a confirmation email. Refuses `unauthorized` if the account no longer exists, `cert_not_found` if the certificate does not name the
+ * person, then `already_revoked`.
  */
 export const withdrawOwnCertificate = async (
   services: ConsumerWriteDependencies,

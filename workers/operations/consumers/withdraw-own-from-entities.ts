@@ -1,4 +1,4 @@
-// The signed-in person withdraws from single recipients of one certificate.
+// The signed-in person withdraws consent for individual recipients of one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -9,7 +9,10 @@ import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
 
-/** A mail confirms it. Refuses as `withdrawOwnCertificate`, and `invalid_request` for a name that is not a recipient. */
+/**
+ * Sends a confirmation email. Refuses with the same errors as `withdrawOwnCertificate`, and `invalid_request` for a name that is not a
+ * recipient.
+ */
 export const withdrawOwnFromEntities = async (
   services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { PhoneNumbers, ReadDependencies } from "../dependencies.ts";
 
 export interface ContactDependencies extends ReadDependencies, PhoneNumbers {}

@@ -14,19 +14,19 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** Status for the caller: also `revoked` if the person has withdrawn from the caller alone. */
+  /** Status for the caller: also `revoked` if the person has withdrawn only from the caller. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
 }
 
-/** The result after an erasure: nothing is left to compare with. */
+/** The result after an erasure, when there is nothing left to compare with. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an address and a number with those on the certificate, for its issuer and for named recipients with a verified domain. Each call
- * is recorded in the view trail. Refuses `cert_not_found` for unknown certificates and for other callers, and `rate_limited` after 20
- * mismatches per certificate and day (UTC), so that contact details cannot be guessed.
+ * Compares an email address and a phone number with those on the certificate, for its issuer and for named recipients with a verified
+ * domain. Each call is recorded in the view trail. Refuses `cert_not_found` for unknown certificates and other callers, and `rate_limited`
+ * after 20 mismatches per certificate and day (UTC), so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,
@@ -51,7 +51,7 @@ export const matchSubject = async (
   const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, indexes, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
-  // A failure to record the view does not fail the request, as on the public page.
+  // As on the public page, the request succeeds even if the view cannot be recorded.
   await runIsolated(services, "view trail", async () => batch(db, await insertCertificateView(db, services.vault, certId, view)));
   return ok({
     ...matched,

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { ReadDependencies } from "../dependencies.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 

@@ -1,4 +1,4 @@
-// GET /v1/events: the business's event sequence, page by page.
+// GET /v1/events: the business's event sequence, one page at a time.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
 import type { EventFeedDependencies } from "./dependencies.ts";
@@ -9,12 +9,12 @@ export type FeedReader = Pick<Principal, "environment"> & { readonly business: P
 export interface FeedQuery {
   readonly cursor: number;
   readonly limit: number;
-  /** Null: every type. */
+  /** Null selects every type. */
   readonly types: readonly string[] | null;
 }
 
 export interface FeedPage {
-  /** `data` is the decrypted payload. Null if the event has none, or it may no longer be read. */
+  /** `data` is the decrypted payload. Null if the event does not have a payload, or the payload may no longer be read. */
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;
@@ -22,7 +22,7 @@ export interface FeedPage {
   readonly newestSeq: number;
 }
 
-/** Returns events after the cursor, in order. The reader's environment selects live events or those of the sandbox (SPEC Events). */
+/** Returns events after the cursor, in order. The reader's environment selects live events or sandbox events (SPEC Events). */
 export const getEventFeed = async (services: EventFeedDependencies, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);

@@ -1,4 +1,4 @@
-// Validates a request to the integration helper without fetching anything.
+// Validates an integration helper request without fetching anything.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { validatePageUrl, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
 import { checkOutboundUrl, type OutboundUrlFault } from "../../../core/access/outbound-url.ts";
@@ -12,7 +12,7 @@ import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
 import { findIntegrationBusiness } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Pages on a verified domain are fetched on no other port. */
+/** Pages on a verified domain are fetched only on this port. */
 export const allowedPorts: readonly number[] = [443];
 
 const maxPurposeLength = 500;
@@ -29,7 +29,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False for a host that must not be fetched. It is reported like a page that does not answer. */
+  /** False for a host that must not be fetched. It is reported like a page that does not respond. */
   readonly isFetchable: boolean;
 }
 
@@ -47,17 +47,17 @@ const parseIntegrationRequest = ({
   if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;
-  // Of several spellings of a name, the first one wins.
+  // If a name appears in several spellings, the first one wins.
   const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)]));
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** Faults of the URL itself. The other faults concern hosts that must not be fetched. */
+/** Problems with the URL itself. The other problems concern hosts that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** The host is verified without its port, so a wrong port is reported only for the business's own hosts. */
+/** The host is verified without its port, so that a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /** Refuses, in this order: `invalid_request`, `page_url_not_verified`, `invalid_request` for a URL that is not https on port 443. */

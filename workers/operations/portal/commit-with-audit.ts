@@ -1,4 +1,4 @@
-// Commits a change by a member of a business together with its entry in the business's audit chain.
+// Commits a member's change to a business together with an entry in the business's audit chain.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction } from "../../../core/domain-events.ts";
 import type { BusinessId } from "../../../core/ids.ts";
@@ -14,7 +14,7 @@ export type Services = WriteDependencies;
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 
-/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` holds after the rows. */
+/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` holds after the rows are written. */
 export const commitWithAudit = async (
   services: Services,
   member: MemberSession,

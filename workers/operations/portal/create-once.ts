@@ -1,4 +1,4 @@
-// Creates a record once per idempotency key, for routes of the portal whose operation stores the key itself.
+// Creates a record once per idempotency key, for portal routes whose operation stores the key itself.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../../storage/idempotency.ts";
 import { getBusinessDatabase, commitWithAudit, type Services } from "./commit-with-audit.ts";
 
-/** Identifies a request: the same key of a member on the same route must come with the same input. */
+/** Identifies a request: a member's repeated key on the same route must come with the same input. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;
@@ -23,7 +23,7 @@ export interface IdempotentOperation {
 
 export interface IdempotentResult<T> {
   readonly value: T;
-  /** Whether an earlier request with this key created it. */
+  /** Whether an earlier request with this key created the record. */
   readonly isReplayed: boolean;
 }
 
@@ -36,8 +36,8 @@ interface Draft<T> {
 
 /**
  * Commits the draft with its audit entry, or returns what an earlier request with the key created. The result is saved sealed in the same
- * batch, so there is never one without the other, and a secret in it is not stored in plain text. Refuses as `makeDraft` does, and
- * `idempotency_conflict` if the key was used with another input.
+ * batch, so that neither exists without the other and a secret in it is not stored in plain text. Refuses with the same errors as
+ * `makeDraft`, and `idempotency_conflict` if the key was used with another input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: Services,

@@ -1,4 +1,4 @@
-// Saves a filtered list of the portal under a name.
+// Saves a filtered portal list under a name.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
@@ -13,13 +13,13 @@ const nameTakenMessage = "name: must be unique. Another view has this name.";
 
 const viewLimitMessage = "name: saved view limit reached. Remove an unused view first.";
 
-/** The audited action of saving or removing a view. */
+/** The audited action for saving or removing a view. */
 export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "view.removed") =>
   ({ type, entityType: "business", entityId: business.id }) as const;
 
 /**
- * Saves a view. Saving the same view under the same name again succeeds without a change. Refuses `invalid_request` for an invalid or used
- * name, and at the limit.
+ * Saves a view. Saving the same view under the same name again succeeds without a change. Refuses `invalid_request` for an invalid name, a
+ * name that is already used, and at the limit.
  */
 export const createSavedView = async (
   services: WriteDependencies,

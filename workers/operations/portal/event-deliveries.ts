@@ -1,4 +1,4 @@
-// Events together with their deliveries.
+// Combines events with their deliveries.
 import type { StoredEvent } from "../../../core/events/event.ts";
 import type { EndpointDelivery } from "../../../core/webhooks/endpoint.ts";
 
@@ -9,6 +9,6 @@ export interface EventWithDeliveries {
   readonly deliveries: readonly EventDelivery[];
 }
 
-/** Groups deliveries by the sequence number of their event. */
+/** Groups deliveries by their event's sequence number. */
 export const attachDeliveries = (events: readonly StoredEvent[], deliveries: readonly EndpointDelivery[]): readonly EventWithDeliveries[] =>
   events.map((event) => ({ event, deliveries: deliveries.filter(({ seq }) => seq === event.seq) }));

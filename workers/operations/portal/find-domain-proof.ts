@@ -1,5 +1,5 @@
-// Looks for the proof of a domain in DNS or on its website. URLs are built from a validated domain name; the guarded fetcher checks each of
-// them, and each redirect, again.
+// Looks for a domain's verification token in DNS or on its website. URLs are built from a validated domain name; the guarded fetcher checks
+// each URL and each redirect again.
 import {
   buildDomainChallenges,
   checkVerificationFile,
@@ -19,16 +19,16 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Hostnames that may be claimed although they cannot be registered. Development only. */
+/** Hostnames that may be claimed even though they cannot be registered. Development only. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
-/** The URL of the challenge. In development, a local domain is served over plain http at its configured port. */
+/** The challenge's URL. In development, a local domain is served over plain HTTP at its configured port. */
 const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
   const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** Findings for pages that could not be read. Any other reason means that the address is not public. */
+/** Findings for pages that could not be read. Any other reason means that the IP address is not public. */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",
@@ -50,7 +50,10 @@ const fetchProofPage = (services: PortalDependencies, domain: string, url: strin
     maxBytes,
   });
 
-/** Checks one verification method. For DNS, `otherTexts` are other TXT values at the name. Network failures are findings, not errors. */
+/**
+ * Checks one verification method. For DNS, `otherTexts` are other TXT values at the name. Network failures are returned as findings, not
+ * thrown.
+ */
 export const findDomainProof = async (
   services: PortalDependencies,
   { domain, token }: { readonly domain: string; readonly token: string },

@@ -1,4 +1,4 @@
-// Activity charts of the portal overview.
+// Data for the activity charts on the portal's overview page.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getActivityStart, buildActivity, type Activity } from "../../../core/accounts/activity.ts";
@@ -7,7 +7,7 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Reads daily figures of one environment up to now. */
+/** Reads one environment's daily figures, up to now. */
 export const getActivity = (services: ReadDependencies, member: MemberSession, environment: Environment): Lookup<Activity> => {
   const now = services.clock();
   const scope = { businessId: member.business.id, environment };

@@ -1,4 +1,4 @@
-// The overview page of the portal.
+// Data for the portal's overview page.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Activity } from "../../../core/accounts/activity.ts";
@@ -9,7 +9,7 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getActivity } from "./get-activity.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 
-/** Reads activity and open deadlines of one environment in one database round trip. */
+/** Reads one environment's activity and open deadlines in one database round trip. */
 export const getOverview = async (
   services: ReadDependencies,
   member: MemberSession,

@@ -1,4 +1,4 @@
-// Data for the setup checklist of the portal.
+// Data for the portal's setup checklist.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalDependencies } from "./dependencies.ts";
@@ -9,7 +9,7 @@ import { listNewestCertificates } from "./has-live-certificate.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 import { listDomains } from "./list-domains.ts";
 
-/** Withdrawn test certificates to look at: one acknowledged withdrawal completes its step. */
+/** Withdrawn test certificates to check. One acknowledged withdrawal completes its step. */
 const maxWithdrawnTests = 25;
 
 /** Reads the account, domains, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */

@@ -1,4 +1,4 @@
-// The newest certificates of a business.
+// Reads the newest certificates of a business.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the newest certificates of an environment, in any status if `status` is null, with the exact total. */
+/** Lists the newest certificates in an environment, in any status if `status` is null, with the exact total. */
 export const listNewestCertificates = (
   db: Database,
   { business }: MemberSession,

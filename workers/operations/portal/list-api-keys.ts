@@ -4,6 +4,6 @@ import { listKeysByBusiness, type ApiKey } from "../../../storage/api-keys.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the API keys of the business, without the keys themselves. */
+/** Lists the business's API keys, without the keys themselves. */
 export const listApiKeys = (services: Stores, member: MemberSession): Promise<readonly ApiKey[]> =>
   listKeysByBusiness(getBusinessDatabase(services, member), member.business.id);

@@ -12,13 +12,15 @@ import { getBusinessCertificate } from "./get-business-certificate.ts";
 export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
   readonly views: readonly PageView[];
-  /** Stored visits, on all pages. */
+  /** Number of stored views on all pages. */
   readonly total: number;
   readonly page: number;
   readonly perPage: number;
 }
 
-/** Returns a certificate and one page of visits of its public page, newest first. Refuses as `getBusinessCertificate`. */
+/**
+ * Returns a certificate and one page of views of its public page, newest first. Refuses with the same errors as `getBusinessCertificate`.
+ */
 export const listCertificateViews = async (
   services: PortalDependencies,
   member: MemberSession,

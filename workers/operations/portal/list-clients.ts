@@ -4,6 +4,6 @@ import { listClientsByBusiness, type Client } from "../../../storage/clients.ts"
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the clients of the business, live and sandbox. */
+/** Lists the business's clients, live and sandbox. */
 export const listClients = (services: Stores, member: MemberSession): Promise<readonly Client[]> =>
   listClientsByBusiness(getBusinessDatabase(services, member), member.business.id);

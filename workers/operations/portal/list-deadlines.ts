@@ -1,4 +1,4 @@
-// Deadlines of open withdrawals.
+// Lists the deadlines of open withdrawals.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listOpenDeadlines, type DeadlinePage } from "../../../storage/deadlines.ts";
@@ -8,6 +8,6 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 const maxShownDeadlines = 200;
 
-/** Lists open deadlines of an environment, earliest first, at most 200. Overdue ones therefore lead. */
+/** Lists open deadlines in an environment, earliest first, at most 200. Overdue ones therefore come first. */
 export const listDeadlines = (services: Stores, member: MemberSession, environment: Environment): Lookup<DeadlinePage> =>
   listOpenDeadlines(getBusinessDatabase(services, member), { businessId: member.business.id, environment }, maxShownDeadlines);

@@ -5,6 +5,6 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the domains of the business, pending and verified. */
+/** Lists the business's domains, pending and verified. */
 export const listDomains = (services: Stores, member: MemberSession): Lookup<readonly Domain[]> =>
   listDomainsByBusiness(getBusinessDatabase(services, member), member.business.id);

@@ -1,11 +1,11 @@
-// The event list of the portal.
+// Data for the portal's event list.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";
 
 export interface EventList {
   readonly events: readonly EventWithDeliveries[];
-  /** Pass as `before` to read older events; null if there are none. */
+  /** Pass as `before` to read older events. Null if there are none. */
   readonly nextBefore: number | null;
 }
 
@@ -14,7 +14,7 @@ const scanSize = 500;
 
 /**
  * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. With a `type`, a page can be short
- * or empty although older events exist; `nextBefore` is then not null.
+ * or empty even if older events exist; `nextBefore` is then not null.
  */
 export const listEvents = async (
   services: EventSequences,

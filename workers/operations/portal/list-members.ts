@@ -4,6 +4,6 @@ import { listMembersAndInvitations, type Member } from "../../../storage/members
 import type { ReadDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists members and open invitations of the business. */
+/** Lists the business's members and open invitations. */
 export const listMembers = (services: ReadDependencies, member: MemberSession): Promise<readonly Member[]> =>
   listMembersAndInvitations(getBusinessDatabase(services, member), services.vault, member.business.id, services.clock());

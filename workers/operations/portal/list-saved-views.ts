@@ -1,4 +1,4 @@
-// Saved views of the business.
+// Lists the business's saved views.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listViewsByBusiness, type SavedView } from "../../../storage/saved-views.ts";
 import type { Stores } from "../dependencies.ts";

@@ -1,4 +1,4 @@
-// Removes a saved view.
+// Removes one of the business's saved views.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import { deleteSavedView } from "../../../storage/saved-views.ts";
@@ -6,7 +6,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { toViewAction } from "./create-saved-view.ts";
 
-/** Removes a view by name. Without such a view nothing is changed or recorded. */
+/** Removes a view by name. If there is no such view, nothing is changed or recorded. */
 export const removeSavedView = (services: WriteDependencies, member: MemberSession, name: string): Promise<void> =>
   commitWithAudit(
     services,

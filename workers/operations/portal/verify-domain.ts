@@ -9,7 +9,7 @@ import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
-/** A refusal with the other TXT values found, which only the portal page shows; the API message is constant text. */
+/** A refusal with the other TXT values that were found. Only the portal page shows them; the API message is constant text. */
 interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];
 }
@@ -17,9 +17,9 @@ interface UnverifiedDomain extends Refusal<"domain_unverified"> {
 const noOpenClaimMessage = "This domain has no open claim to verify. Remove the domain and add it again.";
 
 /**
- * Looks for the proof of a domain and marks the domain verified if it is found. Without a `method` all are tried and DNS is preferred,
- * because it also covers subdomains. A verified domain stays verified if nothing is found; a proof by another method replaces the method.
- * Refuses `not_found` and `domain_unverified`.
+ * Looks for a domain's verification token and marks the domain as verified if it is found. Without a `method`, all methods are tried, and
+ * DNS is preferred because it also covers subdomains. A verified domain stays verified if nothing is found; if another method succeeds, it
+ * replaces the method. Refuses `not_found` and `domain_unverified`.
  */
 export const verifyDomain = async (
   services: PortalWriteDependencies,

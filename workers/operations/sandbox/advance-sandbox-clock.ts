@@ -1,4 +1,4 @@
-// POST /v1/sandbox/clock: moves the clock of a sandbox forward.
+// POST /v1/sandbox/clock: moves a sandbox's clock forward.
 import { ok, type Result } from "../../../core/result.ts";
 import { decideClockMove, type ClockMove } from "../../../core/sandbox/clock.ts";
 import { getSandboxClock, updateSandboxClock } from "../../../storage/sandbox-clocks.ts";
@@ -7,8 +7,9 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
- * Moves the clock and sweeps what became due, 1,000 shares at most. Refuses `invalid_request` for moving back or past the limit.
- * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved: a repeated move ends at the same time.
+ * Moves the clock and sweeps what became due, at most 1,000 shares. Refuses `invalid_request` for moving back or past the limit.
+ * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved, so that a repeated move ends at the same
+ * time.
  */
 export const advanceSandboxClock = async (
   services: SandboxWriteDependencies,

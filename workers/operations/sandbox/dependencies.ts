@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import type { Schedules } from "../dependencies.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";

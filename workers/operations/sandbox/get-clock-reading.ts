@@ -1,4 +1,4 @@
-// GET /v1/sandbox/clock, and the callers of sandbox operations.
+// GET /v1/sandbox/clock. Also defines who may call sandbox operations.
 import type { Principal, BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -16,11 +16,11 @@ export interface ClockReading {
   /** Current time in the sandbox. */
   readonly now: Instant;
   readonly offsetMs: number;
-  /** Null while the clock was never moved or has been reset. */
+  /** Null if the clock was never moved or has been reset. */
   readonly movedAt: Instant | null;
 }
 
-/** Returns the time in the sandbox of the business. */
+/** Returns the time in the business's sandbox. */
 export const getClockReading = async (services: ReadDependencies, { business }: SandboxOwner): Promise<ClockReading> => {
   const clock = await getSandboxClock(services.shards.forId(business.id), business.id);
   return { ...clock, now: services.clock() + clock.offsetMs };

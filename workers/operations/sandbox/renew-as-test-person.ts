@@ -1,4 +1,4 @@
-// Renews a test share.
+// Renews a test share on behalf of its test person.
 import { generateId, shardOfId, type ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { decideRenewal } from "../../../core/shares/grant.ts";
@@ -12,8 +12,8 @@ import { loadTestFields } from "./load-test-fields.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 /**
- * Replaces an active share by a new one with the same scope and duration. Returns the new id. Refuses `share_inactive`, and as
- * `decideRenewal`.
+ * Replaces an active share with a new one with the same scope and duration. Returns the new ID. Refuses `share_inactive`, then the errors
+ * of `decideRenewal`.
  */
 export const renewAsTestPerson = async (
   services: SandboxWriteDependencies,

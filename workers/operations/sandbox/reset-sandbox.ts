@@ -1,4 +1,4 @@
-// POST /v1/sandbox/reset: revokes the active test shares, as their persons would, and resets the clock.
+// POST /v1/sandbox/reset: revokes the active test shares on behalf of their test persons, and resets the clock.
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -17,7 +17,7 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** True if test shares are left: one call revokes 2,000. The call that revokes the last ones resets the clock. */
+  /** True if test shares are left, because one call revokes at most 2,000. The call that revokes the last ones resets the clock. */
   readonly hasMore: boolean;
 }
 
@@ -57,7 +57,7 @@ export const resetSandbox = async (
 ): Promise<Result<ResetResult, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
   const db = services.shards.forId(businessId);
-  await sweepSandbox(services, db, businessId); // shares past their end expire; they are not revoked
+  await sweepSandbox(services, db, businessId); // shares past their end date expire; they are not revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
     const revoked = await revokeTestShareBatch(services, db, tester, requestId);

@@ -10,8 +10,8 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { grantShare } from "../shares/grant-share.ts";
 
 /**
- * Shares all fields with the first test client of the business. The verifier is discarded, so the code cannot be redeemed. Refuses as
- * `grantShare`.
+ * Shares all fields with the business's first test client. The verifier is discarded, so the code cannot be redeemed. Refuses with the same
+ * errors as `grantShare`.
  */
 export const shareAsTestPerson = async (
   services: SandboxWriteDependencies,

@@ -1,5 +1,5 @@
 // POST /v1/sandbox/trigger: performs the action that causes an event of the requested type, and returns that event. It is an ordinary event
-// with its share, audit entries and deliveries.
+// with a share, audit entries and deliveries.
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -18,15 +18,15 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
-/** Certificate events are excluded: forms issue certificates and persons withdraw them. */
+/** Certificate events are excluded, because certificates are issued by forms and withdrawn by people. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
 export interface TriggerRequest {
   readonly type: TriggerableEventType;
-  /** Null: a new share. */
+  /** Null uses a new share. */
   readonly shareId: ShareId | null;
-  /** New values for an update. Null: another value for the first field of the group. */
+  /** New values for an update. Null gives the first field in the group another value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -36,9 +36,9 @@ export interface TriggeredEvent {
 }
 
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
-const maxSweeps = 11; // 1,000 shares each: the 10,000 of a full sandbox, and one more to see that nothing is left
+const maxSweeps = 11; // 1,000 shares each: the 10,000 in a full sandbox, and one more to see that nothing is left
 
-/** Moves the clock to the share's next warning or its end. Everything that is due before that happens too. */
+/** Moves the clock to the share's next warning or its end. Everything that is due before then happens too. */
 const advanceToShareMilestone = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -57,7 +57,7 @@ const advanceToShareMilestone = async (
   return ok(share.id);
 };
 
-/** Unlike `acknowledgeShare`, refuses `cease_not_open` for a repeated acknowledgment, which causes no event. */
+/** Unlike `acknowledgeShare`, refuses `cease_not_open` for a repeated acknowledgment, because it does not cause an event. */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -103,8 +103,8 @@ const performTriggerAction = async (
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
- * Returns the event and its share as they are afterwards. Refuses `invalid_request` for `shareId` or `fields` that do not fit the type,
- * `not_found` for a share outside this sandbox, whatever the action refuses, and `storage_unavailable` if the event did not arrive.
+ * Returns the event and its share as they are afterward. Refuses `invalid_request` for `shareId` or `fields` that do not fit the type,
+ * `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not arrive.
  */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,

@@ -1,4 +1,4 @@
-// Changes contact fields of a test person.
+// Changes a test person's contact fields.
 import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { filterKeysInGroup, applyFieldChanges, type ContactKey, type ContactFields, type FieldGroup } from "../../../core/shares/fields.ts";
@@ -11,7 +11,7 @@ import { loadTestFields } from "./load-test-fields.ts";
 
 const maxAttempts = 3; // only other changes to the same share make an attempt fail
 
-/** The requested change, or another value for the first field of the group. */
+/** The requested change, or another value for the first field in the group. */
 const selectFieldChange = (
   requested: ReadonlyMap<ContactKey, string | null> | null,
   keys: readonly ContactKey[],
@@ -20,8 +20,8 @@ const selectFieldChange = (
   requested ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
 
 /**
- * Changes fields of one group in the copy of one share, with the event. Refuses `share_inactive`, `invalid_request` for fields outside the
- * group or scope and for values that change nothing, and `storage_unavailable` after three lost races.
+ * Changes fields from one group in one share's copy, with the event. Refuses `share_inactive`, `invalid_request` for fields outside the
+ * group or scope and for values that do not change anything, and `storage_unavailable` after losing three races.
  */
 export const updateFieldsAsTestPerson = async (
   services: SandboxDependencies,

@@ -1,4 +1,4 @@
-// Health checks of the stores. Results name the failing check and contain nothing of its error.
+// Health checks for the stores. Results name the failing check but do not contain anything from its error.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 

@@ -1,8 +1,8 @@
-// Keys, logs and verifier that a reader of proofs has to trust.
+// Lists the keys, logs and verifier that a reader of proofs has to trust.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 
-/** Builds the input of the trust document from the current configuration, including retired keys with their validity. */
+/** Builds the input for the trust document from the current configuration, including retired keys with their validity. */
 export const getTrustedKeys = ({
   config,
   trustedLogs,

@@ -1,4 +1,4 @@
-// POST /v1/shares/{id}/cease-ack: the business states that contact under a revoked share ceased.
+// POST /v1/shares/{id}/cease-ack: the business confirms that it has ceased contact under a revoked share.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
@@ -21,8 +21,8 @@ export interface CeasedShare {
 }
 
 /**
- * Records the acknowledgment and mails the person. A second acknowledgment returns the first (SPEC Share). Times are in the share's clock.
- * Refuses to write while a payment is due, then `not_found`, then `cease_not_open` if the share is not revoked.
+ * Records the acknowledgment and emails the person. A second acknowledgment returns the first (SPEC Share). Times use the share's clock.
+ * Refuses to write while a payment is due, then refuses `not_found`, then `cease_not_open` if the share is not revoked.
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,

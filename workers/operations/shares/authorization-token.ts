@@ -1,4 +1,4 @@
-// Tokens of share requests. Nothing is stored: the token is a MAC, and proves that this service authorized the request, when, and with
+// Tokens for share requests. Nothing is stored: the token is a MAC, and proves that this service authorized the request, when, and with
 // which scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -12,11 +12,14 @@ import type { Stores } from "../dependencies.ts";
 interface TokenContent {
   readonly requestedScope: RequestedScope;
   readonly issuedAt: Instant;
-  /** The request verifiably came from the origin it names. Required for answering by redirect. */
+  /** Whether the request verifiably came from the origin it names. Required for returning the decision by redirect. */
   readonly hasOriginEvidence: boolean;
 }
 
-/** The rest of the request, and whatever else the token is bound to, for example a browser. Not in the token, but covered by its MAC. */
+/**
+ * The rest of the request, and anything else the token is bound to, for example a browser. Not contained in the token, but covered by its
+ * MAC.
+ */
 export type TokenBinding = { readonly [key: string]: Json };
 
 const tokenPrefix = "az_";
@@ -26,7 +29,7 @@ const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43
 const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
   vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
 
-/** `shard` is the shard of the client. */
+/** `shard` is the client's shard. */
 export const createAuthorizationToken = async (
   services: Stores,
   shard: ShardId,
@@ -38,7 +41,7 @@ export const createAuthorizationToken = async (
   return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
 };
 
-/** Returns null unless this service made the token for exactly this binding. Does not check the age: see `isTokenExpired`. */
+/** Returns null unless this service created the token for exactly this binding. Does not check the age: see `isTokenExpired`. */
 export const parseAuthorizationToken = async (services: Stores, token: string, binding: TokenBinding): Promise<TokenContent | null> => {
   const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
   if (shard === undefined || content === undefined || mac === undefined) return null;

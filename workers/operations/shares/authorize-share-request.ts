@@ -9,9 +9,9 @@ import { findGrantingClient } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import type { TokenBinding } from "./authorization-token.ts";
 
-/** The request as received. All members have been validated by shape only. */
+/** The request as received. Only the shape of its members has been validated. */
 export interface ShareRequest {
-  /** Null if the given text is not a client id. */
+  /** Null if the given text is not a client ID. */
   readonly clientId: ClientId | null;
   readonly origin: string;
   readonly requestedScope: RequestedScope;
@@ -24,12 +24,12 @@ export interface ShareRequest {
 
 export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly client: GrantingClient;
-  /** Empty if the business sent none. */
+  /** Empty if the business did not send one. */
   readonly disclosureText: string;
   readonly disclosureHash: string;
 }
 
-/** The parameters that a decision must repeat exactly. The scope is in the token instead, because the person may choose a part of it. */
+/** The parameters that a decision must repeat exactly. The scope is in the token instead, because the person may choose only part of it. */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {
     readonly clientId: ClientId;
@@ -46,7 +46,7 @@ export const toTokenBinding = (
 
 /**
  * Returns the request with its client (SPEC Share). Refuses, in this order: `invalid_request` for text that must not be shown,
- * `client_not_found`, an account that cannot be read, and `origin_mismatch`.
+ * `client_not_found`, the errors for the business's account status, and `origin_mismatch`.
  */
 export const authorizeShareRequest = async (services: ReadDependencies, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
   const terms = parseShareTerms(request.purpose, request.disclosureText);

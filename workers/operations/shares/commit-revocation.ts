@@ -1,4 +1,4 @@
-// Writes the revocation of one share.
+// Writes one share's revocation.
 import type { Actor } from "../../../core/actor.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -20,8 +20,8 @@ export interface RevocationResult {
 }
 
 /**
- * Revokes the share in one transaction with its event, the overdue notice and the mails to person and owners. Times are in the share's
- * clock. Throws if the share changed since it was loaded (`isOutdatedShare`).
+ * Revokes the share in one transaction with its event, the overdue notice and the emails to the person and owners. Times use the share's
+ * clock. If the share changed since it was loaded, throws an error that `isOutdatedShare` recognizes.
  */
 export const commitRevocation = async (
   services: WriteDependencies,

@@ -17,7 +17,7 @@ import { prepareShareReceiptMail } from "./share-mails.ts";
 export interface ShareCreation {
   readonly client: GrantingClient;
   readonly person: Person | null;
-  /** Revision of the contact fields that the share was decided on. */
+  /** Revision of the contact fields that the share is based on. */
   readonly revision: number;
   readonly language: MailLanguage;
   readonly requestId: string;
@@ -25,9 +25,9 @@ export interface ShareCreation {
 }
 
 /**
- * Writes the share with its values, event, signature and receipt mail as one transaction. `before` holds rows that the share depends on,
- * `after` rows that refer to it. If the person's account is in another shard, the intent is written there first and settled afterwards.
- * Throws if client or contact fields changed since they were loaded (`isOutdatedGrant`).
+ * Writes the share with its values, event, signature and receipt email as one transaction. `before` contains rows that the share depends
+ * on, `after` rows that refer to it. If the person's account is in another shard, the intent is written there first and settled afterward.
+ * If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

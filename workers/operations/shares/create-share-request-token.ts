@@ -1,10 +1,10 @@
-// The token of GET /v1/authorize.
+// Creates the token that GET /v1/authorize returns.
 import { shardOfId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { createAuthorizationToken } from "./authorization-token.ts";
 import { toTokenBinding, type AuthorizedRequest } from "./authorize-share-request.ts";
 
-/** For programs that show the request themselves and then send the decision. Proves nothing about the origin. */
+/** For programs that show the request themselves and then send the decision. Does not prove anything about the origin. */
 export const createShareRequestToken = (services: ReadDependencies, request: AuthorizedRequest): Promise<string> => {
   const { clientId } = request.client;
   const content = { requestedScope: request.requestedScope, issuedAt: services.clock(), hasOriginEvidence: false };

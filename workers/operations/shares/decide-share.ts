@@ -13,7 +13,7 @@ import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
 export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision"> {
   readonly state: string | null;
-  /** The token of GET /v1/authorize. Null if the caller did not request one. */
+  /** The token from GET /v1/authorize. Null if the caller did not request one. */
   readonly token: string | null;
 }
 
@@ -40,8 +40,8 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
 };
 
 /**
- * Grants the share. Refuses as `grantShare`, and `invalid_request` for a token that does not fit the decision. The token is checked after
- * client, account and origin, so their refusals come first.
+ * Grants the share. Refuses with the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The
+ * token is checked after the client, account and origin, so their refusals come first.
  */
 export const decideShare = async (
   services: ShareWriteDependencies,

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { ContactFieldDependencies } from "../consumers/dependencies.ts";
 import type { Proofs, Schedules } from "../dependencies.ts";
 

@@ -1,4 +1,4 @@
-// Decisions that were already made on the same share request, and their codes.
+// Finds an earlier decision on the same share request, and its code.
 import type { Person } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -13,11 +13,11 @@ import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { GrantResult } from "./grant-result.ts";
 
-/** Derives a code from a secret key, so that a repeated request gets the same code and only its hash is stored. */
+/** Derives a code from a secret key, so that a repeated request gets the same code but only the code's hash is stored. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
-/** Identifies a request by person and decision key. All test persons count as one (null). */
+/** Identifies a request by person and decision key. All test persons count as the same person (null). */
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 
@@ -26,7 +26,7 @@ export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns the state of an earlier decision, for a page that is loaded again. Read-only. Null if there is no decision. */
+/** Returns the state of an earlier decision, for a page that is loaded again. Does not write anything. Null if there is no decision. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,

@@ -19,7 +19,7 @@ export interface ShareHistoryEntry {
 
 export interface ShareDetail extends Pick<Found<typeof findShareDetail>, "share" | "disclosureText" | "anchor"> {
   readonly history: readonly ShareHistoryEntry[];
-  /** The reason that the person gave for revoking. */
+  /** The person's reason for revoking. */
   readonly reason: string | null;
 }
 
@@ -33,7 +33,7 @@ const findAuditSeqs = async (
   return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
 };
 
-/** Returns the share with its history. Refuses `not_found` for unknown shares and those of others. */
+/** Returns the share with its history. Refuses `not_found` for unknown shares and those of other businesses. */
 export const getBusinessShare = async (
   services: ShareDependencies,
   { business, environment }: ShareReader,

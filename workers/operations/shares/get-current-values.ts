@@ -11,7 +11,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 export interface CurrentValues {
   readonly shareId: ShareId;
   readonly scope: readonly ContactKey[];
-  /** Fields of the scope that have a value. */
+  /** Fields in the scope that have a value. */
   readonly fields: ContactFields;
   readonly asOf: Instant;
 }

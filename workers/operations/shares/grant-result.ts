@@ -1,4 +1,4 @@
-// The result of granting a share, also returned for a decision that was made before.
+// The result of granting a share. Also returned if the request was decided earlier.
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 
@@ -6,6 +6,6 @@ export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;
   readonly share: Share;
-  /** The request was decided before; this is that decision. */
+  /** True if the request was decided earlier; this is the earlier decision. */
   readonly isRepeated: boolean;
 }

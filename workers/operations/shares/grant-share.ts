@@ -20,11 +20,11 @@ import { commitShare, type ShareCreation } from "./commit-share.ts";
 import type { GrantResult } from "./grant-result.ts";
 import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./earlier-decision.ts";
 
-/** Who agrees: a person with an account, or a test person of the sandbox. */
+/** Who agrees: a person with an account, or a sandbox test person. */
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };
 
 export interface GrantRequest {
-  /** Null if the given text is not a client id. */
+  /** Null if the given text is not a client ID. */
   readonly clientId: ClientId | null;
   readonly origin: string;
   readonly scope: readonly ContactKey[];
@@ -34,11 +34,13 @@ export interface GrantRequest {
   readonly challenge: string;
   /** Fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
-  /** Requests of the same person with the same key are one request, with one share and one code. Null: always a new request. */
+  /**
+   * Requests from the same person with the same key count as one request, with one share and one code. Null always creates a new request.
+   */
   readonly decisionKey: string | null;
   /**
-   * Checks the decision against the request that was shown, after client, account and origin. Absent when the caller has already checked
-   * it, as the consent sheet does with `verifySheetToken`.
+   * Checks the decision against the request that was shown, after the client, account and origin. Not given if the caller has already
+   * checked it, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
@@ -69,17 +71,17 @@ const testShareLimitRefusal = refuse(
 );
 
 /**
- * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). Of equal requests at the same time, one creates
- * the share and the others return it. Refuses, in this order:
+ * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). Only one of several identical concurrent
+ * requests creates the share; the others return it. Refuses, in this order:
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client
- * - `unauthorized` for a person who is gone
- * - the account's state and `origin_mismatch`
- * - whatever `checkDecision` refuses
+ * - `unauthorized` if the person's account no longer exists
+ * - the errors for the business's account status, and `origin_mismatch`
+ * - the errors of `checkDecision`
  * - `rate_limited` at 10,000 active test shares
  * - `invalid_request` for a missing value
- * - as `resolveEarlierDecision`, if the same request was decided before
+ * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  */
 export const grantShare = async (
   services: ShareWriteDependencies,

@@ -1,4 +1,4 @@
-// GET /v1/shares, for the business.
+// GET /v1/shares, for the business that received them.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -11,11 +11,11 @@ export type ShareReader = Pick<Principal, "business" | "environment">;
 export interface ShareListQuery {
   readonly status: ShareStatus | null;
   readonly limit: number;
-  /** The last share of the previous page. */
+  /** The last share on the previous page. */
   readonly startingAfter: ShareId | null;
 }
 
-/** Lists shares, newest first. Refuses `invalid_request` if `startingAfter` is not a share of the business. */
+/** Lists shares, newest first. Refuses `invalid_request` if `startingAfter` is not one of the business's shares. */
 export const listShares = async (
   services: ReadDependencies,
   { business, environment }: ShareReader,

@@ -1,11 +1,11 @@
-// Mails to a person whose account may be in another shard.
+// Prepares emails to a person whose account may be in another shard.
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { insertMail, type NewMail } from "../../../storage/outboxes/mail.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the rows of the mail, for `db`. No rows for a test person (null) and for a person who is gone. */
+/** Returns the email's rows, for `db`. Returns no rows for a test person (null) or if the account no longer exists. */
 export const prepareMailToPerson = async (
   services: ReadDependencies,
   db: Database,

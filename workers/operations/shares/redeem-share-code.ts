@@ -1,6 +1,6 @@
-// POST /v1/share/redeem: the page that sent the request presents its verifier and receives the fields, exactly once. A lost response can
-// be fetched again by the same caller with the same idempotency key until the code expires. It is rebuilt from the share: no response is
-// stored.
+// POST /v1/share/redeem: the page that sent the request presents its verifier and receives the fields, exactly once. If the response is
+// lost, the same caller can fetch it again with the same idempotency key until the code expires. It is rebuilt from the share; the response
+// is not stored.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -16,7 +16,7 @@ export interface RedeemRequest {
   readonly code: string;
   readonly verifier: string;
   readonly clientId: string;
-  /** The `Origin` header. Null for servers, which send none. */
+  /** The `Origin` header. Null for servers, which do not send one. */
   readonly origin: string | null;
   readonly idempotencyKey: string | null;
   readonly requestId: string;
@@ -44,8 +44,8 @@ interface RedemptionAttempt {
 }
 
 /**
- * Why this attempt redeemed nothing. The caller is verified before the state of the code is revealed. Null for a retry by the caller that
- * redeemed the code.
+ * Explains why this attempt did not redeem the code. The caller is verified before the state of the code is revealed. Null for a retry by
+ * the caller that redeemed the code.
  */
 const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
   if (code === null || code.clientId !== attempt.clientId) return refuse("code_invalid");
@@ -65,15 +65,15 @@ const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAtte
   return refuse("share_inactive");
 };
 
-/** Scheme, host and port as browsers write them. Other text stays as it is and matches no origin. */
+/** Scheme, host and port, spelled as browsers do. Other text stays as it is and does not match any origin. */
 const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
 /**
- * Redeems a code (SPEC Authorization code). One UPDATE states every condition and is stamped with the request id, so of concurrent requests
- * exactly one succeeds. A refused attempt changes nothing. Refuses, in this order:
- * - `code_invalid`: unknown code, or another client's
+ * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and is stamped with the request ID, so exactly one of several
+ * concurrent requests succeeds. A refused attempt does not change anything. Refuses, in this order:
+ * - `code_invalid`: unknown code, or another client's code
  * - `origin_mismatch`, `pkce_mismatch`
- * - the account's state
+ * - the errors for the business's account status
  * - `code_used`, unless it is a retry
  * - `code_expired`
  * - `share_inactive`

@@ -1,4 +1,4 @@
-// Another code for a decision whose first code expired unused.
+// Issues another code for a decision whose first code expired unused.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
@@ -7,8 +7,8 @@ import { resolveEarlierDecision, hashDecisionRequest } from "./earlier-decision.
 import type { GrantResult } from "./grant-result.ts";
 
 /**
- * Returns the earlier decision with a valid code; the person does not decide again. Null if there is none. Refuses as
- * `resolveEarlierDecision`.
+ * Returns the earlier decision with a valid code; the person does not decide again. Null if there is no earlier decision. Refuses with the
+ * same errors as `resolveEarlierDecision`.
  */
 export const reissueShareCode = (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/me/shares/{id}/renew: a new share with the current contact fields replaces an active one.
+// POST /v1/me/shares/{id}/renew: replaces an active share with a new one that has the current contact fields.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -16,7 +16,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
-  /** Null: as in the old share. */
+  /** Null keeps the old share's value. */
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
   readonly language: MailLanguage;
@@ -31,8 +31,12 @@ export interface RenewedShare {
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
 
 /**
- * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Refuses, in this order: `not_found`,
- * `unauthorized` for a person who is gone, `share_inactive`, the account's state, `invalid_request` for a missing value.
+ * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Refuses, in this order:
+ * - `not_found`
+ * - `unauthorized` if the person's account no longer exists
+ * - `share_inactive`
+ * - the errors for the business's account status
+ * - `invalid_request` for a missing value
  */
 export const renewShare = async (
   services: ShareWriteDependencies,

@@ -1,8 +1,8 @@
-// The revoke link in the mails of a share.
+// The link in a share's emails that revokes the share.
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The token proves access to a mail about the share. It does not expire. */
+/** The token proves access to an email about the share. It does not expire. */
 export const createRevokeToken = ({ vault }: Stores, id: ShareId): Promise<string> => vault.linkToken(`share\n${id}`);
 
 /** The token is in the fragment, which browsers do not send to servers. */

@@ -1,4 +1,4 @@
-// Revokes a test share in the sandbox. The client acts for the test person.
+// Revokes a test share in the sandbox. The client acts on behalf of the test person.
 import type { Actor } from "../../../core/actor.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -7,7 +7,7 @@ import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
 
-/** Refuses `share_inactive`, also if the share ends in the meantime. */
+/** Refuses `share_inactive`, even if the share ends in the meantime. */
 export const revokeShareAsTestPerson = async (
   services: WriteDependencies,
   db: Database,

@@ -1,4 +1,4 @@
-// The person revokes a share, signed in or with the link from a mail.
+// The person revokes a share, either signed in or with the link from an email.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
@@ -15,23 +15,23 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
 import { createRevokeToken } from "./revoke-link.ts";
 
-/** The signed-in person, or the token of a revoke link. */
+/** The signed-in person, or the token from a revoke link. */
 export type ShareRevoker = { readonly person: Person } | { readonly token: string };
 
 export type RevocationRefusal = "invalid_request" | "unauthorized" | "not_found" | "share_inactive" | "storage_unavailable";
 
 const maxReasonLength = 200;
 
-/** A share that was revoked before returns that revocation. */
+/** Returns the earlier revocation if the share was already revoked. */
 const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactive"> =>
   share.status === "revoked" || share.status === "ceased"
     ? ok({ share, ceaseBy: share.ceaseBy as Instant, isRepeated: true })
     : refuse("share_inactive");
 
 /**
- * Revokes the share, whatever the billing status of the business (SPEC Share). A repeated revocation returns the first one. Refuses
- * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and those of others,
- * and `share_inactive` for a share that expired or was superseded.
+ * Revokes the share, whatever the business's billing status (SPEC Share). A repeated revocation returns the first one. Refuses
+ * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and those of other
+ * people, and `share_inactive` for a share that expired or was superseded.
  */
 export const revokeShareByPerson = async (
   services: WriteDependencies,

@@ -1,4 +1,4 @@
-// Background job: mails persons when a share is about to expire or a business misses its cease deadline.
+// Background job: emails people when a share is about to expire or a business misses its cease deadline.
 import { shardOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { TemplatedMail } from "../../../core/mail/templates.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
@@ -54,7 +54,7 @@ const buildNoticeMail = async (
 
 type AddressLookup = (id: ConsumerId) => Promise<string | undefined>;
 
-/** One query per shard. An unavailable shard fails only the lookups of its own persons. */
+/** One query per shard. An unavailable shard fails only the lookups for its own people. */
 const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): AddressLookup => {
   const found = new Map(
     [...Map.groupBy(new Set(ids), (id) => shardOfId(id))].map(
@@ -64,10 +64,7 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
   return async (id) => (await found.get(shardOfId(id)))?.get(id);
 };
 
-/**
- * Writes the mails and deletes the notices as one transaction. A notice that fails is retried a minute later, without holding up the
- * others.
- */
+/** Writes the emails and deletes the notices as one transaction. A failed notice is retried a minute later, without delaying the others. */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
@@ -99,7 +96,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
 
 const batchSize = 50;
 
-/** Works through the due notices within the work budget. Returns how many it handled. */
+/** Works through the due notices within the work budget. Returns how many it processed. */
 export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
   let noticeCount = 0;
   while (await services.hasBudget()) {

@@ -1,5 +1,5 @@
-// Settles grants of persons whose account is in another shard than the share. No transaction spans two shards: the contact fields may have
-// changed, or the account may have been erased, while the share was written.
+// Settles grants by people whose account and share are in different shards. A transaction cannot span two shards, so the contact fields may
+// have changed, or the account may have been erased, while the share was written.
 import { shardOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
@@ -15,8 +15,8 @@ import { eraseInShard } from "../consumers/erase-in-shard.ts";
 import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
 /**
- * Deletes the intent after the grant finished or failed. If the fields changed in between, schedules the update of the share's copy. If the
- * person is gone, revokes the share and erases them from its shard. Idempotent.
+ * Deletes the intent after the grant finished or failed. If the fields changed in the meantime, schedules an update of the share's copy. If
+ * the account no longer exists, revokes the share and erases the person's data from its shard. Idempotent.
  */
 export const settleShareIntent = async (
   services: ShareWriteDependencies,

@@ -1,4 +1,4 @@
-// Mails about a share to the person and to the owners of the business.
+// Emails about a share, to the person and to the business's owners.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -12,7 +12,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "./mail-to-person.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** Confirms a new share to the person, with the link to revoke it. */
+/** Confirms a new share to the person and includes the link to revoke it. */
 export const prepareShareReceiptMail = async (
   services: ReadDependencies,
   db: Database,
@@ -34,7 +34,7 @@ export const prepareShareReceiptMail = async (
     },
   });
 
-/** Mails to the person and to the owners. The owners' mail holds the share id and the deadline, no personal data. */
+/** Emails the person and the owners. The owners' email contains the share ID and the deadline, but no personal data. */
 export const prepareRevocationMails = async (
   services: ReadDependencies,
   db: Database,
@@ -65,7 +65,7 @@ export const prepareRevocationMails = async (
   return [...toOwners, ...toPerson];
 };
 
-/** Tells the person that the business ceased contact. */
+/** Tells the person that the business has ceased contact. */
 export const prepareAcknowledgementMail = (
   services: ReadDependencies,
   db: Database,

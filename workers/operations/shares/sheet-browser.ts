@@ -1,9 +1,9 @@
-// The signed cookie of a browser on the consent sheet.
+// The signed cookie that identifies a browser on the consent sheet.
 import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** A browser, and the keys of requests that it brought from the origin they name. */
+/** A browser, and the keys of requests that it verifiably brought from the origin they name. */
 export interface SheetBrowser {
   readonly id: string;
   readonly seenRequests: readonly string[];
@@ -13,7 +13,7 @@ const maxSeenRequests = 5;
 
 const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
 
-/** Keeps the five newest requests. */
+/** Serializes the cookie. Keeps the five newest requests. */
 export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
   const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.seenRequests.slice(-maxSeenRequests)])));
   return `${payload}.${await computeBrowserMac(services, payload)}`;

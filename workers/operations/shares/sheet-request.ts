@@ -1,4 +1,4 @@
-// A share request on the consent sheet, and whether its answer may be returned by redirect.
+// A share request on the consent sheet, and whether the decision may be returned by redirect.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -8,13 +8,13 @@ import type { SheetBrowser } from "./sheet-browser.ts";
 
 export interface SheetRequest {
   readonly request: AuthorizedRequest;
-  /** Page on the request's origin. Null if none was given or it may not be used. */
+  /** A page on the request's origin. Null if it is missing or not allowed. */
   readonly returnUrl: string | null;
-  /** Hash of all parameters: the same however often the request is loaded. */
+  /** Hash of all parameters. It is the same each time the request is loaded. */
   readonly key: string;
 }
 
-/** The code must not leave the request's origin, so credentials, fragments and every other origin are rejected. */
+/** The code must not leave the request's origin, so credentials, fragments and all other origins are rejected. */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
@@ -22,7 +22,7 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
   return verifyOrigin(url.origin, client.domains, getOriginRules(services.config, client)).ok ? url.href : null;
 };
 
-/** A return URL that may not be used is dropped, not refused: the answer can still go to the window that opened the sheet. */
+/** A return URL that is not allowed is dropped, not refused: the decision can still go to the window that opened the sheet. */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
   const parts = {
@@ -38,6 +38,6 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
 export const canRedirect = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): boolean =>
   returnUrl !== null && (browser.seenRequests.includes(key) || request.client.returnUrls.includes(returnUrl));
 
-/** True if the browser names a page of the request's origin as referrer. A link on another site cannot fake that. */
+/** True if the browser names a page on the request's origin as the referrer. A link on another site cannot fake that. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;

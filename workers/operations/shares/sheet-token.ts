@@ -1,4 +1,4 @@
-// Tokens of the consent sheet. They are bound to request, browser and person.
+// Tokens for the consent sheet. They are bound to the request, browser and person.
 import { shardOfId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { createAuthorizationToken, parseAuthorizationToken, isTokenExpired, type TokenBinding } from "./authorization-token.ts";
@@ -13,7 +13,7 @@ const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrows
   person: personId,
 });
 
-/** The form of the sheet carries the token; `verifySheetToken` accepts it for the same request, browser and person. */
+/** Creates the token for the sheet's form. `verifySheetToken` accepts it only for the same request, browser and person. */
 export const createSheetToken = (
   services: ReadDependencies,
   sheet: SheetRequest,
@@ -33,7 +33,7 @@ export const createSheetToken = (
   );
 };
 
-/** `foreign`: not made for this request, browser and person. `expired`: older than ten minutes. */
+/** `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. */
 export const verifySheetToken = async (
   services: ReadDependencies,
   sheet: SheetRequest,

@@ -1,4 +1,5 @@
-// Alerts owners and the operator to an endpoint that keeps failing. The endpoint stays enabled: not delivering a revocation would be worse.
+// Alerts owners and the operator to an endpoint that keeps failing. The endpoint stays enabled, because not delivering a revocation would
+// be worse.
 import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { batch } from "../../../storage/database.ts";
@@ -6,7 +7,7 @@ import { insertFailingEndpoint } from "../../../storage/outboxes/failing-endpoin
 import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Records the failing endpoint and writes the mails to the outbox in one batch. */
+/** Records the failing endpoint and writes the emails to the outbox in one batch. */
 export const alertEndpointOwners = async (
   services: ReadDependencies,
   settings: EndpointSettings,

@@ -1,9 +1,9 @@
-// Outcome of a webhook request that a member waits for.
+// The outcome of a webhook request that a member is waiting for.
 import { isDelivered, type SendResult, type AttemptOutcome } from "../../../core/webhooks/endpoint.ts";
 
 export interface CallOutcome {
   readonly delivered: boolean;
-  /** HTTP status; 0 without a response. */
+  /** HTTP status. 0 if there was no response. */
   readonly responseStatus: number;
   readonly durationMs: number;
 }

@@ -6,7 +6,7 @@ import type { Statement } from "../../../storage/database.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
-/** Commits an audit entry together with `rows`. Throws if it cannot. */
+/** Commits an audit entry together with `rows`. Throws on failure. */
 export const commitWebhookAudit = (
   services: WriteDependencies,
   member: MemberSession,

@@ -1,10 +1,10 @@
-// Number of failed deliveries of an endpoint.
+// Counts an endpoint's failed deliveries.
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { EventSequences } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Counts the deliveries that failed since an instant; null for an unknown endpoint. */
+/** Counts the deliveries that failed since an instant. Null for an unknown endpoint. */
 export const countFailedDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,

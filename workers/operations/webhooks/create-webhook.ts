@@ -1,5 +1,5 @@
 // POST /v1/webhooks. Only the event sequence knows whether the endpoint limit is reached, so the endpoint is added first and removed again
-// if its audit entry could not be committed.
+// if its audit entry cannot be committed.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -25,10 +25,10 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
-  /** Null for all standard event types, including future ones. */
+  /** Null selects all standard event types, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
-  /** Environment whose events it receives. Cannot be changed. */
+  /** The environment whose events the endpoint receives. Cannot be changed. */
   readonly environment: Environment;
   readonly idempotencyKey: string | null;
 }
@@ -36,7 +36,7 @@ export interface CreateWebhookRequest {
 /** Contains the signing secret. */
 export interface CreatedWebhook {
   readonly endpoint: RegisteredEndpoint;
-  /** Whether an earlier request with this idempotency key created it. */
+  /** Whether an earlier request with this idempotency key created the endpoint. */
   readonly isReplayed: boolean;
 }
 
@@ -95,7 +95,7 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
+    // The commit may have succeeded even though its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
     // stays: members can see and delete it, and a saved response never names a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);

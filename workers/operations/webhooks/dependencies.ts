@@ -15,7 +15,7 @@ export interface WebhookSecretCache {
 export interface EventSequences {
   /** A business's events and endpoints, live or sandbox. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
-  /** POST to a receiver, guarded against private addresses. */
+  /** Sends a POST request to a receiver. Private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;
   readonly isAllowedWebhookUrl: IsAllowedWebhookUrl;
 }

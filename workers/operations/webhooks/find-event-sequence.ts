@@ -1,4 +1,4 @@
-// Finds the event sequence that has an endpoint.
+// Finds the event sequence that contains an endpoint.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { EventSequences } from "./dependencies.ts";
@@ -6,8 +6,8 @@ import type { EventSequences } from "./dependencies.ts";
 export const environments = ["live", "sandbox"] as const satisfies readonly Environment[];
 
 /**
- * Looks in the live sequence, then in the sandbox, because an id does not tell its environment. Null for an endpoint that this business
- * does not have.
+ * Looks in the live sequence, then in the sandbox, because an ID does not reveal its environment. Null if this business does not have the
+ * endpoint.
  */
 export const findEventSequence = async (services: EventSequences, businessId: BusinessId, id: WebhookId) => {
   for (const environment of environments) {

@@ -1,11 +1,11 @@
-// Hourly figures of delivery attempts, for the chart of an endpoint.
+// Hourly counts of delivery attempts, for an endpoint's chart.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { getChartStart, toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 
-/** Counts attempts of the last two days per hour and outcome; null if this environment has no such endpoint. */
+/** Counts attempts in the last two days per hour and outcome. Null if this environment does not have the endpoint. */
 export const getAttemptHours = async (
   services: WebhookDependencies,
   { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },

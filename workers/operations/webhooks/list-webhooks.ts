@@ -7,13 +7,13 @@ import { environments } from "./find-event-sequence.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;
-  /** Environment whose events it receives. */
+  /** The environment whose events the endpoint receives. */
   readonly environment: Environment;
-  /** Null if its delivery queue did not answer. */
+  /** Null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
 }
 
-/** Lists live endpoints, then sandbox endpoints, each oldest first. */
+/** Lists live endpoints, then sandbox endpoints, oldest first within each group. */
 export const listWebhooks = async (services: EventSequences, { business }: MemberSession): Promise<readonly EndpointState[]> => {
   const listed = await Promise.all(
     environments.map(async (environment) => {

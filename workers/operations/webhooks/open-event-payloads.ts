@@ -1,10 +1,10 @@
-// Decrypts the payloads of events about shares.
+// Decrypts the payloads of share events.
 import type { StoredEvent, EventData } from "../../../core/events/event.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns payloads by event id. Events whose share is no longer active are missing, because their payload must not be read. */
+/** Returns payloads by event ID. Events whose share is no longer active are left out, because their payload must not be read. */
 export const openEventPayloads = async (
   services: ReadDependencies,
   events: readonly StoredEvent[],

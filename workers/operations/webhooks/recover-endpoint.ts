@@ -6,7 +6,9 @@ import type { RecoveryResult } from "../../../core/webhooks/endpoint.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Sends deliveries that failed since an instant again, oldest event first, at most ten per second. Refuses `not_found`, `invalid_request`. */
+/**
+ * Resends deliveries that failed since an instant, oldest event first, at most ten per second. Refuses `not_found` and `invalid_request`.
+ */
 export const recoverEndpoint = async (
   services: WebhookDependencies,
   businessId: BusinessId,

@@ -8,7 +8,7 @@ import { environments } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
 export interface ReplayOutcome extends CallOutcome {
-  /** The delivery after the replay. */
+  /** The delivery's state after the replay. */
   readonly delivery: Delivery;
 }
 
@@ -22,8 +22,8 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 };
 
 /**
- * Sends a past event to its endpoint again, with a fresh signature. Success completes the delivery; failure leaves it unchanged. Refuses
- * `not_found`, and `share_inactive` for an update of a share that is no longer active.
+ * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Refuses
+ * `not_found`, and `share_inactive` for an update to a share that is no longer active.
  */
 export const replayDelivery = async (
   services: WebhookDependencies,

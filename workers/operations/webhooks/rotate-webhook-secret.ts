@@ -11,14 +11,14 @@ import { findEventSequence } from "./find-event-sequence.ts";
 import type { RevealedSecret } from "./reveal-webhook-secret.ts";
 
 export interface RotatedSecret extends RevealedSecret {
-  /** Until then the previous secret signs too. */
+  /** Until then, the previous secret also signs. */
   readonly previousUntil: Instant;
 }
 
 /**
- * Replaces the signing secret; the previous one also signs for a day, so that receivers can switch. `saveDraft` saves the sealed secret and
- * returns the one to use: a repeat after a crash must continue with the same secret, because another rotation would end the secret that
- * receivers know. Refuses `not_found`.
+ * Replaces the signing secret. The previous one also signs for a day, so that receivers can switch. `saveDraft` saves the sealed secret and
+ * returns the one to use: a repeat after a crash must continue with the same secret, because another rotation would invalidate the secret
+ * that receivers know. Refuses `not_found`.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,

@@ -7,7 +7,10 @@ import { runIsolated } from "../../log.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
-/** Opening a secret takes two decryptions, and a busy endpoint signs up to a thousand times per second with the same secret. */
+/**
+ * Secrets are cached because opening one takes two decryptions, and a busy endpoint signs up to a thousand times per second with the same
+ * secret.
+ */
 const openCachedSecret = async (
   { openedSecrets, vault }: WebhookDependencies,
   owner: EndpointSettings,
@@ -37,6 +40,9 @@ const signAndPost = async (
   return services.postWebhook({ url: settings.url, body, headers });
 };
 
-/** Makes one delivery attempt. Never throws: an internal error before sending is `deferred`, which is no failure of the receiver. */
+/**
+ * Makes one delivery attempt. Never throws: an internal error before sending results in `deferred`, which does not count as a failure of
+ * the receiver.
+ */
 export const sendEvent = async (services: WebhookDependencies, sending: OutgoingDelivery): Promise<SendResult> =>
   (await runIsolated(services, "webhook", () => signAndPost(services, sending))) ?? { kind: "deferred", error: "connection" };

@@ -38,8 +38,8 @@ const parseWebhookUpdate = async (
 };
 
 /**
- * Changes an endpoint after the change is in the audit chain, with the hash of a new URL. Nothing is recorded if no member is given.
- * Refuses `not_found`, `invalid_request` and `invalid_webhook_url`.
+ * Changes an endpoint once the change is in the audit chain, with the hash of a new URL. Does not record anything if all members are
+ * undefined. Refuses `not_found`, `invalid_request` and `invalid_webhook_url`.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack with `entities`: single recipients ceased contact.
+// POST /v1/certs/{id}/cease-ack with `entities`: individual recipients have ceased contact.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -17,7 +17,7 @@ export interface EntityAcknowledgement {
   readonly certId: CertId;
   /** The withdrawal of the whole certificate. Null while the certificate is active. */
   readonly withdrawal: PublishedWithdrawal | null;
-  /** The recipients in the request, each acknowledged. */
+  /** The recipients named in the request, each acknowledged. */
   readonly ceased: readonly (WithdrawnEntity & { readonly acknowledgedAt: Instant })[];
   readonly isRepeated: boolean;
 }
@@ -25,9 +25,9 @@ export interface EntityAcknowledgement {
 const maxAttempts = 10; // an attempt fails only when another acknowledgment of the same certificate is committed first
 
 /**
- * Records that the named recipients ceased contact. Recipients that already did so keep their first acknowledgment (SPEC Withdrawal).
- * Refuses to write while a payment is due, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
- * `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after 10 lost races.
+ * Records that the named recipients have ceased contact. Recipients that were acknowledged earlier keep their first acknowledgment (SPEC
+ * Withdrawal). Refuses to write while a payment is due, then refuses `cert_not_found`, `invalid_request` for a name that is not a
+ * recipient, and `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after losing 10 races.
  */
 export const acknowledgeEntityWithdrawals = async (
   services: WriteDependencies,
@@ -57,7 +57,7 @@ export const acknowledgeEntityWithdrawals = async (
       await commit(db, services, rows, [domainEvent]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // another acknowledgment was committed first: decide again on what is left
+      continue; // another acknowledgment was committed first: decide again for the rest
     }
     const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });

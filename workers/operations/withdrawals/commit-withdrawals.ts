@@ -1,4 +1,4 @@
-// Writes withdrawals of whole certificates: receipts, rows, events and the mail to the owners, as one transaction.
+// Writes withdrawals of whole certificates: receipts, rows, events and the email to the owners, as one transaction.
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import { decideWithdrawal, type WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
 import { commitWithoutFollowUp } from "../../../storage/commit.ts";
@@ -9,22 +9,22 @@ import type { Schedules } from "../dependencies.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * Keeps a batch short: it is one transaction, and each withdrawal in it has a receipt to sign. A withdrawal takes two statements
- * (row and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements, and 55
- * with mails to ten owners, the mail to the person and two extra rows.
+ * Keeps batches short, because a batch is one transaction and each withdrawal in it has a receipt to sign. A withdrawal takes two
+ * statements (row and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements,
+ * or 55 with emails to ten owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
 /**
- * Withdraws certificates of one business, all or nothing. Method, actor and time are the same for all of them. Throws if one of them is
- * already withdrawn (`isAlreadyWithdrawn`). The caller schedules the follow-up.
+ * Withdraws certificates from one business, all or nothing. Method, actor and time are the same for all of them. If one is already
+ * withdrawn, throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Rows for the same transaction, before and after those of the withdrawals. */
+  /** Rows for the same transaction, before and after those for the withdrawals. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer, clock } = services;
@@ -49,7 +49,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/** Schedules sending the events and mail, and draining the audit entries and ledger statements, after the response. */
+/** Schedules sending the events and email, and draining the audit entries and ledger statements, after the response. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

@@ -1,4 +1,4 @@
-// The mail that confirms a withdrawal to the person.
+// The email that confirms a withdrawal to the person.
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
@@ -11,14 +11,16 @@ import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Mails per day, business and address that confirm withdrawals without a verified address. A stranger can submit forms with somebody's
- * address and withdraw those certificates; without a limit that would flood the mailbox. Codes and mailed links verify the address.
+ * Maximum number of emails per day, business and address that confirm withdrawals without a verified address. A stranger can submit forms
+ * with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Codes and emailed links
+ * verify the address.
  */
 const maxUnverifiedConfirmations = 3;
 
 /**
- * Prepares the mail that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate has no
- * email address. The rows must come before those of the withdrawal in the batch: the daily limit counts earlier withdrawals only.
+ * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate does
+ * not have an email address. The rows must come before the withdrawal's rows in the batch, because the daily limit counts only earlier
+ * withdrawals.
  */
 export const prepareConfirmationMail = async (
   { vault, config }: ReadDependencies,
@@ -26,7 +28,7 @@ export const prepareConfirmationMail = async (
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language"> & {
     readonly scope: WithdrawalScope;
-    /** The withdrawal from single recipients. Null for the whole certificate. */
+    /** The withdrawal for individual recipients. Null for the whole certificate. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
     readonly now: Instant;
   },

@@ -1,4 +1,4 @@
-// What the operations of this folder depend on.
+// Dependencies of the operations in this folder.
 import type { Proofs, ReadDependencies, Schedules } from "../dependencies.ts";
 
 export interface WithdrawalDependencies extends ReadDependencies, Proofs {}

@@ -1,4 +1,4 @@
-// Links that were mailed with withdrawal codes and still work.
+// Finds the links that were emailed with withdrawal codes and have not expired.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Instant } from "../../../core/time.ts";
 import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
@@ -7,7 +7,7 @@ import type { Stores } from "../dependencies.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 
-/** SHA-256 hashes of the tokens of all links that were mailed to the certificate's address and have not expired. */
+/** Returns SHA-256 hashes of the tokens of all unexpired links that were emailed to the certificate's address. */
 export const listMailedLinkHashes = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly string[]> => {
   const { certificate, emailIndex } = record;
   if (emailIndex === null) return [];

@@ -1,4 +1,4 @@
-// The choice to withdraw more than one certificate, for the holder of a mailed link.
+// Lets the holder of an emailed link withdraw more than one certificate.
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -7,8 +7,8 @@ import { loadOtherCertificates, type OtherCertificates } from "./load-other-cert
 import { locateRecord } from "./locate-record.ts";
 
 /**
- * Returns the person's other active certificates with the business. Null for an unknown certificate and for any token that was not mailed
- * to the address: only a mailed token proves control of the address.
+ * Returns the person's other active certificates with the business. Null for an unknown certificate and for any token that was not emailed
+ * to the address: only an emailed token proves control of the address.
  */
 export const listOtherCertificatesByLink = async (
   services: ReadDependencies,

@@ -1,4 +1,4 @@
-// Other certificates of the same business that name the person's email address.
+// Finds the same business's other certificates that name the person's email address.
 import { findOtherCertificates } from "../../../storage/withdrawals.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
@@ -8,7 +8,7 @@ export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>
 
 /**
  * Returns the number of other active certificates, and the newest 20. After a withdrawal with scope `business`, only certificates issued
- * later count: the earlier ones are withdrawn already or will be within minutes.
+ * after it count: the earlier ones are already withdrawn or will be within minutes.
  */
 export const loadOtherCertificates = async ({ db, record }: LocatedRecord): Promise<OtherCertificates> => {
   const { certificate, emailIndex, withdrawal } = record;

@@ -1,4 +1,4 @@
-// Common checks of acknowledgments.
+// Checks that acknowledgments of withdrawals have in common.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -14,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Refuses to write while a payment is due, then `cert_not_found`. */
+/** Refuses to write while a payment is due, then refuses `cert_not_found`. */
 export const locateWritableRecord = async (
   services: Stores,
   reader: BusinessScope,
@@ -26,7 +26,7 @@ export const locateWritableRecord = async (
   return located === null ? refuse("cert_not_found") : ok(located);
 };
 
-/** Narrows to a withdrawal that the business has acknowledged. */
+/** Narrows the type to a withdrawal that the business has acknowledged. */
 export const hasAcknowledged = <T extends { readonly acknowledgedAt: Instant | null }>(
   withdrawal: T,
 ): withdrawal is T & { readonly acknowledgedAt: Instant } => withdrawal.acknowledgedAt !== null;

@@ -1,4 +1,4 @@
-// The common part of withdrawals by the person, however they prove who they are.
+// The common part of withdrawals by the person, whichever way the person was verified.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -18,19 +18,19 @@ import { prepareFailureReset } from "./withdrawal-code.ts";
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** Withdraw only from these recipients. Null: `scope` decides. */
+  /** Withdraws only from these recipients. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
-  /** The `Origin` header. Null for programs, which send none. */
+  /** The `Origin` header. Null for programs, which do not send one. */
   readonly origin: string | null;
-  /** Language of the confirmation mail. */
+  /** Language of the confirmation email. */
   readonly language: MailLanguage;
 }
 
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * True for sites that are neither ours nor the issuer's; they have no reason to submit codes. An extra check only: the code or token is the
- * proof.
+ * True for sites that are neither ours nor the issuer's, which have no reason to submit codes. This is only an extra check: the code or
+ * token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -40,7 +40,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 
 /**
  * Finds the certificate. Refuses `cert_not_found`, `forbidden` for a foreign site, and `invalid_request` for a name that is not a
- * recipient. Runs before a code attempt is spent, which reveals nothing: the recipients of a certificate are public.
+ * recipient. Runs before a code attempt is used up. That reveals nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
   services: ReadDependencies,
@@ -54,8 +54,8 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws after the person was verified: from the named recipients, else from the certificate, and with scope `business` from all
- * certificates of the business that name the email address. Refuses `already_revoked` and `invalid_request`.
+ * Withdraws after the person was verified: from the named recipients if there are any, otherwise from the certificate, and with scope
+ * `business` from all the business's certificates that name the email address. Refuses `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = (
   services: WithdrawalWriteDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/withdrawals: the business records a withdrawal that reached it another way, for example by phone.
+// POST /v1/certs/{id}/withdrawals: the business records a withdrawal that it received another way, for example by phone.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -25,9 +25,9 @@ import type { WithdrawalResult } from "./withdrawal-request.ts";
 import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 
 export interface RecordWithdrawalRequest extends RecordedRequest {
-  /** Null: the business's default scope for recorded withdrawals. */
+  /** If null, the business's default scope for recorded withdrawals applies. */
   readonly scope: WithdrawalScope | null;
-  /** Withdraw only from these recipients. Null: `scope` decides. */
+  /** Withdraws only from these recipients. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
@@ -36,7 +36,9 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
-/** The result of an earlier request, from the records themselves: withdrawals never change. Acknowledgments came later and are left out. */
+/**
+ * Rebuilds an earlier request's result from the records, because withdrawals never change. Acknowledgments came afterward and are left out.
+ */
 const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;
   const named = entitiesWithdrawn.filter((entity) => entity.number === number);
@@ -51,10 +53,10 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null):
 };
 
 /**
- * Withdraws the certificate, or the named recipients, as of now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
+ * Withdraws the certificate, or the named recipients, effective now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
  * Refuses `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
- * `already_revoked`. A replay of an idempotency key is rebuilt from the records; only the number of the entity withdrawal is stored
- * with the key.
+ * `already_revoked`. The response to a repeated idempotency key is rebuilt from the records; only the number of the entity withdrawal is
+ * stored with the key.
  */
 export const recordWithdrawal = async (
   services: WithdrawalWriteDependencies,
@@ -71,7 +73,7 @@ export const recordWithdrawal = async (
   if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // Absent members are left out, so adding an optional member to the request does not change the hash of others.
+  // Missing members are left out, so that adding an optional member to the request does not change the hash of other requests.
   const { scope, entities, channel, note } = request;
   const hashed = {
     channel,
@@ -107,7 +109,7 @@ export const recordWithdrawal = async (
         ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, address })
         : await withdrawFromEntities(services, located, { ...withdrawal, entities });
     if (done.ok) return ok({ ...done.value, isReplayed: false });
-    // Two equal requests at the same time: the other one recorded it.
+    // An identical concurrent request has recorded it.
     return done.code === "already_revoked" ? ((await findEarlierResult()) ?? done) : done;
   } catch (error) {
     if (!isIdempotencyKeyTaken(error)) throw error;

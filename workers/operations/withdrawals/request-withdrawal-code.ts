@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/request: mails the person a code to withdraw with.
+// POST /v1/certs/{id}/opt-out/request: emails the person a code to withdraw with.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -22,9 +22,9 @@ export interface WithdrawalCodeRequest {
 }
 
 /**
- * Mails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address it does the same work: the same reads,
- * decryptions, hashes and writes, with a mail that has no recipient. Neither the result nor the time reveals whether the address matches.
- * Refuses `cert_not_found` only.
+ * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address it does the same work: the same
+ * reads, decryptions, hashes and writes, with an email that has no recipient. Neither the result nor the duration reveals whether the
+ * address matches. Refuses only `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
   services: WriteDependencies,
@@ -43,7 +43,7 @@ export const requestWithdrawalCode = async (
   const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
-    to: isOnCertificate ? mailbox : null, // the address from the certificate, never the one that was typed
+    to: isOnCertificate ? mailbox : null, // the address on the certificate, never the one that was typed
     mail: async (code, id) => ({
       template: "withdrawal_code",
       data: {
@@ -57,7 +57,7 @@ export const requestWithdrawalCode = async (
   });
   const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
   const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
-  // Only mails that are sent are audited, at most ten a day per certificate. Strangers cannot fill the business's chain.
+  // Only emails that are sent are audited, at most ten a day per certificate. Strangers cannot flood the business's chain.
   await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);

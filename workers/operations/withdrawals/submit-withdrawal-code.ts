@@ -1,4 +1,4 @@
-// The code form on the withdrawal page.
+// Handles the code form on the withdrawal page.
 import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { batch } from "../../../storage/database.ts";
@@ -10,15 +10,16 @@ import { verifyWithdrawalCode, type WithdrawalByCode } from "./withdraw-by-code.
 import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 
 export interface CodeSubmissionResult {
-  /** False: the person first chooses between this certificate and all of them. */
+  /** False if the person first has to choose between this certificate and all of them. */
   readonly isWithdrawn: boolean;
-  /** Token of the link in the same mail. It proves control of the address from here on, instead of the code. */
+  /** Token of the link in the same email. From here on, it proves control of the email address instead of the code. */
   readonly token: string;
 }
 
 /**
- * Withdraws the certificate. If other certificates of the business name the address, it only spends the code; the person then chooses and
- * withdraws with the returned token. Refuses like `withdrawByCode`. Of two submissions of one code at the same time, one is refused.
+ * Withdraws the certificate. If the business has other certificates that name the address, only uses up the code; the person then chooses
+ * and withdraws with the returned token. Refuses with the same errors as `withdrawByCode`. If one code is submitted twice concurrently, one
+ * submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/confirm: withdraws with a mailed code.
+// POST /v1/certs/{id}/opt-out/confirm: withdraws with an emailed code.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
@@ -14,13 +14,14 @@ import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts"
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** Secret of the submitting browser, from its cookie. Null if it never requested a code. */
+  /** Secret of the submitting browser, from its cookie. Null if that browser never requested a code. */
   readonly context: string | null;
 }
 
 /**
- * Verifies address and code as one pair. An attempt is spent before anything is compared. Refuses `opt_out_failed` for every wrong pair and
- * `already_revoked` only for the right one, so a guesser learns nothing; before that, as `locateTargetRecord`.
+ * Verifies the email address and code as a pair. An attempt is used up before anything is compared. Refuses the errors of
+ * `locateTargetRecord` first, then `opt_out_failed` for every wrong pair and `already_revoked` only for the right one, so that guessing
+ * reveals nothing.
  */
 export const verifyWithdrawalCode = async (
   services: ReadDependencies,
@@ -42,7 +43,7 @@ export const verifyWithdrawalCode = async (
   return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId });
 };
 
-/** Withdraws with a code (SPEC Withdrawal). Refuses as `verifyWithdrawalCode` and `withdrawVerified`. */
+/** Withdraws with a code (SPEC Withdrawal). Refuses with the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
 export const withdrawByCode = async (
   services: WithdrawalWriteDependencies,
   request: WithdrawalByCode,

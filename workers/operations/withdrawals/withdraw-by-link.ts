@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/manage: withdraws with the manage link from POST /v1/consent, or with the link mailed with a code.
+// POST /v1/certs/{id}/opt-out/manage: withdraws with the manage link from POST /v1/consent, or with the link emailed with a code.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
@@ -13,8 +13,8 @@ export interface WithdrawalByLink extends PersonWithdrawal {
 }
 
 /**
- * Withdraws with the token of a link (SPEC Withdrawal). Refuses as `locateTargetRecord`, `opt_out_failed` for a wrong or expired token,
- * `invalid_request` if a manage link asks for more than its own certificate, then `already_revoked`.
+ * Withdraws with a link's token (SPEC Withdrawal). Refuses the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or expired
+ * token, `invalid_request` if a manage link is used for more than its own certificate, then `already_revoked`.
  */
 export const withdrawByLink = async (
   services: WithdrawalWriteDependencies,

@@ -13,15 +13,15 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // only other withdrawals of the same person's certificates make an attempt fail
 
 /**
- * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Refuses `already_revoked`
- * if this certificate was withdrawn first. Throws StorageFault("outage") after three lost races.
+ * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Refuses `already_revoked` if
+ * this certificate was already withdrawn in the meantime. Throws StorageFault("outage") after losing three races.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** Finds the other certificates. Null: withdraw only this one. */
+    /** Finds the other certificates. If null, withdraws only this one. */
     readonly address: WithdrawalAddress | null;
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {

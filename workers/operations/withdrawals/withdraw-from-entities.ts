@@ -1,4 +1,4 @@
-// Withdraws from single recipients of one certificate. Withdrawing from the last recipient withdraws the certificate.
+// Withdraws consent for individual recipients of a certificate. Withdrawing for the last one withdraws the whole certificate.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities, listActiveEntities, decideEntityWithdrawal } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -12,7 +12,9 @@ import type { LocatedRecord } from "./locate-record.ts";
 import { withdrawCertificate } from "./withdraw-certificate.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
-/** One attempt, on the record as loaded. Throws if the record changed since (`isOutdatedEntityWithdrawal`). */
+/**
+ * Makes one attempt, using the record as loaded. If the record changed since, throws an error that `isOutdatedEntityWithdrawal` recognizes.
+ */
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
@@ -56,7 +58,7 @@ const maxAttempts = 10; // an attempt fails only when another change to the same
 
 /**
  * Withdraws from the named recipients that are still active. Refuses `invalid_request` for a name that is not a recipient, and
- * `already_revoked` if none of them is active. Throws StorageFault("outage") after 10 lost races.
+ * `already_revoked` if none of them is active. Throws StorageFault("outage") after losing 10 races.
  */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,

@@ -8,10 +8,10 @@ import type { Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
-/** Binds the hash of a code and the token of a link to the row of the code. */
+/** Binds a code's hash and a link's token to the code's row. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
-/** A code or link is valid for all certificates of one business and environment that name the address. */
+/** A code or link is valid for all certificates from one business and environment that name the address. */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
   addressIndex: string,
@@ -23,8 +23,8 @@ export const toVerifiedAddress = (
 });
 
 /**
- * Identifies the requester by address and browser, for counting codes and attempts. An address that is not on the certificate is counted
- * under a hash of its own: such requests cannot use up the limits of the person, and look the same from outside.
+ * Identifies the requester by email address and browser, for counting codes and attempts. An address that is not on the certificate is
+ * counted under a separate hash: such requests cannot use up the person's limits, and look the same from outside.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,
@@ -39,6 +39,6 @@ export const identifyCodeRequester = async (
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
-/** The rows that reset the count of wrong codes after a right one. */
+/** The rows that reset the count of wrong codes after a correct one. */
 export const prepareFailureReset = ({ db, record: { certificate, emailIndex } }: LocatedRecord) =>
   emailIndex === null ? [] : [deleteCodeFailures(db, toVerifiedAddress(certificate, emailIndex))];

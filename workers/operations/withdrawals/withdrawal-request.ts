@@ -1,4 +1,4 @@
-// What every way of withdrawing passes to the operations that commit it, and what they return.
+// The input and result that all ways of withdrawing share with the operations that commit the withdrawal.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -12,7 +12,7 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** Recipients that were withdrawn from. Empty if the whole certificate was withdrawn. */
+  /** Recipients that consent was withdrawn for. Empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
   /** The withdrawal of the whole certificate. Null while it stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;
@@ -20,9 +20,9 @@ export interface WithdrawalResult {
 
 export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
-  /** Language of the confirmation mail. */
+  /** Language of the confirmation email. */
   readonly language: MailLanguage;
-  /** Further rows for the transaction of the withdrawal. */
+  /** Additional rows for the withdrawal's transaction. */
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }
