@@ -1,5 +1,5 @@
-// Reduces the OpenAPI document to what the client generator needs: operations that a program can call with an API key or without
-// one, responses without their envelope (kit/client.ts removes it), and only the schemas that these use.
+// Reduces the OpenAPI document to what the client generator needs: operations that a program can call with or without an API
+// key, responses without their envelope (kit/client.ts removes it), and only the schemas that these use.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -19,7 +19,7 @@ export interface ApiDescription extends JsonObject {
   };
 }
 
-/** Operations of the web pages and of the payment provider. */
+/** Tags of the operations for the web pages and the payment provider. */
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
@@ -34,7 +34,7 @@ const unwrapEnvelopeSchema = (schema: JsonObject): JsonObject => {
   return ok === undefined ? schema : (data ?? error ?? schema);
 };
 
-/** All schemas that `root` refers to, directly or through other schemas. */
+/** The names of all schemas that `root` refers to, directly or through other schemas. */
 const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["schemas"]): ReadonlySet<string> => {
   const names = new Set<string>();
   const collect = (json: Json): void => {

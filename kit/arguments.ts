@@ -10,7 +10,7 @@ export interface ParsedArguments {
 }
 
 /**
- * Takes `--name value` and `--name=value` for `valueOptions` and `--name` for `flagOptions`. Throws UsageError for an unknown option
+ * Accepts `--name value` and `--name=value` for `valueOptions` and `--name` for `flagOptions`. Throws UsageError for an unknown option
  * or a missing value.
  */
 export const parseArguments = (
@@ -54,7 +54,7 @@ const readApiKey = (): string => {
   return text;
 };
 
-/** The API key. Throws UsageError for a live key without `--live`, because live events contain data of real people. */
+/** The API key. Throws UsageError for a live key without `--live`, because live events contain data about real people. */
 export const requireApiKey = ({ flags }: ParsedArguments): { readonly key: string; readonly isLive: boolean } => {
   const text = readApiKey();
   const isLive = text.startsWith("sk_live_");

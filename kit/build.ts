@@ -1,4 +1,4 @@
-// Builds the npm package for developers: the command `svc`, the typed client and the signature check, without dependencies. The
+// Builds the npm package for developers: the `svc` command, the typed client and the signature check. It has no dependencies. The
 // client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ const generateClientSource = (description: string): string =>
     return readFileSync(to, "utf8");
   });
 
-/** The input of kit/api.gen.ts and the first line that identifies it: a hash of the description and of the generator's manifest. */
+/** The input of kit/api.gen.ts, and the line that identifies it: a hash of the description and the generator's manifest. */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(
     toClientDescription(JSON.parse(readFileSync(join(repositoryRoot, "docs/reference/openapi.json"), "utf8")) as ApiDescription),
@@ -45,7 +45,7 @@ const loadOperationsSource = (): { readonly description: string; readonly head: 
   return { description, head: `// Of the description ${sha256Hex(description + tool)}\n` };
 };
 
-/** The content of kit/api.gen.ts. Runs the generator. */
+/** Runs the generator and returns the content of kit/api.gen.ts. */
 export const generateOperationsText = (): string => {
   const { description, head } = loadOperationsSource();
   return head + generateClientSource(description);
@@ -76,7 +76,7 @@ const bundleEntry = (entry: string, outfile: string, more: { readonly banner?: {
 const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--strict", "--allowImportingTsExtensions"];
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
-/** The repository has the generated file as api.gen.ts and the package as api.d.ts, so the import is rewritten. */
+/** The generated file is api.gen.ts in the repository and api.d.ts in the package, so the import is rewritten. */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
     const files = ["kit/client.ts", "core/webhooks/verify-signature.ts"];

@@ -1,6 +1,6 @@
-// The API client for Node, Deno, Bun and Workers. It adds to the generated operations of kit/api.gen.ts: responses without their
-// envelope, errors as values, retries of a POST under one idempotency key, and waits for `Retry-After`. It is for servers only,
-// because an API key must not be in a web page.
+// The API client for Node, Deno, Bun and Workers. On top of the generated operations in kit/api.gen.ts, it unwraps responses, returns
+// errors as values, retries a POST under one idempotency key, and waits for `Retry-After`. It is for servers only, because an API
+// key must not be in a web page.
 import {
   createClient,
   defaultRetryOn,
@@ -38,13 +38,13 @@ const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message:
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Replaces a response of a proxy or captive portal, and a response that was cut off. */
+/** Replaces a response that was cut off or that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */
 const fileOperations: ReadonlySet<string> = new Set(["exportEvidencePack"]);
 
-/** Returns `data` of a success or `error` of a refusal as the body. JSON without an envelope stays as it is. */
+/** Returns a response whose body is the `data` of a success or the `error` of a refusal. JSON without an envelope is not changed. */
 const unwrapEnvelope = async (response: Response, { operation }: RequestContext): Promise<Response> => {
   if (!(response.headers.get("content-type") ?? "").includes("json")) {
     return !response.ok || fileOperations.has(operation.id) ? response : createBadGatewayResponse();
@@ -81,7 +81,7 @@ const toFailure = (error: unknown): Failure =>
 
 type ClientCall = (args?: object, init?: object) => Promise<{ readonly error: unknown; readonly response: Response }>;
 
-/** Returns network failures and timeouts as `unreachable`. Only a call that the caller aborted throws. */
+/** Returns network failures and timeouts as `unreachable`. Throws only if the caller aborted the call. */
 const withErrorsAsValues =
   (call: ClientCall): ClientCall =>
   async (args, init) => {
@@ -95,7 +95,7 @@ const withErrorsAsValues =
     }
   };
 
-/** Creates a client. Its functions have the operation IDs as names and resolve to `data` or `error`. */
+/** Creates a client. Its functions are named after the operation IDs and resolve to `data` or `error`. */
 export const createSvc = ({
   baseUrl,
   apiKey,
@@ -115,7 +115,7 @@ export const createSvc = ({
       retryDelay: 500,
       retryOn: async (attempt) => {
         if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
-        if (attempt.response?.status === 429) return true; // the call had no effect
+        if (attempt.response?.status === 429) return true; // the call did not take effect
         if (isUnsafeToRetry(attempt)) return false;
         return defaultRetryOn(attempt) || isStillInProgress(attempt);
       },

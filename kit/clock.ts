@@ -10,7 +10,7 @@ export const clockHelp = `Usage: svc clock [+<n>s|m|h|d|w | <time>] [options]
   --api <url>  URL of the service. Default: SVC_API or http://localhost:8787
 
 The API key is read from SVC_API_KEY and must be a test key.
-Exit codes: 0 done; 1 the service refused or did not answer; 2 wrong usage.
+Exit codes: 0 done; 1 the service refused or did not respond; 2 wrong usage.
 `;
 
 const secondsPerUnit: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };

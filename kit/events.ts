@@ -11,7 +11,7 @@ export const eventsHelp = `Usage: svc events [options]
   --types <a,b>      print only these event types
   --from <position>  start (the first event), now (only new events) or a number n (events after seq n).
                      Default: start, or now with --follow
-  --live             allow a live key; live events contain data of real people
+  --live             allow a live key; live events contain data about real people
   --api <url>        URL of the service. Default: SVC_API or http://localhost:8787
 
 The API key is read from SVC_API_KEY.

@@ -1,4 +1,4 @@
-// Reads the event feed for `svc listen` and `svc events`: every second, less often when nothing happens, and after `Retry-After`.
+// Polls the event feed for `svc listen` and `svc events` every second, or less often when idle. Waits for `Retry-After`.
 import { setTimeout as after } from "node:timers/promises";
 import { UsageError, type ParsedArguments } from "./arguments.ts";
 import { pagesOf, type Event, type Svc } from "./client.ts";
@@ -27,7 +27,7 @@ interface FeedRefusal {
 }
 class FeedRefusedError extends Error {}
 
-/** Waits for `Retry-After` or 5 seconds. Throws FeedRefusedError for a refusal that waiting does not end. */
+/** Waits for `Retry-After` or 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
 const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: AbortSignal): Promise<void> => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
@@ -57,7 +57,7 @@ interface FollowOptions {
   readonly saveCursor: (cursor: number) => void;
 }
 
-/** Handles all events after `from`. `isComplete` is false when a page was refused; the wait for it is then over. */
+/** Handles all events after `from`. `isComplete` is false if a page was refused; the function has then already waited to retry. */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,
@@ -81,7 +81,7 @@ const readPages = async (
   return { cursor, isComplete: true };
 };
 
-/** Handles the events after `from` in order until `signal` aborts, or until the last one with `isOnce`. Throws when refused. */
+/** Handles the events after `from` in order until `signal` aborts, or, with `isOnce`, until the last one. Throws if refused. */
 export const followFeed = async (options: FollowOptions, from: number): Promise<void> => {
   let cursor = from;
   for (let emptyPolls = 0; ; ) {
@@ -94,7 +94,7 @@ export const followFeed = async (options: FollowOptions, from: number): Promise<
   }
 };
 
-/** The exit code of a command that reads the feed: 0 when it ended or was stopped by the user, 1 when the service refused. */
+/** The exit code of a command that reads the feed: 0 if it ended or the user stopped it, 1 if the service refused. */
 export const toExitCode = async (work: Promise<void>, signal: AbortSignal): Promise<number> => {
   try {
     await work;

@@ -1,4 +1,4 @@
-// The state that `svc listen` keeps between runs, in `.svc` of the current folder: its position in the feed, and the signing secret,
+// The state that `svc listen` keeps between runs, in `.svc` in the current folder: its position in the feed, and the signing secret,
 // so that a receiver is configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export interface ListenState {
   /** URL of the service that the cursor belongs to. */
   readonly api: string;
   readonly secret: string;
-  /** `seq` of the last event that the receiver answered; null before the first. */
+  /** `seq` of the last event that the receiver responded to; null before the first. */
   readonly cursor: number | null;
 }
 
@@ -28,7 +28,7 @@ export const loadListenState = (environment: Environment): ListenState | null =>
   }
 };
 
-/** Writes a new file and renames it, so that a crash cannot leave half a state behind. */
+/** Writes a new file and renames it, so that a crash cannot leave a partly written file behind. */
 export const saveListenState = (environment: Environment, state: ListenState): void => {
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");

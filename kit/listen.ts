@@ -1,5 +1,5 @@
 // `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real
-// delivery. The position is saved after each response of the receiver, so an event may arrive twice but is never skipped.
+// delivery. The position is saved after each response from the receiver, so an event may arrive twice but is never skipped.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
@@ -15,9 +15,9 @@ export const listenHelp = `Usage: svc listen --forward-to <url> [options]
   --types <a,b>        forward only these event types
   --from <position>    start (the first event), now (only new events) or a number n (events after seq n).
                        Default: where the last run stopped; now on the first run
-  --retry              post an event again until the receiver answers 2xx. Default: any answer counts
+  --retry              post an event again until the receiver responds with 2xx. Default: any response counts
   --once               exit after the last existing event
-  --live               allow a live key; live events contain data of real people
+  --live               allow a live key; live events contain data about real people
   --allow-host <host>  allow forwarding to this host instead of this machine
   --api <url>          URL of the service. Default: SVC_API or http://localhost:8787
 
@@ -57,7 +57,7 @@ interface Receiver {
   readonly signal: AbortSignal;
 }
 
-/** Status of the receiver's response; null without one. */
+/** Returns the status of the receiver's response, or null if there was none. */
 const postEvent = async ({ target, secret, signal }: Receiver, event: Event, attempt: number): Promise<number | null> => {
   const body = JSON.stringify(event);
   const deliveryId = `dlv_local_${event.seq}`;
@@ -73,7 +73,7 @@ const postEvent = async ({ target, secret, signal }: Receiver, event: Event, att
   }
 };
 
-/** Resolves when the receiver has answered, with `shouldRetry` when it has answered 2xx. */
+/** Resolves once the receiver has responded; with `shouldRetry`, once it has responded with 2xx. */
 const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
@@ -109,7 +109,7 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A position past the end belongs to another feed, for example of a database that was reset. No event would ever follow it.
+    // A position past the end belongs to another feed, for example one from before a database reset. No event would ever follow it.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);

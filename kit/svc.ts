@@ -1,4 +1,4 @@
-// Entry point of the command `svc`.
+// Entry point of the `svc` command.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "./arguments.ts";
@@ -33,7 +33,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ["events", { help: eventsHelp, run: runEvents }],
 ]);
 
-/** The verifier is a separate file, so that anyone with a pack can read it and run it alone. */
+/** The verifier is a separate file, so that anyone with a pack can read it and run it on its own. */
 const runVerify = (args: readonly string[]): number => {
   const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
   return spawnSync(process.execPath, [path, ...args], { stdio: "inherit" }).status ?? 1;

@@ -1,4 +1,4 @@
-// `svc trigger`: makes a change in the sandbox, so that its event is in the feed and is delivered to test endpoints.
+// `svc trigger`: makes a change in the sandbox, so that its event appears in the feed and is delivered to test endpoints.
 import { getApiUrl, UsageError, parseArguments, requireTestKey } from "./arguments.ts";
 import { createSvc, type SandboxTrigger } from "./client.ts";
 
@@ -12,7 +12,7 @@ export const triggerHelp = `Usage: svc trigger <event> [options]
   --api <url>    URL of the service. Default: SVC_API or http://localhost:8787
 
 The API key is read from SVC_API_KEY and must be a test key.
-Exit codes: 0 triggered; 1 the service refused or did not answer; 2 wrong usage.
+Exit codes: 0 triggered; 1 the service refused or did not respond; 2 wrong usage.
 `;
 
 const parseFieldOption = (text: string | undefined): Pick<SandboxTrigger, "fields"> => {

@@ -6,14 +6,14 @@
 //       growth       list, search and verify as certificates grow, at --seed 1000,100000,1000000
 //       events       committing, delivering and reading events
 //       proofs       the log (from --log 1000,100000 entries on), ledger outages and the verifier
-//       shares       granting, redeeming and reading shares and an agent's tool call, against the floor
+//       shares       granting, redeeming and reading shares, and an agent's tool call, against the floor
 //       field-change a field change with 500 active shares
 //       share-growth a business's share list as shares grow, at --seed 1000,100000,1000000
 //       pages        response times of pages for a business with --seed 1000000 certificates
 //       share-sweep  --due 20000 shares that are due in one minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
-//       withdrawal   whether withdrawal times reveal an address (--samples 400), and how soon a withdrawal is visible
-//       credentials  whether refusal times reveal an API key or an account (--samples 400)
+//       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
+//       credentials  whether response times reveal an API key or an account (--samples 400)
 //   npm run bench -- --only requests --series verify   only series whose name contains this, with their floors; also for shares
 //   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
 //   npm run bench -- --seconds 60     longer slices; also --rounds, --connections and --memory (seconds)
@@ -192,7 +192,7 @@ const measureService = async (bench: Bench): Promise<void> => {
 
 const inspectorPort = 9_579; // not used by anything else
 
-/** Uses a separate runtime, so that leftovers of other sections do not count. */
+/** Uses a separate runtime, so that leftovers from other sections do not count. */
 const measureMemory = async (bench: Bench): Promise<void> => {
   const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
   const heap = await watchHeap(inspectorPort);

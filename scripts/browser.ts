@@ -1,10 +1,10 @@
-// Finds the browsers for the tests and installs them with apt when they are missing. Browser tests are never skipped, because the page
-// script and the pages run nowhere else.
+// Finds the browsers for the tests and installs them with apt when they are missing. Browser tests are never skipped, because only a
+// browser can run the page script and the pages.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 
-/** `headless` needs a third of the CPU time; `whole` also has features of a full browser, such as the back-forward cache. */
+/** `headless` needs a third of the CPU time; `whole` also has the features of a full browser, such as the back-forward cache. */
 export type BrowserKind = "headless" | "whole";
 
 const wholeBrowsers = [
@@ -21,7 +21,7 @@ const knownPaths: Readonly<Record<BrowserKind, readonly string[]>> = {
   whole: wholeBrowsers,
 };
 
-/** The path of a browser: the environment variable CHROMIUM, else the first well-known path that exists. Throws when there is none. */
+/** The path of a browser: the environment variable CHROMIUM, otherwise the first well-known path that exists. Throws if there is none. */
 export const findBrowserPath = (kind: BrowserKind = "headless"): string => {
   const chosen = process.env.CHROMIUM;
   const path = chosen === undefined ? knownPaths[kind].find((known) => existsSync(known)) : chosen;
@@ -60,7 +60,7 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
   return true;
 };
 
-/** Installs missing browsers. Throws like `findBrowserPath` when there is still none. The headless shell is optional but faster. */
+/** Installs missing browsers. Throws the error of `findBrowserPath` if there is still none. The headless shell is optional but faster. */
 export const ensureBrowsers = async (): Promise<void> => {
   if (process.env.CHROMIUM === undefined) {
     if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);

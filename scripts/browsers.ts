@@ -1,5 +1,5 @@
-// `npm run browsers`: runs the browser test matrix of sharing (B1 to B32) in Chromium, Firefox and WebKit, as far as they are installed or
-// can be installed. `npm run browsers -- firefox` runs one browser. `npm test` runs the matrix only in Chromium.
+// `npm run browsers`: runs the browser test matrix of sharing (B1 to B32) in Chromium, Firefox and WebKit. Skips browsers that are not
+// installed and cannot be installed. `npm run browsers -- firefox` runs one browser. `npm test` runs the matrix only in Chromium.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { buildAssets } from "./build.ts";
@@ -35,7 +35,7 @@ const browsers: readonly BrowserRun[] = [
     isInstalled: () => [webkit.driver, webkit.browser, webkit.screen].every((path) => existsSync(path)),
     tests: ["test/webkit/share-sheet.test.ts"],
     excluded: [
-      [[3, 6, 9, 12], "WebKitGTK does not support passkeys; another test shows that none is offered"],
+      [[3, 6, 9, 12], "WebKitGTK does not support passkeys; another test shows that they are not offered"],
       [[13, 24, 26, 27, 32], "its driver cannot replace responses or pages"],
       [[21], "its driver runs one browser at a time"],
       [[28], "its driver needs scripts to be enabled"],

@@ -23,7 +23,7 @@ const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receiv
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Cross-origin pages load the script with or without an
- * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule of the hashed copies, so its rule first removes
+ * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so its rule first removes
  * their Cache-Control.
  */
 const headers = `/*
@@ -88,20 +88,20 @@ const buildPageAssets = async (): Promise<PageAsset[]> => {
 
 const renderAssetNames = (assets: readonly PageAsset[]): string =>
   [
-    "// Written by scripts/build.ts: where the files of pages are served.",
+    "// Written by scripts/build.ts: the paths where page files are served.",
     "export const assets = {",
     ...[...assets].sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, address }) => `  "${name}": "${address}",`),
     "} as const;",
     "",
   ].join("\n");
 
-/** The verifier for Node, for download. The trust document, evidence packs and pages contain its hash. */
+/** The downloadable verifier for Node. The trust document, evidence packs and pages contain its hash. */
 const servedVerifier = "/svc-verify.mjs";
 
 const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
   [
-    "// Written by scripts/build.ts: the script of an evidence page, and the hash of the verifier that is served, as verifier/build.ts",
-    "// makes them.",
+    "// Written by scripts/build.ts: the script of an evidence page, and the hash of the served verifier, both from",
+    "// verifier/build.ts.",
     `export const verifierSource = ${JSON.stringify(page)};`,
     `export const verifierSha256 = "${sha256Hex(command)}";`,
     "",
@@ -124,8 +124,8 @@ const readReleasedScripts = (): readonly { readonly address: string; readonly co
   });
 
 /**
- * Builds everything. New files are written before old ones are deleted, so a running service never misses a file. `appUrl` is the URL of
- * the app in a deployment with several hosts.
+ * Builds everything. New files are written before old ones are deleted, so every file stays available to a running service. `appUrl` is
+ * the URL of the app in a deployment with several hosts.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
   writeOperations();

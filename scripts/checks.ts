@@ -1,4 +1,4 @@
-// The static checks of `npm run lint` and `npm test`: types, format, lint, dead code and the OpenAPI document. None needs a network.
+// The static checks of `npm run lint` and `npm test`: types, format, lint, dead code and the OpenAPI document. They work offline.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -10,8 +10,8 @@ interface Check {
 }
 
 /**
- * One type check per tsconfig found in the repository, the largest first because it takes longest. With one checker each: the checks run
- * in parallel, and every additional checker repeats much of the work.
+ * One type check per tsconfig found in the repository, the largest first because it takes longest. Each uses one checker, because the
+ * checks run in parallel and every additional checker would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })

@@ -39,7 +39,7 @@ export interface DemoWorld {
 
 const verifiedDomain = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
 
-/** Derives the demo data from a development secret in base64. The same secret and shard give the same data. */
+/** Derives the demo data from a base64 development secret. The same secret and shard give the same data. */
 export const createDemoWorld = (secret: string, shard: ShardId = firstShard): DemoWorld => {
   const key = fromBase64(secret);
   if (key === null) throw new Error("demo: the development secret is not base64");
@@ -87,7 +87,7 @@ export const createDemoWorld = (secret: string, shard: ShardId = firstShard): De
   };
 };
 
-/** The demo credentials, with the keys that `npm run demo -- --json` and the first page use. */
+/** The demo credentials, with the keys that `npm run demo -- --json` and the landing page show. */
 export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   client_id: acme.clients.live,
   sandbox_client_id: acme.clients.sandbox,
@@ -151,7 +151,7 @@ export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Prom
   return openVault({ masterKeys: new Map(masterKeys), indexKey: decodeKey(String(vars.INDEX_KEY)) });
 };
 
-/** Inserts the members and the consumer of the demo, with encrypted addresses. Existing rows stay unchanged. */
+/** Inserts the members and the consumer of the demo, with encrypted email addresses. Existing rows stay unchanged. */
 export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
   const computeIndex = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
   const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {

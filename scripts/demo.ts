@@ -15,7 +15,7 @@ const credentials = (business: DemoBusiness): { client_id: string; api_key: stri
 
 if (process.argv.includes("--help")) {
   console.log(`npm run demo              Issue a certificate as the demo business of the running service.
-npm run demo -- --json    Also print all addresses and credentials of the demo, as one JSON object.
+npm run demo -- --json    Also print all URLs, email addresses and credentials of the demo as one JSON object.
 Uses PORT from the environment, like npm start.`);
   process.exit(0);
 }

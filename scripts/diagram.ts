@@ -58,7 +58,7 @@ const drawElement = ({ name, numbers, points, labels, flags }: Line): string => 
   return `<path class="${["line", ...flags].join(" ")}" d="M${path.join("L")}" marker-end="url(#a)"/>${label}`;
 };
 
-/** The SVG for a text source. Throws for an element it does not know. */
+/** The SVG for a text source. Throws for an unknown element. */
 export const drawDiagram = (source: string): string => {
   const lines = source.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const textOf = (name: string): string => escapeHtml(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "");

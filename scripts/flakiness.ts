@@ -28,7 +28,7 @@ export interface FlakinessRound {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Computed when a round starts, so that each round begins at its date however long the earlier ones took. */
+/** Computed when a round starts, so that each round begins at its date regardless of how long earlier rounds took. */
 export const flakinessRounds: readonly (() => FlakinessRound)[] = moments.map((moment, at) => () => ({
   name: `round ${at + 1} of ${moments.length}, at ${moment}, seed ${at + 1}`,
   settings: { TEST_CLOCK_OFFSET_MS: String(Date.parse(moment) - Date.now()), TEST_SEED: String(at + 1) },

@@ -1,4 +1,4 @@
-// Generates the secrets of a production deployment and the public keys to publish.
+// Generates the secrets for a production deployment and the public keys to publish.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { keyKinds } from "../core/ledger/note.ts";
 import { openSigner, type Jwk } from "../storage/signer.ts";
@@ -19,7 +19,7 @@ export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number];
 export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, ...ledgerSecrets])];
 
-/** Keys match the published documents. */
+/** The property names match the published documents. */
 export interface PublicParts {
   /** Settings for [vars] in wrangler.toml. */
   readonly vars?: { readonly AUDIT_VKEY?: string; readonly LEDGER_VKEYS?: string };

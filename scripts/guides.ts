@@ -1,5 +1,5 @@
-// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker contains no
-// Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
+// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker does not
+// contain a Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
 import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
@@ -42,7 +42,7 @@ export const listGuideImages = (): string[] => [
   ),
 ];
 
-/** Heading ids as GitHub generates them, so that links to headings work in both places. */
+/** Heading IDs as GitHub generates them, so that links to headings work in both places. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -61,7 +61,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-/** `addresses` are the served paths of images by file name. Throws for an image without one. */
+/** `addresses` maps image file names to their served paths. Throws for an image that it does not contain. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
@@ -107,7 +107,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
 /** The source of workers/pages/guides.gen.ts. */
 export const renderGuidesModule = (addresses: Readonly<Record<string, string>>): string =>
   [
-    "// Written by scripts/build.ts: the guides of docs/, rendered by scripts/guides.ts.",
+    "// Written by scripts/build.ts: the guides in docs/, rendered by scripts/guides.ts.",
     "export const guides: Readonly<",
     "  Record<string, { readonly title: string; readonly sections: readonly { readonly id: string; readonly title: string }[]; readonly html: string }>",
     `> = ${JSON.stringify(Object.fromEntries(servedGuides.map((name) => [name, renderGuide(name, addresses)])), null, 2)};`,

@@ -1,4 +1,4 @@
-// `npm run keys`: generates the secrets of a production deployment and prints where to set them. Secrets go only to the terminal or, with
+// `npm run keys`: generates the secrets for a production deployment and prints where to set them. Secrets go only to the terminal or, with
 // --out, to a new file readable by its owner. docs/operate/keys.md explains each secret.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

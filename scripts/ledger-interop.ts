@@ -42,7 +42,7 @@ const waitForCheckpoint = async (size: number): Promise<string> => {
   }
 };
 
-/** Uses Go modules where there is a go.mod, else the system packages. */
+/** Uses Go modules if there is a go.mod, otherwise the system packages. */
 const runGo = (...args: readonly string[]): { readonly ok: boolean; readonly output: string } => {
   const system = { GO111MODULE: "off", GOPATH: "/usr/share/gocode" };
   const env = { ...process.env, ...(existsSync("test/interop/go/go.mod") ? {} : system) };

@@ -1,5 +1,5 @@
 // Runs the whole service locally: the Worker bundle from wrangler, on Miniflare, with its databases on disk. `wrangler dev` is not used
-// because it fires no crons, asks questions on the terminal and is several times slower.
+// because it does not fire crons, prompts on the terminal and is several times slower.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export interface RuntimeOptions {
   readonly port: number;
   readonly stateDir: string;
   readonly vars: Readonly<Record<string, string>>;
-  /** Ids of shards in addition to `00`; each gets its own database. */
+  /** IDs of shards in addition to `00`; each gets its own database. */
   readonly extraShards?: readonly string[];
   /** Seeds a migrated database before the service listens. */
   readonly seed?: (db: D1Like, shard: string) => Promise<void>;
@@ -129,7 +129,7 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
   }
 };
 
-/** With the V8 flags above the runtime cannot use its compile cache and prints this once per isolate. */
+/** With the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
@@ -172,7 +172,7 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
     ]),
   );
 
-/** Migrates and seeds the databases of a state folder, without leaving a runtime. Throws OutdatedStateError, see above. */
+/** Migrates and seeds the databases of a state folder, then stops the runtime. Throws OutdatedStateError like `applyMigrations`. */
 export const prepareDatabases = async (
   options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
   worker = loadWorkerConfiguration(),
@@ -199,7 +199,7 @@ export const prepareDatabases = async (
 };
 
 /**
- * Runs `start`. When the state folder is outdated, moves it aside to `<folder>.old-<timestamp>`, tells `report` so in one sentence, and
+ * Runs `start`. If the state folder is outdated, moves it to `<folder>.old-<timestamp>`, reports this in one sentence to `report`, and
  * runs `start` again with an empty folder.
  */
 export const withCurrentState = async <T>(stateDir: string, report: (text: string) => void, start: () => Promise<T>): Promise<T> => {
@@ -231,7 +231,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
         {
           ...worker,
           ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
-          // a replacement module has no Durable Objects and no queues
+          // a replacement module does not have Durable Objects or queues
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           // not needed locally, and each would add one or two isolates
           cacheAPI: false,

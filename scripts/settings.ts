@@ -104,7 +104,7 @@ export const buildLocalSettings = ({
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
       SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // makes security.txt available
       DEV_FETCH_ALLOW: allow,
-      // Shown on the first page.
+      // Shown on the landing page.
       DEV_DEMO: JSON.stringify({
         site_base: `http://localhost:${demoPort}`,
         ...getDemoCredentials(createDemoWorld(vars.ISSUER_KEY as string)),

@@ -13,7 +13,7 @@ const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promis
   return value;
 };
 
-/** The local runtime fires no crons itself. A failed run is reported and does not stop the next one. */
+/** The local runtime does not fire crons itself. A failed run is reported and does not stop the next one. */
 const runCron = (runtime: Runtime, cron: string, at: Date): void => {
   runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
 };
@@ -57,7 +57,7 @@ const main = async (): Promise<void> => {
   Demo business site   ${settings.demoOrigin}/        a form that issues a certificate
   API                  ${settings.origin}/v1       documentation: ${settings.origin}/docs
   Health               ${settings.origin}/v1/health
-  Demo client id       ${world.acme.clients.live}
+  Demo client ID       ${world.acme.clients.live}
   Demo API key         ${world.acme.keys.live}
   Demo owner           ${world.ownerEmail}   sign in with a code from ${settings.origin}/dev/mail
   Pay for a plan       ${settings.origin}/v1/billing/checkout?plan=business   after signing in; opens the payment provider mock

@@ -1,4 +1,4 @@
-// The stress tests of `npm run stress`: which tests they run and how large.
+// The stress tests of `npm run stress`: which tests they run, and at what size.
 import { flakinessRounds, type FlakinessRound } from "./flakiness.ts";
 
 export interface StressTest {
@@ -6,7 +6,7 @@ export interface StressTest {
   readonly settings: Readonly<Record<string, string>>;
   /** Arguments for vitest: project, files and title pattern. */
   readonly tests: readonly string[];
-  /** The tests run once per round, with its settings; once when there are no rounds. */
+  /** The tests run once per round with the settings of the round, or once if there are no rounds. */
   readonly rounds?: readonly (() => FlakinessRound)[];
 }
 
@@ -61,7 +61,7 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     "test/core/certificates/subject.test.ts",
   ),
   concurrency: workerdTest(
-    "1,000 concurrent redemptions of each of 100 codes, withdrawal answers, guesses and token exchanges (P1, O2, W2)",
+    "1,000 concurrent redemptions of each of 100 codes, withdrawal confirmations, guesses and token exchanges (P1, O2, W2)",
     { AT_ONCE: "1000", REDEEMED_CODES: "100" },
     ...["test/api/share-abuse.test.ts", "test/api/withdrawal-abuse.test.ts", "test/mcp/oauth.test.ts", "-t", "(?:P1|O2|W2|many)\\b"],
   ),

@@ -38,7 +38,7 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // all named files may belong to the other project
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
-  // At equal priority the workerd tests finish 40 seconds after the node tests; at 10 (below normal) a minute before them.
+  // At equal priority, the workerd tests finish 40 seconds after the node tests; at 10 (below normal) a minute before them.
   if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
   // Line by line, so that the output of the two projects does not mix within a line.
   createInterface(child.stdout).on("line", (line) => console.log(line));
@@ -47,7 +47,7 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   return status === 0;
 };
 
-/** Runs checks and projects in parallel: installing waits for the network, and browser tests leave CPU time to the others. */
+/** Runs checks and projects in parallel: installing waits for the network, and browser tests leave CPU time for the others. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.
@@ -55,7 +55,7 @@ const runAll = (): Promise<void> =>
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
     const checks = runChecks();
-    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // needs no installed tools
+    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // does not need installed tools
     if (
       (await runStep("browsers", ensureBrowsers)) &&
       (await runStep("third-party tools (Go, openssl, Python, PHP)", ensureThirdPartyTools))

@@ -17,7 +17,7 @@ const bundleScript = async (entry, format, define) => {
     bundle: true,
     minify: true,
     format,
-    target: ["es2019"], // the oldest syntax of the browsers that have requestSubmit; all of them have import() too
+    target: ["es2019"], // supported by every browser that has requestSubmit; all of them have import() too
     supported: { "dynamic-import": true },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
     legalComments: "none",

@@ -1,9 +1,9 @@
-// The request that certifies a submission.
+// Requests the certificate for a submission.
 
 import { type ApiResult, callApi } from "./api-call.ts";
 import type { Config } from "./config.ts";
 
-/** The full response of the API. It includes `manage_url`, which can withdraw consent, so only the caller of certify() gets it. */
+/** The full response from the API. It includes `manage_url`, which can withdraw consent, so only the caller of certify() gets it. */
 export interface CertificateReceipt {
   cert_id: string;
   fingerprint: string;

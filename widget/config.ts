@@ -1,5 +1,5 @@
 // The configuration of consent mode: the data attributes of a script tag, or the same names as options of Svc.initConsent.
-// An unusable option means that nothing is certified; it never stops a form.
+// If an option is unusable, nothing is certified, but the form is still submitted.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";
@@ -83,7 +83,7 @@ function getTargetForm({ options }: Config): HTMLFormElement | string | null | u
   return options.form === undefined ? options.formSelector : options.form;
 }
 
-/** Defaults to the first form of the page. An invalid selector matches no form. */
+/** Defaults to the first form of the page. An invalid selector does not match any form. */
 export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   const wanted = getTargetForm(config);
   try {

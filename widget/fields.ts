@@ -1,5 +1,5 @@
-// The contact fields of a submission. A control is identified before it is read: the value of a control without a field key
-// is never looked at.
+// The contact fields of a submission. Controls are identified before they are read: the value of a control without a field
+// key is never read.
 
 import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { getControls, queryPage } from "./native-form.ts";
@@ -80,7 +80,7 @@ function matchesSelector(control: Element, selector: string): boolean {
 
 function getControlText(control: HTMLInputElement): string {
   if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
-  // The API takes no control characters and at most 500 characters, so the lines of a textarea are joined.
+  // The API does not accept control characters or more than 500 characters, so the lines of a textarea are joined.
   const value = String(control.value || "")
     .replace(invisibleCharacters, "")
     .replace(/[\t\r\n]+/g, " ")
@@ -88,7 +88,7 @@ function getControlText(control: HTMLInputElement): string {
   return value.length > 500 ? "" : value;
 }
 
-/** Checks a guessed key against the value: the answer "weekly" of a "contact by email" list is not an address. */
+/** Checks a guessed key against the value: the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
   return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
 }

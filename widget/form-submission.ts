@@ -1,5 +1,5 @@
 // Holds a submission while it is certified, then submits it again. One capturing listener on window decides per event, so forms
-// that are added or re-rendered later need no binding, and the page's own handlers see exactly one submit event, with
+// that are added or re-rendered later do not need binding, and the page's own handlers see exactly one submit event, with
 // svc_cert_id already in the form.
 
 import type { ApiResult } from "./api-call.ts";
@@ -79,7 +79,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
   let isHeld = heldForms.has(form); // the second half of a double click
   if (!isHeld) {
     detachCertificate(form, config);
-    // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
+    // A cancel button (formmethod=dialog in a form that posts) closes the dialog and does not submit anything.
     if (event.defaultPrevented || submitter?.formMethod === "dialog") return;
     isHeld = holdSubmission(form, config, submitter, () => resubmitForm(form, submitter));
   }
@@ -95,7 +95,7 @@ function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   try {
     if (config && box.matches(String(config.options.checkboxSelector))) recordDisclosure(box.form, config.options);
   } catch {
-    // An invalid selector is reported at the submission.
+    // An invalid selector is reported when the form is submitted.
   }
 }
 
@@ -166,7 +166,7 @@ function applyResult(
   }
   const { cert_id, fingerprint, verify_url } = receipt;
   attachCertificate(form, config, receipt, submission.values);
-  // Every script of the page can listen to this event, so it contains nothing that can withdraw the consent.
+  // Every script on the page can listen to this event, so it contains nothing that can withdraw the consent.
   dispatchSvcEvent(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }

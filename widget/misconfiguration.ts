@@ -15,7 +15,7 @@ export function warnOwner(cause: string): void {
   }
 }
 
-/** A mistake in the setup of the page that prevents a certificate. Thrown only at a submission: before, a form may be incomplete. */
+/** A setup mistake on the page that prevents certification. Thrown only on submission, because until then a form may be incomplete. */
 export class Misconfiguration extends Error {}
 
 /** The elements that a selector option matches. Throws Misconfiguration when the selector is invalid. */

@@ -15,7 +15,7 @@ export function callForm<K extends FormMethod>(
   return Reflect.apply(formPrototype[method], form, args);
 }
 
-/** All listed controls of the form, including controls elsewhere on the page that name it in `form=`. */
+/** All listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */
 export function getControls(form: HTMLFormElement): HTMLInputElement[] {
   // Selects, textareas, buttons and fieldsets are included; every caller checks `type` or `name` first.
   const controls: Iterable<Element> = Reflect.get(formPrototype, "elements", form);

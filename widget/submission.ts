@@ -1,4 +1,4 @@
-// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the same submission
+// The body of a certificate request: field values, choices, disclosure and page. It does not contain a time, so the same submission
 // sent again has the same bytes.
 
 import type { Config } from "./config.ts";
@@ -38,7 +38,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       page_url: getPageUrl(),
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
-      // Cut to the API's limits, because evidence that is too long would have the certificate refused.
+      // Cut to the API's limits, because the API refuses a certificate whose evidence is too long.
       locale: (document.documentElement.lang || navigator.language).slice(0, 35),
       referrer: document.referrer.slice(0, maxUrlLength),
     },
@@ -76,12 +76,12 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
 /** Everything the visitor has clicked since the page was loaded. */
 const clickedTargets = new WeakSet<EventTarget>();
 
-/** Clicks by mouse, touch, keyboard or label. `change` would not do: it is trusted even when a script calls click(). */
+/** Clicks by mouse, touch, keyboard or label. A `change` event is not enough: it is trusted even when a script calls click(). */
 export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
-/** After a reset, earlier clicks say nothing about the boxes. */
+/** After a reset, earlier clicks no longer explain why a box is checked. */
 export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
@@ -114,8 +114,8 @@ function getPageUrl(): string {
 const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
- * The idempotency key. It stays the same while the submission stays the same: sending a form again after the page's own
- * validation refused it, or a request that the browser repeats, issues one certificate.
+ * The idempotency key. It stays the same while the submission stays the same: resending a form that the page's own
+ * validation refused, or a request that the browser repeats, issues only one certificate.
  */
 function getSubmissionId(form: HTMLFormElement, meaning: string): string {
   const last = attemptsByForm.get(form);

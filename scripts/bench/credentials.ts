@@ -1,5 +1,5 @@
 // Measures whether response times reveal valid credentials: existing API keys compared with unknown ones, and sign-in code requests for
-// addresses with and without an account.
+// email addresses with and without an account.
 import { setTimeout as pause } from "node:timers/promises";
 import { openVaultFromVars } from "../demo-world.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -40,12 +40,10 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
   for (const { kind, key } of keys) took[kind]?.push(await refusal(key));
   const of = (kind: string): readonly number[] => took[kind] ?? [];
   console.log(describeDistinguishability("API key: revoked (hit), unknown (miss)", of("revoked"), of("unknown")));
-  console.log(
-    describeDistinguishability("API key: a live one but for its last character (hit), unknown (miss)", of("nearly"), of("unknown")),
-  );
+  console.log(describeDistinguishability("API key: live except for its last character (hit), unknown (miss)", of("nearly"), of("unknown")));
   console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", of("garbled"), of("unknown")));
 
-  // In the business realm an address without an account gets no email, so the difference is largest there.
+  // In the business realm an email address without an account does not get an email, so the difference is largest there.
   const vault = await openVaultFromVars(bench.vars);
   const known = Array.from({ length: bench.samples }, (_, n) => `known${n}@example.com`);
   for (const [n, email] of known.entries()) {

@@ -21,7 +21,7 @@ const largeFeedSize = 1_000_000;
 interface Receivers {
   readonly server: Server;
   readonly at: string;
-  /** When each event arrived at the healthy receiver, by `performance.now()`. */
+  /** When each event arrived at the healthy receiver, as measured by `performance.now()`. */
   readonly arrived: Map<string, number>;
 }
 
@@ -79,7 +79,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** An open loop: events are sent at a fixed rate, however long earlier ones take. */
+/** An open loop: events are sent at a fixed rate, regardless of how long earlier ones take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
@@ -98,11 +98,11 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share).toFixed(0));
   printFigure(
     `change to receiver, ${eventsPerSecond} events/s`,
-    `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, beside five endpoints that hang (${waits.length} events)`,
+    `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, next to five endpoints that hang (${waits.length} events)`,
   );
 };
 
-/** Appends events to the feed of one business directly in its database while the service is stopped. */
+/** Appends events to one business's feed directly in its database while the service is stopped. */
 const fillFeed = (stateDir: string, seed: number): void => {
   const folder = join(stateDir, "v3", "do", "svc-EventSequence");
   const files = readdirSync(folder)
@@ -160,7 +160,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
     headers: bearerHeader(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates the rate limiter object of each key
+  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates each key's rate limiter object
   const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
   printFigure(

@@ -1,10 +1,10 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch of the statements
-// that svc writes for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference to svc is
+// that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference from svc is
 // the cost of everything else it does.
 
 interface FloorEnv {
   readonly DB: D1Database;
-  /** The business of the certificates; svc caches it between requests too. */
+  /** The business that owns the certificates; svc also caches it between requests. */
   readonly BUSINESS_ID: string;
 }
 
@@ -14,7 +14,7 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// Lengths as in the benchmark's submission (scripts/bench/submission.ts).
+// The same lengths as in the benchmark's submission (scripts/bench/submission.ts).
 const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
 const sealedPayload = "x".repeat(446);

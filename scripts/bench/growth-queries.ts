@@ -22,7 +22,7 @@ export const withKey =
   });
 
 /**
- * Prints milliseconds of runtime CPU and of waiting per request for each size, and the ratio of the last size to the first.
+ * Prints the runtime CPU time and waiting time per request in milliseconds for each size, and the ratio of the last size to the first.
  * The services take turns, so that a temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], questions: readonly BenchQuery[], rounds: number): Promise<void> => {

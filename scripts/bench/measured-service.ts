@@ -82,7 +82,7 @@ export const capturePolicies = async (db: D1Like): Promise<void> => {
 export const send = (url: string, { method, path, headers, body }: Request): Promise<Response> =>
   fetch(`${url}${path}`, { method, headers: { ...headers }, ...(body !== undefined && { body }) });
 
-/** Issues a certificate for the n-th person and returns its id. */
+/** Issues a certificate for the n-th person and returns its ID. */
 export const issueCertificate = async (url: string, business: DemoBusiness, n: number): Promise<string> => {
   const answer = (await (await send(url, consentRequest(business, origin, n))).json()) as { data?: { cert_id: string } };
   if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);

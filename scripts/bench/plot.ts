@@ -2,11 +2,11 @@
 
 interface Graph {
   readonly name: string;
-  /** Heading of the section with the table: its first one. */
+  /** Heading of the section whose first table is drawn. */
   readonly section: string;
   readonly title: string;
   readonly unit: string;
-  /** Columns of the table that are bars, with their name in the legend. */
+  /** Table columns drawn as bars, with their names in the legend. */
   readonly bars: readonly { readonly column: string; readonly legend: string }[];
 }
 
@@ -114,6 +114,6 @@ const drawGraph = (graph: Graph, rows: readonly Row[]): string => {
 `;
 };
 
-/** Every graph of the document, with its file name in docs/images. */
+/** Every graph in the document, with its file name in docs/images. */
 export const drawPlots = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
   graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawGraph(graph, parseRows(document, graph)) }));

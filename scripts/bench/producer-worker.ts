@@ -1,4 +1,4 @@
-// A Worker next to the service that produces events for benchmarks and kill tests: it commits events like a change of records does (a batch
+// A Worker next to the service that produces events for benchmarks and kill tests: it commits events the way a record change does (a batch
 // in the database, then a notification after the response) and registers endpoints. Never part of a deployment.
 
 interface EventSequenceStub {
@@ -19,12 +19,12 @@ interface ProducerRequest {
   readonly commit?: number;
   /** False simulates a process that dies right after the commit. */
   readonly notify?: boolean;
-  /** Respond only when the events are sequenced and passed to the delivery queues. */
+  /** Respond only after the events are sequenced and passed to the delivery queues. */
   readonly wait?: boolean;
   readonly register?: object;
   readonly page?: { readonly cursor: number; readonly limit: number };
   readonly deliveries?: { readonly endpoint: string; readonly limit: number; readonly before: string | null };
-  /** Five loops of bare POSTs, the baseline of a delivery. */
+  /** Five loops of bare POSTs, the baseline for deliveries. */
   readonly bare?: { readonly url: string; readonly count: number; readonly body: string };
 }
 

@@ -1,4 +1,4 @@
-// Client for producer-worker.ts: creates events and endpoints of a running service over HTTP.
+// Client for producer-worker.ts: creates events and endpoints in a running service over HTTP.
 import { Agent, request } from "node:http";
 import { firstShard, generateId } from "../../core/ids.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
@@ -48,7 +48,7 @@ const callProducer = <T>(origin: string, body: object): Promise<T> =>
     sent.end(text);
   });
 
-/** Commits `count` events in one batch and returns their ids once they are durable. */
+/** Commits `count` events in one batch and returns their IDs once they are durable. */
 export const commitEvents = (
   { url, business }: ProducerTarget,
   count: number,

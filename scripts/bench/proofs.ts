@@ -1,5 +1,5 @@
-// Measures proofs: appending to a growing log, submitting a backlog of statements, issuing certificates while the ledger fails compared with
-// normal operation, and verifying an evidence pack.
+// Measures proofs: appending to a growing log, submitting a backlog of statements, issuing certificates while the ledger fails (compared
+// with normal operation), and verifying an evidence pack.
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ class LedgerProxy {
 
 const countRows = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
 
-/** Statements per second into the ledger by the cron alone, and whether each has one entry, in the order of the rows. */
+/** Measures how many statements per second the cron alone submits to the ledger, and checks that each has one entry, in row order. */
 const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const [{ since, backlog }] = (
@@ -125,9 +125,9 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .all<{ place: number }>();
   const places = results.map(({ place }) => place);
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
-  // Entries that the ledger accepted while it lied or was unreachable keep their place, so only a plain backlog must be in order.
+  // Entries that the ledger accepted while it lied or was unreachable keep their position, so only a plain backlog must be in order.
   console.log(
-    `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} places for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
+    `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );
 };
 

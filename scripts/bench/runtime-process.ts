@@ -8,7 +8,7 @@ const readProcessStat = (pid: string): readonly string[] => {
   return text.slice(text.lastIndexOf(")") + 2).split(" "); // fields after the name, which may contain spaces
 };
 
-/** Ids of the workerd processes started by this process, in order of start. */
+/** Process IDs of the workerd processes that this process started, in start order. */
 export const listRuntimePids = (): readonly string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

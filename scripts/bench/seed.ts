@@ -96,7 +96,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   for (const size of bench.sizes) {
     const service = await startBenchService(bench, `growth-${size}`);
     const keys = await insertApiKeys(service.db, acme, 400);
-    await issueCertificate(service.url, acme, known); // one more, to search for its address
+    await issueCertificate(service.url, acme, known); // one more, to search for its email address
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     all.push({ ...service, size, keys });
   }

@@ -1,6 +1,9 @@
-// The baseline of sharing: a Worker that does only the database work. POST /grant is one D1 batch of the rows of a grant
-// (storage/share-changes.ts, storage/commit.ts); POST /redeem/<code> an UPDATE followed by a SELECT; GET /current/<id> a SELECT and an
-// inserted entry; GET /list/<business> one page of a list; GET /read/<id> one row.
+// The baseline for sharing: a Worker that does only the database work.
+// - POST /grant inserts the rows of a grant in one D1 batch (storage/share-changes.ts, storage/commit.ts)
+// - POST /redeem/<code> runs an UPDATE and then a SELECT
+// - GET /current/<id> runs a SELECT and inserts an entry
+// - GET /list/<business> reads one page of a list
+// - GET /read/<id> reads one row
 import { random } from "./floor-worker.ts";
 
 interface FloorEnv {

@@ -1,4 +1,4 @@
-// Measures many shares that are due in one minute, half for a warning and half for their end: runs the cron repeatedly until nothing is
+// Measures many shares that are due in one minute, half for a warning and half to expire: runs the cron repeatedly until nothing is
 // left, then checks that each share was reported exactly once.
 import { setTimeout as pause } from "node:timers/promises";
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
@@ -14,7 +14,7 @@ const peopleCount = 1_000;
 const maxMs = 30 * minuteMs;
 const pollEveryMs = 100;
 
-/** Inserts accounts whose addresses the service can decrypt. */
+/** Inserts accounts whose email addresses the service can decrypt. */
 const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   const vault = await openVaultFromVars(vars);
   const rows = await Promise.all(
@@ -57,13 +57,13 @@ interface SweepTimes {
   /** Milliseconds until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest response time of a poll, during which no other request was answered either. */
+  /** The longest response time of a poll. The service did not respond to other requests during that time either. */
   silent: number;
 }
 
 const elapsedMs = ({ began }: SweepTimes): number => performance.now() - began;
 
-/** Polls by index, which costs almost nothing. */
+/** Polls through an index, which is cheap. */
 const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<void> => {
   const polledAt = elapsedMs(times);
   const row = await db
@@ -139,7 +139,7 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
     .bind(dayMs)
     .first<{ skipped: number; doubled: number }>();
   const mails = await queryNumber(db, "SELECT COUNT(*) FROM bench_mails");
-  console.log(`${"mails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.doubled} doubled`);
+  console.log(`${"emails".padEnd(16)} ${mails} of ${due["share.expiring"]}, ${off?.skipped} skipped, ${off?.doubled} doubled`);
 };
 
 const formatSeconds = (ms: number | null): string => (ms === null ? "never" : `${(ms / 1_000).toFixed(1)} s`);
@@ -166,12 +166,12 @@ export const measureShareSweep = async (bench: Bench & { readonly due: number })
   const cpu = getCpuMs(pid);
   const times: SweepTimes = { began: performance.now(), swept: null, mailsWritten: null, silent: 0 };
   const ticks = await runUntilDone({ db, at, tick: () => runtime.scheduled("* * * * *") }, times);
-  console.log(`share-sweep      ${warnings} warnings and ${ends} ends due in one minute`);
+  console.log(`share-sweep      ${warnings} warnings and ${ends} expirations due in one minute`);
   console.log(
-    `swept after      ${formatSeconds(times.swept)}, the last mail written ${formatSeconds(times.mailsWritten)}; ${ticks} runs of the minute's cron`,
+    `swept after      ${formatSeconds(times.swept)}, the last email written ${formatSeconds(times.mailsWritten)}; ${ticks} runs of the minute's cron`,
   );
   console.log(
-    `runtime          ${((getCpuMs(pid) - cpu) / 1_000).toFixed(1)} s of CPU, silent for ${formatSeconds(times.silent)} at most, ${getResidentMiB(pid).toFixed(0)} MiB`,
+    `runtime          ${((getCpuMs(pid) - cpu) / 1_000).toFixed(1)} s of CPU, unresponsive for at most ${formatSeconds(times.silent)}, ${getResidentMiB(pid).toFixed(0)} MiB`,
   );
   await reconcile(service, keys, { "share.expiring": warnings, "share.expired": ends });
   await runtime.dispose();

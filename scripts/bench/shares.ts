@@ -1,4 +1,4 @@
-// Measures sharing: granting, redeeming and reading shares and an agent's tool call, alternating with baselines; and a field change that
+// Measures sharing: granting, redeeming and reading shares, and an agent's tool call, alternating with baselines; and a field change that
 // affects 500 shares.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -196,7 +196,7 @@ export const measureShares = async (
   await floor.runtime.dispose();
 };
 
-/** Inserts copies of a granted share by SQL, each with its own id. Their encrypted parts cannot be decrypted. */
+/** Inserts copies of a granted share by SQL, each with its own ID. Their encrypted parts cannot be decrypted. */
 export const copyShares = async (
   db: D1Like,
   id: string,
@@ -271,7 +271,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
     cpu.push(getCpuMs(pid) - before);
   }
   console.log(
-    `PUT /v1/me/fields, ${activeShares} active shares: median ${median(took).toFixed(0)} ms, least ${Math.min(...took).toFixed(0)} ms, p95 ${p95(took).toFixed(0)} ms to the answer; ${median(cpu).toFixed(0)} ms of CPU (of ${took.length})`,
+    `PUT /v1/me/fields, ${activeShares} active shares: median ${median(took).toFixed(0)} ms, minimum ${Math.min(...took).toFixed(0)} ms, p95 ${p95(took).toFixed(0)} ms to the response; ${median(cpu).toFixed(0)} ms of CPU (of ${took.length})`,
   );
   await service.runtime.dispose();
 };

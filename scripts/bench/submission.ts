@@ -1,4 +1,4 @@
-// The benchmark's submission: the request body of the page script for a short lead form, each with its own address and id.
+// The benchmark's submission: the request body of the page script for a short lead form, each with its own email address and ID.
 import { randomUUID } from "node:crypto";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { Request } from "./load.ts";

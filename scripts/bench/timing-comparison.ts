@@ -18,7 +18,7 @@ export const measureTime = async (ask: () => Promise<Response>, wanted: number):
   const response = await ask();
   await response.arrayBuffer();
   const took = performance.now() - began;
-  if (response.status !== wanted) throw new Error(`bench: answered ${response.status} instead of ${wanted}`);
+  if (response.status !== wanted) throw new Error(`bench: returned ${response.status} instead of ${wanted}`);
   return took;
 };
 

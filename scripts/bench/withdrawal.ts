@@ -1,5 +1,5 @@
-// Measures withdrawals: whether response times reveal that an address is on a certificate, concurrent confirmations of one withdrawal, and
-// the contact check.
+// Measures withdrawals: whether response times reveal that an email address is on a certificate, concurrent confirmations of one
+// withdrawal, and the contact check.
 import { setTimeout as pause } from "node:timers/promises";
 import { describeDistinguishability, median, p95, shuffle, measureTime } from "./timing-comparison.ts";
 import {
@@ -38,7 +38,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
   await pause(settleMs);
 
-  // Random order, each for the address on the certificate and for an unknown one.
+  // Random order, each for the email address on the certificate and for an unknown one.
   const asks = shuffle(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
@@ -78,7 +78,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
     if (verified.data.status !== "revoked" || checked.data.results[0]?.reason !== "revoked") stale += 1;
   }
   console.log(
-    `visible  in the first verify after the answer and in the first contact-check: ${50 - stale} of 50; verify answered p95 ${p95(shown).toFixed(1)} ms after, confirm to contact-check p95 ${p95(known).toFixed(1)} ms`,
+    `visible  in the first verify after the response and in the first contact-check: ${50 - stale} of 50; verify responded p95 ${p95(shown).toFixed(1)} ms after, confirm to contact-check p95 ${p95(known).toFixed(1)} ms`,
   );
 
   for (const size of [1, 100]) {

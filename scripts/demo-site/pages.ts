@@ -103,7 +103,7 @@ ${recipients
     `\n${renderScriptTag(site, certifyAttributes)}`,
   );
 
-/** Without a checkbox: the person decides about each field on the consent sheet. */
+/** A form without a checkbox: the person decides about each field on the consent sheet. */
 export const renderSharePage = (site: DemoSite, nonce: string): string =>
   renderEstimatePage(
     "Your estimate, with details you share",
@@ -118,7 +118,7 @@ ${contactFields}`,
 const certificateIdPattern = /^cc_[0-9a-z]{26}$/;
 const shareIdPattern = /^shr_[0-9a-z]{26}$/;
 
-/** Shows what the business's server received: the form values, including the certificate or share id. */
+/** Shows what the business's server received: the form values, including the certificate or share ID. */
 export const renderThanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
   const entryOf = (wanted: string): string => received.find(([name]) => name === wanted)?.[1] ?? "";
   const id = entryOf("svc_cert_id");

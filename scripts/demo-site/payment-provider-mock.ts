@@ -1,6 +1,6 @@
-// A local mock of the payment provider: the API calls that the service uses, two pages with buttons for the life of a subscription, and the
-// signed events that follow. No money moves and nothing is stored on disk. DEV_STRIPE_API, which points the service here, is refused
-// outside development.
+// A local mock of the payment provider: the API calls that the service uses, two pages with buttons for each step in the life of a
+// subscription, and the signed events that follow. No money moves and nothing is stored on disk. DEV_STRIPE_API, which points the service
+// here, is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
@@ -179,7 +179,7 @@ export const handleProviderRequest = async (
   };
   const isPost = request.method === "POST";
   const refuse = (status: number, type: string, message: string, code?: string): true => json(status, { error: { type, code, message } });
-  /** Refuses a call with a wrong method or key; null when it is acceptable. */
+  /** Rejects a call with a wrong method or key. Returns null if the call is valid. */
   const refusal = (method: string): true | null => {
     if (request.method !== method) return refuse(405, "invalid_request_error", `${method} only`);
     const hasKey = request.headers.authorization === `Bearer ${provider.secretKey}`;
@@ -218,7 +218,7 @@ export const handleProviderRequest = async (
   const checkout = id === undefined ? undefined : checkouts.get(id);
   if (id === undefined || checkout === undefined) return false;
   if (!isPost) return html(renderCheckoutPage(id, checkout));
-  checkouts.delete(id); // a checkout is paid once
+  checkouts.delete(id); // a checkout can be paid only once
   await payCheckout(provider, checkout);
   return redirectTo(checkout.get("success_url") ?? "/");
 };

@@ -74,7 +74,7 @@ export function listenForSheetMessages(): void {
   });
 }
 
-/** Polls because closing sends no event. A window cut off by its opener policy looks closed as soon as its page loads. */
+/** Polls because closing does not send an event. A window cut off by its opener policy looks closed as soon as its page loads. */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
   const timer = setInterval(() => {
@@ -128,7 +128,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   const { data, problem } = code ? await redeemCode(request, code) : { problem: { code: error } };
   request.isRedeeming = false;
   if (!data) {
-    // If the same request is opened again, the sheet issues a new code for the decision that is not redeemed yet.
+    // If the same request is opened again, the sheet issues a new code for the decision that has not been redeemed yet.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);

@@ -62,7 +62,7 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 }
 
 /**
- * The link sends the page's origin as referrer even on a page that sends none: a sheet without an opener redirects back only to
+ * The link sends the page's origin as referrer even on a page that does not send one: a sheet without an opener redirects back only to
  * a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {

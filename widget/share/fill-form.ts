@@ -1,10 +1,10 @@
-// Fills the shared details into empty fields of the form and dispatches the events of typing.
+// Fills the shared details into empty fields of the form and dispatches the events that typing would cause.
 
 import { type IdentifiedControl, type identifyControls, parseFieldMap } from "../fields.ts";
 import { fillHiddenInput } from "../hidden-input.ts";
 import type { RedeemedShare } from "./redeem.ts";
 
-/** Passed in by svc.js, so that the share part does not contain the code a second time. */
+/** Passed in by svc.js, so that the share part does not contain a second copy of the code. */
 export type ControlIdentifier = typeof identifyControls;
 let identify: ControlIdentifier = () => [];
 
@@ -14,7 +14,7 @@ export function setControlIdentifier(identifier: ControlIdentifier): void {
 
 export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { share_id, fields }: RedeemedShare): void {
   const values = new Map(Object.entries(fields));
-  // For forms with one name field. The reverse, splitting a full name, is never done.
+  // For forms with one name field. A full name is never split.
   values.set("full_name", [fields.first_name, fields.last_name].filter(Boolean).join(" "));
   for (const { control, key } of selectBestControls(form, fieldMap)) {
     const value = values.get(key);
@@ -44,7 +44,7 @@ function isEmpty(control: HTMLInputElement): boolean {
 function typeValue(control: HTMLInputElement | HTMLSelectElement, text: string): void {
   const value = "options" in control ? findOptionValue(control, text) : text;
   if (!value) return;
-  // Frameworks override `value` on the element to detect script changes. Typing bypasses that, as the prototype's setter does.
+  // Frameworks override `value` on the element to detect script changes. The prototype's setter bypasses that, as typing does.
   Reflect.set(Object.getPrototypeOf(control), "value", value, control);
   for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
 }

@@ -39,7 +39,7 @@ function showOpenLinks(offer: ShareOffer, request: ActiveRequest): void {
   offer.button?.showLinks(request.address, isFramed ? undefined : onHere);
 }
 
-/** Uses a link instead of `location`, because a link can send a referrer on a page that sends none. */
+/** Uses a link instead of `location`, because a link can send a referrer on a page that does not send one. */
 function openInThisTab(offer: ShareOffer): void {
   const request = beginRequest(offer, "page");
   if (!request) return;

@@ -1,4 +1,4 @@
-// The options of a share tag, and the URL of the consent sheet that they result in.
+// The options of a share tag, and the consent sheet URL that is built from them.
 
 import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
@@ -18,7 +18,7 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** What an offer and its requests have in common. It stays the same when the page is loaded again. */
+/** The part that an offer and its requests share. It stays the same when the page is reloaded. */
 export interface ShareRequestBase {
   /** The options as JSON, followed by the position among tags with equal options. */
   key: string;
@@ -94,7 +94,7 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   // The sheet cannot return to a frame: it refuses to be framed, and a frame's storage is separate from the page's.
   if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
-  // URLs are limited to 16 KB, and a disclosure that is cut would be a different disclosure.
+  // URLs are limited to 16 KB, and a truncated disclosure would be a different disclosure.
   if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long: shorten it");
   return address;
 }

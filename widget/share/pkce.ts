@@ -1,6 +1,6 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
-/** State and PKCE pair of the next request. Created ahead, because a click that awaits a digest may not open a window. */
+/** State and PKCE pair for the next request. Created ahead, because a click that awaits a digest may not open a window. */
 export interface PkceProof {
   state: string;
   verifier: string;

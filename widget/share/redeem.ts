@@ -1,4 +1,5 @@
-// Redeems an authorization code for the shared details. A lost response is requested once more under the same idempotency key.
+// Redeems an authorization code for the shared details. If the response is lost, the request is sent once more with the same
+// idempotency key.
 
 import { type ApiResult, callApi } from "../api-call.ts";
 import type { PendingRequest } from "./pending-requests.ts";
@@ -16,7 +17,7 @@ export interface RedeemedShare {
 const attemptTimeoutMs = 10_000;
 const retryDelayMs = 1000;
 
-/** Failures that leave open whether the code was redeemed. */
+/** Failures after which it is unknown whether the code was redeemed. */
 const retryableCodes = /^(network|timeout|bad_response|http_5\d\d|storage_unavailable|internal_error)$/;
 
 export async function redeemCode({ api, client_id, verifier }: PendingRequest, code: string): Promise<ApiResult<RedeemedShare>> {

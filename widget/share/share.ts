@@ -1,4 +1,4 @@
-// Entry point of the share part. svc.js loads it when the page has a share tag, or when its URL holds a response of the sheet.
+// Entry point of the share part. svc.js loads it when the page has a share tag, or when its URL contains a response from the sheet.
 
 import { warnOwner } from "../misconfiguration.ts";
 import { createShareButton } from "./button.ts";
@@ -9,7 +9,7 @@ import { prepareProof, handleShareClick } from "./open-sheet.ts";
 import { listPending } from "./pending-requests.ts";
 import { listenForSheetMessages, startRequest } from "./active-requests.ts";
 
-/** Set on a tag that has its button, so that other copies and versions of the script skip it. */
+/** Set on a tag that already has its button, so that other copies and versions of the script skip it. */
 const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;

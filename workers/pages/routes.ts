@@ -1,5 +1,5 @@
 // Registers the routes of all pages: the home page, the API reference under /docs, security.txt, the app, the portal, the consent sheet, and
-// certificates under /c. In development also the captured emails at /dev/mail.
+// certificates under /c. In development, also registers the captured emails at /dev/mail.
 import { Hono } from "hono";
 import type { AppEnv } from "../http/context.ts";
 import type { Config } from "../env.ts";
@@ -17,7 +17,7 @@ import { registerRevokeLinkRoutes } from "./app/revoke-share.tsx";
 import { registerCertificateRoutes } from "./verify/routes.tsx";
 import { registerWithdrawalRoutes } from "./withdrawal/routes.tsx";
 
-/** What the pages need from the API, which they do not import. */
+/** The parts of the API that the pages need. Pages do not import the API. */
 export interface PageDependencies {
   readonly getOpenApiDocument: () => object;
   readonly exportFile: ExportFormatter;

@@ -120,7 +120,7 @@ const loadDeletionState = async (request: AppRequest): Promise<DeletionState> =>
 const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
   renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
 
-/** The confirmation words of all languages: the page may have been opened in another language. */
+/** The confirmation words in all languages: the page may have been opened in another language. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {
@@ -132,7 +132,7 @@ const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> =
     const state = { ...(await loadDeletionState(request)), typed: typed.slice(0, 40), error: formatMessage(badWord, { word }) };
     return renderRefusal(request, "invalid_request", deleteAccountPage(request, state));
   }
-  await deleteAccount(services, person, request.language); // an account that was already deleted counts as deleted
+  await deleteAccount(services, person, request.language); // also succeeds if the account was already deleted
   clearSession(c);
   return c.redirect("/app/deleted", 303);
 };

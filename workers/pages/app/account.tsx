@@ -145,7 +145,7 @@ const redirectToAccount = async (request: AppFormRequest, key: FlashMessage["key
   return request.c.redirect("/app/account", 303);
 };
 
-/** An id that is not an active session of this person changes nothing. */
+/** Ignores an ID that is not an active session of this person. */
 const handleEndSession = async (request: AppFormRequest): Promise<Response> => {
   const id = parseSessionId(request.form.get("id") ?? "");
   const ended = id === null ? null : await revokeSession(request.services, request.session, id);

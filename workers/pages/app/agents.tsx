@@ -1,4 +1,4 @@
-// /app/agents: access tokens of a person's assistants. A token is shown once, in the response to the form that created it.
+// /app/agents: access tokens for a person's assistants. A token is shown once, in the response to the form that created it.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { maxActiveTokens, type AgentToken } from "../../../core/agents/agent-token.ts";
@@ -53,7 +53,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
 
 interface TokenListData {
   readonly tokens: readonly AgentToken[];
-  /** Sent with the form for a new token: submitted twice, it creates one. */
+  /** Sent with the form for a new token, so that submitting it twice creates only one. */
   readonly idempotencyKey: string;
   readonly typedName?: string;
   readonly error?: string;
@@ -91,7 +91,7 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
   );
 };
 
-/** `secret` is null if it was shown before. */
+/** `secret` is null if it was already shown. */
 const tokenSecretPage = (view: AppView, secret: string | null): Page => {
   const { agents, sections } = getAccountMessages(view);
   return appPage(
@@ -128,7 +128,7 @@ const handleCreateToken = async (request: AppFormRequest): Promise<Response> => 
   );
 };
 
-/** An id that is not an active token of this person changes nothing. */
+/** Ignores an ID that is not an active token of this person. */
 const handleRevokeToken = async (request: AppFormRequest): Promise<Response> => {
   const revoked = await revokeAgentToken(request.services, request.session, request.form.get("id") ?? "");
   if (revoked.ok) await setFlash(request, { key: "tokenEnded" });

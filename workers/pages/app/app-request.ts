@@ -1,4 +1,4 @@
-// Requests of people who are signed in to the app: handlers of its pages and forms, one-time messages, and rendering.
+// Requests from people who are signed in to the app: handlers of its pages and forms, one-time messages, and rendering.
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";
@@ -42,7 +42,7 @@ const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessag
   return (await openNote<FlashMessage>(c.var.services, { name: "flash", owner }, sealed))?.content ?? null;
 };
 
-/** Counts an action of the person. Returns the page to answer with once the limit is reached, otherwise null. */
+/** Counts an action by the person. Returns the page to respond with if the limit is reached, otherwise null. */
 export const checkPersonLimit = ({ c, person }: AppRequest, name: LimitName): Promise<Response | null> =>
   checkAccountLimit(c, name, person.id);
 
@@ -63,7 +63,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/app",
 });
 
-/** A page of the app. Without a session it shows the sign-in form, which leads back to the page. */
+/** Handles a page of the app. Without a session, shows the sign-in form, which returns to the page. */
 export const authenticatedPage = (show: (request: AppRequest) => Promise<Response> | Response) => {
   const handlePage = signedIn.page(show);
   return (c: Context<AppEnv>): Promise<Response> => {
@@ -72,10 +72,10 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
   };
 };
 
-/** A form of the app. Without a session it redirects to the app, which asks to sign in. */
+/** Handles a form of the app. Without a session, redirects to the app, which shows the sign-in form. */
 export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
 
-/** Handles GET on the address of a form: the language links of a page that answered the form lead here. */
+/** Handles GET on a form's URL, because the language links on a page shown in response to the form lead here. */
 export const redirectToForm =
   (path: string) =>
   (c: Context<AppEnv>): Response => {
@@ -89,6 +89,6 @@ export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<
 export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
   renderPageOrRefusal(c, page, language, code);
 
-/** Also for what belongs to another person, so that ids cannot be probed. */
+/** Also used for records of another person, so that IDs cannot be probed. */
 export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
   renderRefusal(request, "not_found", appNoticePage(request, title, advice));

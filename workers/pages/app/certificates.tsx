@@ -1,5 +1,5 @@
 // /app/certificates/{id}: a consent given on a form, withdrawing it, and how such consents appear in lists. Signing in already verified the
-// person's address, so withdrawing needs no further code.
+// person's email address, so withdrawing does not require another code.
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -57,7 +57,7 @@ import {
 
 export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
 
-/** The consents given to one business on forms, as an item of the list of all consents. */
+/** The consents given to one business on forms, as an item in the list of all consents. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
@@ -89,7 +89,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
-/** Follows a list of businesses: the link to the next ones, and a note if some are missing. */
+/** Shown below a list of businesses: the link to the next ones, and a note if some are missing. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
   const messages = getOwnCertificateMessages(useAppView());
   const last = naming.businesses.at(-1);
@@ -149,7 +149,7 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   );
 };
 
-/** The status on the certificate's own page, which also tells refused and partly withdrawn consents apart. */
+/** The status on the certificate's own page, which also distinguishes refused and partly withdrawn consents. */
 const describeDetailedStatus = (view: AppView, certificate: PublishedCertificate): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
   const isActive = certificate.status === "active";
@@ -271,7 +271,7 @@ const withdrawPage = (view: AppView, certificate: PublishedCertificate, activeCo
   );
 };
 
-/** Loads the certificate in the path; the not-found page if it does not exist or does not name the person. */
+/** Loads the certificate in the path. Returns the not-found page if it does not exist or does not name the person. */
 const withCertificate =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R): Promise<Response> => {

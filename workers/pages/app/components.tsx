@@ -1,4 +1,4 @@
-// Components of the app's pages: the page frame with its navigation, forms, lists and the status of a share.
+// Components for the app pages: the page frame with its navigation, forms, lists and the status of a share.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -27,14 +27,14 @@ import {
 } from "../shared/signed-in-components.tsx";
 import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
-/** Names what the person just did; shown once. */
+/** States what the person just did. Shown once. */
 export interface FlashMessage {
   readonly key: keyof AppMessages["flash"];
   readonly date?: Instant;
   readonly count?: number;
 }
 
-/** What the components of a page know about its reader. */
+/** Information about the reader for the components of a page. */
 export interface AppView extends Pick<SignedInRequest, "email" | "now" | "formToken"> {
   readonly language: Language;
   readonly messages: AppMessages;
@@ -49,7 +49,7 @@ export const getAccountMessages = ({ language }: AppView): AccountMessages => ac
 /** A form for `authenticatedAction`. */
 export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppView().formToken} />;
 
-/** A button that sends the id of a list item. `label` names the item for screen readers. */
+/** A button that sends the ID of a list item. `label` names the item for screen readers. */
 export const ItemActionButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
   <PostForm action={action} hiddenValues={{ id }}>
     <button type="submit" aria-label={label}>
@@ -116,7 +116,7 @@ const AppFlash: FC = () => {
 
 interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
   readonly tab?: Tab;
-  /** `{business}` is replaced by the name in `business`. */
+  /** `{business}` is replaced with the name in `business`. */
   readonly title: string;
   readonly business?: string;
   /** Defaults to the title. */

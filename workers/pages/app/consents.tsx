@@ -42,7 +42,7 @@ interface BusinessGroup {
   readonly name: string;
   readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Consents given on forms; null if the list shows none of them. */
+  /** Consents given on forms; null if the list does not show any of them. */
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 
@@ -167,7 +167,7 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** The shares and certificates of one business; at least one of either. */
+/** The shares and certificates of one business. At least one of the two is not empty. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
@@ -257,7 +257,7 @@ const renderConsents = async (request: AppRequest): Promise<Response> => {
   return renderAppPage(request, consentsPage(request, { ...(found.ok ? found.value : emptyConsents), isEnded }));
 };
 
-/** Loads the consents of the business in the path; the not-found page if there are none. */
+/** Loads the consents of the business in the path. Returns the not-found page if there are none. */
 const withBusiness =
   <R extends AppRequest>(handle: (request: R, consents: BusinessConsents) => Promise<Response>) =>
   async (request: R): Promise<Response> => {

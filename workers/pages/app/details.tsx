@@ -46,7 +46,7 @@ type TypedValues = ReadonlyMap<ContactKey, string>;
 interface DetailsPageData {
   readonly fields: ContactFields;
   readonly shares: readonly Share[];
-  /** Set if the page answers a refused form. */
+  /** Set if the page is the response to a refused form. */
   readonly typed?: TypedValues;
   readonly invalidField?: string;
   readonly undo: { readonly until: Instant } | null;
@@ -204,7 +204,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** The field that the detail of a refusal begins with. */
+/** Finds the field that a refusal's detail begins with. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
 const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
@@ -225,7 +225,7 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
   return renderAppPage(request, reviewPage(request, preview.value, shares));
 };
 
-/** Saves the changes. Returns what changed and how many businesses are notified, or the page to answer with. */
+/** Saves the changes. Returns what changed and how many businesses are notified, or the page to respond with. */
 const applyFieldChanges = async (
   request: AppFormRequest,
   changes: ReadonlyMap<ContactKey, string | null>,

@@ -16,7 +16,7 @@ import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request
 const describeHistoryEntry = (type: string, { facts, otherFact }: AppMessages): string =>
   Object.hasOwn(facts, type) ? facts[type as keyof AppMessages["facts"]] : otherFact;
 
-/** The cells of an entry. `share` is the share it is about, if any; `seq` is null while the entry is not yet in the chain. */
+/** The cells of an entry. `share` is the related share, if any; `seq` is null while the entry is not yet in the chain. */
 const toHistoryCells = (
   messages: AppMessages,
   at: Instant,

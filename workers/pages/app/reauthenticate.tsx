@@ -11,7 +11,7 @@ import { getAccountMessages, appPage, type AppView } from "./components.tsx";
 import { codeStepPage, PasskeySignInForm } from "./sign-in.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
-/** For each action: the page to return to, and how many minutes the sign-in may be old. */
+/** For each action: the page to return to, and the maximum age of the sign-in in minutes. */
 const proofPurposes = { delete: { path: "/app/delete", minutes: 5 }, passkey: { path: "/app/account", minutes: 10 } } as const;
 type ProofPurpose = keyof typeof proofPurposes;
 

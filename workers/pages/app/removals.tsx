@@ -233,12 +233,12 @@ const downloadAffidavit = async (request: AppRequest): Promise<Response> => {
   const { c, services, person } = request;
   const id = parseRemovalId(c.req.param("id") ?? "");
   const file = await getAffidavit(services, person, id);
-  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303); // that page says when
+  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303); // that page shows when it is available
   c.header("Content-Disposition", `attachment; filename="affidavit-${id}.pdf"`);
   return c.body(file.value, 200, { "Content-Type": "application/pdf" });
 };
 
-/** Leads to the payment provider. Links from other sites are refused: they could lead people to pay by mistake. */
+/** Redirects to the payment provider. Refuses links from other sites, which could make people pay by mistake. */
 const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
   const { c, services, session } = request;
   if (c.req.header("sec-fetch-site") === "cross-site") return renderCrossSiteBlocked(c);
@@ -246,7 +246,7 @@ const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
   if (limitResponse !== null) return limitResponse;
   const payment = await createPaymentSession(services, session, "white_glove");
   if (payment.ok) return c.redirect(payment.value, 303);
-  return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303); // that page says that nothing can be bought
+  return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303); // that page says that upgrades are unavailable
 };
 
 export const registerRemovalRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,5 +1,5 @@
 // /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send:
-// the page's script copies it into the form, and only submitting the form sends it. The page itself reads nothing about the share.
+// the page's script copies it into the form, and only submitting the form sends it. The page itself does not read the share.
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { parseShareId } from "../../../core/ids.ts";
@@ -120,7 +120,7 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
   return c.redirect(`${revokeLinkPath(c)}/stopped`, 303);
 };
 
-/** Shown only to the browser that stopped the share; others are redirected to the page of the link. */
+/** Shown only to the browser that stopped the share; others are redirected to the link's page. */
 const renderRevoked = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
   const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, revokedNoteScope(c), findCookie(c, revokedCookie));

@@ -292,7 +292,7 @@ const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields
 
 const sharePath = ({ id }: Pick<Share, "id">): string => `/app/shares/${id}`;
 
-/** Loads the share in the path and the person's details; the not-found page if it is not a share of this person. */
+/** Loads the share in the path and the person's details. Returns the not-found page unless the share belongs to this person. */
 const withShare =
   <R extends AppRequest>(handle: (request: R, ownShare: OwnShare, fields: ContactFields) => Promise<Response>) =>
   async (request: R): Promise<Response> => {
@@ -306,7 +306,7 @@ const withShare =
       : notFoundPage(request, request.messages.noShare, request.messages.noShareAdvice);
   };
 
-/** Redirects to the share, which says how it ended, if it is no longer active. */
+/** Redirects to the share's page, which shows how it ended, if it is no longer active. */
 const requireActiveShare =
   <R extends AppRequest>(handle: (request: R, ownShare: OwnShare, fields: ContactFields) => Promise<Response>) =>
   async (request: R, ownShare: OwnShare, fields: ContactFields): Promise<Response> =>
@@ -354,7 +354,7 @@ const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fie
       code,
       appNoticePage(request, request.messages.mayNot, request.messages.mayNotAdvice, share.business.name),
     );
-  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // the share has ended or a value was removed: that page says so
+  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // the share has ended or a value was removed; that page shows this
 };
 
 export const registerShareRoutes = (pages: Hono<AppEnv>): void => {

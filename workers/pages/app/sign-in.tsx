@@ -1,5 +1,5 @@
 // Signing in to the app with an email code or a passkey; the same steps and cookies as on the consent sheet. Every page of the app shows
-// these steps to visitors who are not signed in, and leads back to itself.
+// these steps to visitors who are not signed in, and opens again after they sign in.
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
@@ -117,7 +117,7 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
 /** The page to open after signing in. Only paths of the app are accepted, so that a sign-in link cannot lead to another site. */
 const parseNextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
 
-/** Shows the step the browser is at, as its cookie says. */
+/** Shows the browser's current step, according to its cookie. */
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);

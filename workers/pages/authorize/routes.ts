@@ -1,5 +1,5 @@
-// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload repeats nothing.
-// No step is stored: the page follows from who is signed in, their saved details and what they have decided.
+// Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe.
+// Steps are not stored: the page depends on who is signed in, their saved details and their decisions.
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
@@ -62,7 +62,7 @@ const maxChoicesLength = 1_200; // characters: a cookie holds 4,096 bytes, and e
 interface OpenedSheet {
   readonly sheetRequest: SheetRequest;
   readonly browser: SheetBrowser;
-  /** Null if no consumer is signed in, and for a test client, which needs no sign-in. */
+  /** Null if no consumer is signed in, and for a test client, which does not require sign-in. */
   readonly session: ConsumerSession | null;
   readonly person: Person | null;
   readonly view: SheetView;
@@ -122,7 +122,7 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
 
 const redirectToSheet = (c: Context<AppEnv>, addedQuery = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${addedQuery}`, 303);
 
-/** Address parts that many people do not have; they may stay blank even if requested as needed. */
+/** Address parts that many people do not have; they may stay blank even if the request marks them as needed. */
 const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
 const findMissingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
@@ -153,7 +153,7 @@ const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
   return redirectToSheet(c);
 };
 
-/** Reads and deletes the saved choices. The token must be of this person, browser and request; otherwise they are ignored. */
+/** Reads and deletes the saved choices. They are ignored unless the token belongs to this person, browser and request. */
 const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promise<DecisionChoices> => {
   const saved = findCookie(c, choicesCookie);
   if (saved === undefined) return new Map();
@@ -259,7 +259,7 @@ const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, shee
   return changed.ok ? redirectToSheet(c) : renderError(messages.badValue);
 };
 
-/** The needed fields, plus the optional groups that the person ticked as far as they have a value. */
+/** The needed fields, plus those fields of the selected optional groups that have a value. */
 const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
   const { scope, needed } = sheetRequest.request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
@@ -307,7 +307,7 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
 
 /**
  * Shows the decision again after it expired, with the person's choices. They come only from the expired page's own form and token; a URL
- * must never be able to tick a box.
+ * must never be able to check a box.
  */
 const renderRestartedDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";

@@ -27,7 +27,7 @@ import {
 } from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
 
-/** What every step needs to know about the request. */
+/** Information about the request that every step needs. */
 export interface SheetView {
   readonly request: AuthorizedRequest;
   /** The query string with its question mark; every form and link keeps it. */
@@ -119,7 +119,7 @@ const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, searc
   </a>
 );
 
-/** Explains what happens to a decision when scripts are off, and holds the hidden notice the page script shows when the opener is gone. */
+/** Explains what happens to a decision when scripts are off, and holds the hidden notice the page script shows if the opener is closed. */
 const ScriptNotices: FC<{ view: SheetView }> = ({ view: { returnUrl, request, messages } }) => {
   const parts = { host: getOriginHost(request) };
   return (

@@ -1,11 +1,11 @@
 // Delivers the result of the consent sheet: by a message to the opener, restricted to the bound origin, or by returning to the page if
-// the opener is gone or does not respond. It decides nothing; every form works without it.
+// the opener is closed or does not respond. It does not make decisions; every form works without it.
 import "./passkey.ts"; // first: it unhides the passkey form, which this script hides again if no decision can be delivered
 
 const sheet = document.querySelector<HTMLElement>(".sheet");
 
 const responseTimeoutMs = 1_000; // an open page responds to the message immediately
-const clickGuardMs = 500; // ignores a click meant for the page below, which a window that just appeared may receive
+const clickGuardMs = 500; // a window that just appeared may receive a click meant for the page below
 
 if (sheet !== null) {
   const { origin = "", state = "", code } = sheet.dataset;
@@ -62,6 +62,6 @@ if (sheet !== null) {
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.replace(location.href); // the page may be outdated after Back; a GET sends no form again
+    if (persisted) location.replace(location.href); // the page may be outdated after Back; a GET does not resend a form
   });
 }

@@ -1,5 +1,5 @@
 // Passkeys, offered only if the browser supports them. The options are in the page and the credential is sent in a form; the script itself
-// makes no request.
+// does not make requests.
 const isSupported = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
 if (isSupported) for (const offer of document.querySelectorAll<HTMLElement>("[data-offers-passkey]")) offer.hidden = false;

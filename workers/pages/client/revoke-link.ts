@@ -1,5 +1,5 @@
-// Link of an email that revokes a share. Its token is in the fragment, which no server or log sees. The script moves it from the address
-// bar into the form; it is sent only when the reader presses the button.
+// Handles an emailed link that revokes a share. Its token is in the fragment, which is never sent to a server or logged. The script
+// moves it from the address bar into the form; it is sent only when the reader presses the button.
 const token = /^#t=([A-Za-z0-9_-]{43})$/.exec(location.hash)?.[1];
 const form = document.querySelector<HTMLFormElement>("#stop-link");
 const field = form?.querySelector<HTMLInputElement>('input[name="token"]');

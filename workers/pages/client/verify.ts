@@ -16,7 +16,7 @@ const getElementText = (element: Element): string => (element instanceof HTMLTim
 const listBoundTexts = (root: ParentNode, bound: string): string[] =>
   [...root.querySelectorAll(`[data-bound="${bound}"]`)].map(getElementText);
 
-/** The value shown for a member. Null if several elements disagree, which no record can match. */
+/** The value shown for a member. Null if several elements disagree, which cannot match any record. */
 const getShownValue = (bound: string): string | null => {
   const [first, ...others] = listBoundTexts(document, bound);
   return first !== undefined && others.every((other) => other === first) ? first : null;
@@ -94,7 +94,7 @@ const updateVerdict = async (element: HTMLElement): Promise<void> => {
 };
 
 if (verdictElement !== null) {
-  // Checks run one after another; any change of the page's text triggers another one.
+  // Checks run one after another; any change to the page's text triggers another one.
   let lastCheck = updateVerdict(verdictElement);
   const observer = new MutationObserver((changes) => {
     if (changes.some(({ target }) => !verdictElement.contains(target))) lastCheck = lastCheck.then(() => updateVerdict(verdictElement));

@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They load no script, and text from a client is always set apart from our own sentences.
+// Pages for connecting an agent to an account. They do not load scripts, and they always separate text from a client from our own text.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -15,7 +15,7 @@ import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import { formatDay, VerbatimText, formatMessage, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
 
-/** What every step needs to know about the request. */
+/** Information about the request that every step needs. */
 export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
@@ -26,7 +26,7 @@ export interface ConnectView {
 
 /**
  * The origin that `form-action` of the Content Security Policy must allow for the redirect to the client. Undefined for app schemes and
- * IPv6 hosts, which that directive cannot express: `returningPage` leads there instead.
+ * IPv6 hosts, which that directive cannot express: `returningPage` is used instead.
  */
 export const getFormTargetOrigin = (redirectUri: string): string | undefined => {
   const kind = parseRedirectUri(redirectUri)?.kind;
@@ -118,7 +118,7 @@ export interface DecisionStep {
   readonly now: Instant;
 }
 
-/** Lists the tokens with a button to revoke each: at the limit, nothing can be connected before one is revoked. */
+/** Lists the tokens with a button to revoke each: at the limit, one must be revoked before anything can be connected. */
 const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, messages, language }, tokens }) => {
   const day = (at: Instant): string => formatDay(language, at);
   return (
@@ -202,7 +202,7 @@ export const decisionStepPage = (
   );
 };
 
-/** For targets that `form-action` cannot allow: a `Refresh` header leads there, and a link is the fallback. */
+/** For targets that `form-action` cannot allow: redirects with a `Refresh` header, with a link as the fallback. */
 export const returningPage = (messages: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
   const text = formatMessage(isAllowed ? messages.returning : messages.returningDenied, { host });
   return noticePage(messages.title, text, <ReturnLink messages={messages} host={host} target={target} />);

@@ -1,4 +1,4 @@
-// Reads the OpenAPI document for the reference pages: operations, schema members, examples and curl commands. It produces no HTML.
+// Reads the OpenAPI document for the reference pages: operations, schema members, examples and curl commands. It does not produce HTML.
 
 export interface Schema {
   readonly $ref?: string;

@@ -238,13 +238,13 @@ export const OperationSection: FC<{ operation: Operation }> = ({ operation }) =>
   </section>
 );
 
-/** The members of an event's `data`; empty if it carries none. */
+/** The members of an event's `data`; empty if it does not have any. */
 const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] => {
   const data = listMembers(document, body).find(({ name }) => name === "data");
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** The webhook event types. All share one body; they differ in the ids and values that are set. */
+/** The webhook event types. All share one body; they differ in which IDs and values are set. */
 export const EventTypes: FC = () => (
   <section class="operation" aria-labelledby="event-types">
     <h2 id="event-types" tabindex={-1}>

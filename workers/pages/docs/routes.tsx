@@ -1,6 +1,6 @@
 // GET /docs: quickstart, guides and API overview. GET /docs/{name}: one guide. GET /docs/api/{group}: the reference of one group of
 // operations, rendered from the OpenAPI document; all groups on one page would be a megabyte.
-// Existing OpenAPI viewers are not used: they load files from other origins and show nothing without scripts.
+// Existing OpenAPI viewers are not used: they load files from other origins and do not work without scripts.
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";

@@ -19,7 +19,7 @@ export interface LandingContext {
   readonly config: Config;
   /** The verifier download and its hash. */
   readonly verifier: { readonly url: string; readonly sha256: string };
-  /** The invalid certificate number, if the form was sent from this site and may therefore be shown again. */
+  /** The invalid certificate number. Set only if the form was sent from this site, so that it is safe to show again. */
   readonly typedNumber?: string | undefined;
   readonly isInvalidNumber?: boolean;
   /** The invalid email address. */
@@ -168,7 +168,7 @@ const ResourceLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
   );
 };
 
-/** The certificate number form is answered on the host that serves certificates, which can differ from the page's own host. */
+/** The certificate number form is handled by the host that serves certificates, which can differ from the page's own host. */
 const allowVerifyFormAction = ({ config }: LandingContext): { readonly formActionOrigin: string } => ({
   formActionOrigin: new URL(config.verifyUrl).origin,
 });

@@ -1,5 +1,5 @@
-// GET / on every host for people, /withdraw, GET /c?number=, and the not-found page. At / programs get JSON with the URL of the API
-// description instead of a page.
+// GET / on every host that people visit, /withdraw, GET /c?number=, and the not-found page. At /, programs get JSON with the URL of the
+// API description instead of a page.
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
 import { createMiddleware } from "hono/factory";
@@ -26,7 +26,7 @@ export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   c.req.header("sec-fetch-dest") === "document" ||
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
 
-/** Applies the limit of public reads; a refusal is a page for browsers and JSON for programs. */
+/** Applies the rate limit for public reads; a refusal is a page for browsers and JSON for programs. */
 const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
   const refused = applyRateLimit(
     c,
@@ -53,7 +53,7 @@ const renderLandingPage = (
   return renderPage(c, status, (pageContext) => buildPage(pageContext, landing));
 };
 
-/** Typed values are shown again only for forms of this site: otherwise a link from elsewhere could put any text on the page. */
+/** Typed values are shown again only for forms on this site: otherwise a link from elsewhere could put any text on the page. */
 const isSameOrigin = (c: Context<AppEnv>): boolean => c.req.header("sec-fetch-site") === "same-origin";
 
 export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
@@ -61,7 +61,7 @@ export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
   return renderLandingPage(c, 404, notFoundPage);
 };
 
-/** The agent server has its own host, which has no page at `/`. */
+/** The agent server has its own host, which does not have a page at `/`. */
 const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => {
   const { environment, baseUrl, verifyUrl, appUrl } = services.config;
   return environment === "development" || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).host === new URL(req.url).host);
@@ -110,7 +110,7 @@ const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response>
     : redirectToCertificate(c, startWithdrawalPage, "#withdrawal-heading");
 };
 
-/** Emails a sign-in code, with the limits of signing in. The response is the same for every address, so it reveals no account. */
+/** Emails a sign-in code, with the rate limits for signing in. The same response for every address hides which accounts exist. */
 const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");
   if (form instanceof Response) return form;

@@ -1,4 +1,4 @@
-// GET /.well-known/security.txt (RFC 9116): how to report a vulnerability. Answers 404 if the operator has set no security contact.
+// GET /.well-known/security.txt (RFC 9116): how to report a vulnerability. Returns 404 if the operator has set no security contact.
 import type { Hono } from "hono";
 import { dayMs, toIso } from "../../../core/time.ts";
 import type { Config } from "../../env.ts";

@@ -1,4 +1,4 @@
-// Messages of the account pages of the app: confirming identity, agents, removals, data export, account deletion, by language.
+// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, by language.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type AccountMessages } from "./en/account.ts";
 import { messages as es } from "./es/account.ts";

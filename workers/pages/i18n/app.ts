@@ -1,4 +1,4 @@
-// Messages of the app (a person's own pages under /app), by language.
+// Messages for the app (a person's own pages under /app), by language.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type AppMessages } from "./en/app.ts";
 import { messages as es } from "./es/app.ts";

@@ -1,4 +1,4 @@
-// Messages of the pages that connect an assistant and disconnect it, by language.
+// Messages for the pages that connect and disconnect an assistant, by language.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type ConnectMessages } from "./en/connect.ts";
 import { messages as es } from "./es/connect.ts";

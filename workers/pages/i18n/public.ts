@@ -1,4 +1,4 @@
-// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, by language.
+// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, by language.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type PublicMessages } from "./en/public.ts";
 import { messages as es } from "./es/public.ts";

@@ -1,4 +1,4 @@
-// Messages of the consent sheet and of the page that stops a share, by language.
+// Messages for the consent sheet and for the page that stops a share, by language.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type SheetMessages } from "./en/sheet.ts";
 import { messages as es } from "./es/sheet.ts";

@@ -12,7 +12,7 @@ import type { PortalRequest } from "./portal-request.ts";
 const auditMessages = messages.audit;
 const entriesPerPage = 50;
 
-/** The member's id or the actor the entry names; empty once the payload is erased. */
+/** The member's ID, or the actor that the entry names. Empty if the payload was erased. */
 const getEntryActor = ({ committed }: TrailEntry): string => String(committed?.payload.by ?? committed?.payload.actor ?? "");
 
 const renderAuditTrail = async (request: PortalRequest): Promise<Response> => {

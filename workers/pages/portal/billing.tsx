@@ -1,5 +1,5 @@
 // The plan, billing status and monthly usage, and the link to payment. It is a link because the content security policy does not let a form
-// lead to the payment provider.
+// submit to the payment provider.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { authorizeRead } from "../../../core/access/entitlement.ts";
@@ -44,7 +44,7 @@ const monthlyCertificatesChart: ChartDefinition = {
   csvHeader: ["month", "issued", "withdrawn"],
 };
 
-/** Counts live certificates only, also in test mode, because only they are billed. */
+/** Counts live certificates only, even in test mode, because only they are billed. */
 const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
   const current = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);
@@ -67,7 +67,7 @@ const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
 
 type PaymentAccess = Awaited<ReturnType<typeof getBilling>>["paymentAccess"];
 
-/** Why the reader cannot go to payment. */
+/** Explains why the member cannot pay. */
 const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true }>["code"]): string => {
   if (code === "owner_required") return messages.ownersOnly;
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
@@ -107,7 +107,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
   });
 };
 
-/** Links from other sites are refused: they could lead members to pay by mistake. */
+/** Refuses links from other sites, which could make members pay by mistake. */
 const redirectToCheckout = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);

@@ -1,4 +1,4 @@
-// The businesses that a member's address belongs to: switching between them, and accepting or declining invitations.
+// The businesses that a member's email address belongs to: switching between them, and accepting or declining invitations.
 import type { Hono } from "hono";
 import { parseMemberId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -20,7 +20,7 @@ const businessesPath = "/portal/businesses";
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
-/** The list of businesses, which leads on to `next`. */
+/** The list of businesses, which then leads to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
 const renderBusinessList = async (request: PortalRequest): Promise<Response> => {

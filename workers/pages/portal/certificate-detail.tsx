@@ -1,4 +1,4 @@
-// One certificate of the business. The person is masked until a member reveals them, which is recorded in the audit log.
+// One certificate of the business. The person's details are masked until a member reveals them, which is recorded in the audit log.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
@@ -126,7 +126,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
   const { certificate, views } = found.value;
-  // A test certificate must not appear among the live ones, nor the reverse: redirect to the page in its own environment.
+  // A test certificate must not appear among the live ones, or vice versa: redirect to the page in its own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);

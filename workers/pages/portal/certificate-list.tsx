@@ -41,7 +41,7 @@ const certificatesPath = "/portal/certificates";
 const certificatesPerPage = 25;
 const maxPage = 10_000;
 const maxExportedRows = 10_000;
-const exportBatchSize = 500; // rows read and sent at a time: some hundred kilobytes
+const exportBatchSize = 500; // rows read and sent at a time: a few hundred kilobytes
 
 type CertificateFilter = {
   readonly status: "active" | "revoked" | null;
@@ -135,7 +135,7 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
   );
 };
 
-/** The query of a saved view: every filter except the person, whom no view may store. */
+/** The query of a saved view: every filter except the person, which a view must not store. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));
@@ -334,7 +334,7 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
   String(row.viewCount),
 ];
 
-/** Exports the filtered rows up to now: certificates issued meanwhile would shift rows from one batch into the next. */
+/** Exports the filtered rows up to now: certificates issued during the export would shift rows from one batch into the next. */
 const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment, now } = request;
   const filter = parseFilter((name) => form.get(name));

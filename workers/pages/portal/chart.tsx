@@ -38,7 +38,7 @@ const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; 
   );
 };
 
-/** How the start of a period is formatted: for readers, and as an ISO time truncated to the length of the example. */
+/** Formats for the start of a period: one for readers, and an ISO time truncated to the length of the example. */
 const timeUnits = {
   hour: {
     shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },

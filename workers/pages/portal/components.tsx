@@ -1,4 +1,4 @@
-// Components of the portal's pages: forms and their fields, links, lists and tables. They read the member from `usePortalRequest` and the
+// Components for the portal pages: forms and their fields, links, lists and tables. They read the member from `usePortalRequest` and the
 // values and error of the posted form from `FormContext`.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { toHex } from "../../../core/bytes.ts";
@@ -28,7 +28,7 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
-/** The posted form that the page answers: its values, and why it was refused. */
+/** The posted form that the page responds to: its values, and why it was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Why the member may not use a form for `requiredRole`; null if they may. */
@@ -37,7 +37,7 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
 
-/** Replaces its children by the reason if the member may not use them. */
+/** Replaces its children with the reason if the member may not use them. */
 export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
   const { member } = usePortalRequest();
   if (to === undefined) return <>{children}</>;
@@ -57,12 +57,12 @@ export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form })
   );
 };
 
-/** Makes a form that creates something idempotent: submitted twice, it creates one. */
+/** Makes a creation form idempotent: submitting it twice creates only one record. */
 export const IdempotencyField: FC = () => <input type="hidden" name="once" value={toHex(usePortalRequest().services.random(16))} />;
 
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
-  /** Names what the action applies to, for screen readers. */
+  /** Names the item that the action applies to, for screen readers. */
   readonly of?: string;
 }
 
@@ -98,7 +98,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** Shown unless the page answers a form, which brings its own value. */
+  /** Shown unless the page responds to a form, which has its own value. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
@@ -173,7 +173,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value 
   );
 };
 
-/** `checked` applies unless the page answers a form. */
+/** `checked` applies unless the page responds to a form. */
 export const CheckboxField: FC<{ name: string; label: Child; checked?: boolean }> = ({ name, label, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");

@@ -1,4 +1,4 @@
-// CSV (RFC 4180), streamed batch by batch. An apostrophe is put before cells that a spreadsheet would run as a formula.
+// CSV (RFC 4180), streamed batch by batch. Cells that a spreadsheet would run as a formula get a leading apostrophe.
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 

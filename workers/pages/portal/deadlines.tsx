@@ -1,4 +1,4 @@
-// Withdrawn certificates and stopped shares whose end of contact the business has not yet acknowledged, and the form to acknowledge it.
+// Withdrawn certificates and stopped shares for which the business has not yet acknowledged that contact has ended, and the form to do so.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
@@ -83,7 +83,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
   });
 };
 
-/** What an acknowledgment is about. */
+/** The certificate, recipients or share that an acknowledgment applies to. */
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;
@@ -196,7 +196,7 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
         ? await acknowledgeEntityWithdrawals(services, reader, actor, obligation.id, { ...details, entities: obligation.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, obligation.id, details);
   if (acknowledged.ok) return redirectTo(request, "/portal/deadlines", "acknowledged");
-  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member was first: that page says so
+  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member acknowledged it first; that page shows this
   return renderAcknowledgeForm(request, obligation, { code: acknowledged.code, field: null, text: messages.again });
 };
 

@@ -27,7 +27,7 @@ const signedIn = createSignedInHandlers({
   signedOutPath: "/portal/sign-in",
 });
 
-/** Passes on the id in the path; the not-found page if it is not an id. */
+/** Passes on the ID in the path. Returns the not-found page if it is not an ID. */
 export const withId =
   <Id, Request extends PortalRequest>(
     parseId: (text: string) => Id | null,
@@ -40,8 +40,8 @@ export const withId =
   };
 
 /**
- * A page of the portal. Without a session it redirects to the sign-in page, which leads back here. If the account may not be read, it
- * explains why, unless `allowsInactiveAccount`.
+ * Handles a page of the portal. Without a session, redirects to the sign-in page, which returns to the page. If the account may not be
+ * read, explains why, unless `allowsInactiveAccount`.
  */
 export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInactiveAccount = false) =>
   signedIn.page((request) => {
@@ -51,7 +51,7 @@ export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInacti
 
 interface ActionOptions {
   readonly ownerOnly?: true;
-  /** Changes nothing; it is a form because the access is recorded in the audit log or because it calls another server. */
+  /** The action changes nothing; it is a form because the access is recorded in the audit log or because it calls another server. */
   readonly isReadOnly?: true;
   /** Leads to another business, so it must also work when this one may not be read. */
   readonly allowsInactiveAccount?: true;
@@ -59,7 +59,7 @@ interface ActionOptions {
   readonly businessLimit?: LimitName;
 }
 
-/** A form of the portal. Checks the account, the role and the limits before `act`. */
+/** Handles a form of the portal. Checks the account, the role and the limits before `act`. */
 export const authenticatedAction = (options: ActionOptions, act: PageHandler<PortalFormRequest>) =>
   signedIn.action(async (request) => {
     const { c, member } = request;

@@ -32,7 +32,7 @@ const keyMessages = messages.keys;
 
 type CredentialKind = "key" | "client";
 
-/** The name of the input tells which of the two forms a page answers. */
+/** The name of the input shows which of the two forms was posted. */
 const NewCredentialForm: FC<{ kind: CredentialKind; label: string }> = ({ kind, label }) => (
   <PostForm requiredRole="owner" action={`/portal/${kind}s`}>
     <h3>{label}</h3>

@@ -1,4 +1,4 @@
-// The frame of the portal's pages (header, navigation, flash message) and the pages that every part of the portal needs.
+// The frame of the portal pages (header, navigation, flash message) and the pages that every part of the portal needs.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
@@ -37,7 +37,7 @@ const TabNavigation: FC<{ tab: Tab | null; label: string; class: string }> = ({ 
   return <NavigationList {...navigation} links={links} />;
 };
 
-/** Links to the other businesses and invitations of the member's address; nothing if there are none. */
+/** Links to other businesses and invitations for the member's email address. Renders nothing if there are none. */
 const BusinessSwitcher: FC = () => {
   const { businesses: businessMessages } = messages;
   const { pathInMode, member, memberships } = usePortalRequest();
@@ -91,7 +91,7 @@ const PortalHeader: FC = () => {
 
 interface RefusalDetails {
   readonly error?: FormError | undefined;
-  /** The refusal the page answers with; defaults to that of the error. */
+  /** The refusal code of the response. Defaults to the error's code. */
   readonly code?: RefusalCode | undefined;
 }
 
@@ -166,7 +166,7 @@ export const renderMemberPage = (
   });
 };
 
-/** The same page for what does not exist and for what belongs to another business, so that ids cannot be probed. */
+/** The same page for records that do not exist and records of another business, so that IDs cannot be probed. */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, { tab: null, title: messages.nothing, content: <p>{messages.nothingAdvice}</p>, code: "not_found" });
 
@@ -174,8 +174,8 @@ export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason:
   renderMemberPage(request, { tab: null, title: messages.notDone, content: <p>{reason}</p>, code });
 
 /**
- * The page for a pending, suspended or closed account. It shows nothing of the account; if a payment is missing, it offers owners the
- * checkout.
+ * The page for a pending, suspended or closed account. It does not show any account data. If a payment is missing, it offers
+ * the checkout to owners.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
@@ -211,7 +211,7 @@ interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
-  /** Null if the secret was shown before. */
+  /** Null if the secret was already shown. */
   readonly value: string | null;
   readonly backPath: string;
 }

@@ -1,4 +1,4 @@
-// Paths of the portal: the pages without an id, for the navigation and for tests that visit them all, and helpers that build paths.
+// Paths of the portal: the pages without an ID, for the navigation and for tests that visit them all, and helpers that build paths.
 // Test mode has the same pages under /portal/test.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
@@ -40,7 +40,7 @@ export const tabs = [
   ["settings", "/portal/settings"],
 ] as const;
 
-/** All pages without an id, including those that are not in the navigation. The sandbox page exists in test mode only. */
+/** All pages without an ID, including those that are not in the navigation. The sandbox page exists in test mode only. */
 export const livePaths: readonly string[] = [
   ...tabs.filter(([name]) => name !== "sandbox").map(([, path]) => path),
   "/portal/steps",

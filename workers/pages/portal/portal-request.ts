@@ -1,4 +1,4 @@
-// Requests of members who are signed in to the portal. A separate file from handlers.ts because the components also depend on these types.
+// Requests from members who are signed in to the portal. Separate from handlers.ts because the components also depend on these types.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -9,9 +9,9 @@ import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
 export interface PortalRequest extends SignedInRequest {
   readonly member: MemberSession;
-  /** The businesses the address belongs to or is invited to, including the current one; empty if there are no others. */
+  /** The businesses that the email address belongs to or is invited to, including the current one. Empty if there are no others. */
   readonly memberships: readonly Membership[];
-  /** Which records the page is about, as its path says. */
+  /** The environment of the records on the page, taken from its path. */
   readonly environment: Environment;
   /** The path of a portal page in the same environment. */
   readonly pathInMode: (path: string) => string;
@@ -40,7 +40,7 @@ export interface FormError {
   readonly text: string;
 }
 
-/** Splits a detail of the form `field: rule`; any other detail, or the text of the code, concerns the whole form. */
+/** Splits a detail in the format `field: rule`. Any other detail, or the code's text, applies to the whole form. */
 export const toFormError = ({ code, detail }: Refusal): FormError => {
   const text = detail ?? refusals[code];
   const [, field, rule] = /^([a-z_]+): (.+)$/s.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// Explains why an API request was refused, looked up by the request id from its response.
+// Explains why an API request was refused, looked up by the request ID from its response.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";

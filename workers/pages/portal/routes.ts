@@ -50,7 +50,7 @@ export const registerPortalRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
   for (const register of routeModules) register(pages);
   pages.onError(handlePageError);
-  // The same pages are mounted twice: the path tells the environment. The sandbox page, which exists in test mode only, is registered first.
+  // The same pages are mounted twice: the path determines the environment. The sandbox page, which only test mode has, is registered first.
   const testMode = new Hono<AppEnv>();
   registerSandboxRoutes(testMode);
   testMode.route("/", pages);

@@ -1,5 +1,5 @@
 // Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
-// not the address is known, so that addresses cannot be probed.
+// not the email address is known, so that email addresses cannot be probed.
 import type { Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
@@ -32,7 +32,7 @@ const signInPathFor = (next: string, answer: "failed" | null = null): string =>
 interface SignInStep {
   readonly title: string;
   readonly content: Child;
-  /** Set if the page answers a refused form. */
+  /** Set if the page is the response to a refused form. */
   readonly form?: FormFields;
   readonly error?: FormError | undefined;
 }
@@ -121,7 +121,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
 const isSignedIn = async (c: Context<AppEnv>): Promise<boolean> =>
   (await authenticateSession(c.var.services, getSessionToken(c)))?.realm === "business";
 
-/** Shows the step the browser is at, as its cookie says. */
+/** Shows the browser's current step, according to its cookie. */
 const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
   if (await isSignedIn(c)) return c.redirect(next, 303);
@@ -182,7 +182,7 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
   return c.redirect("/portal/sign-in", 303);
 };
 
-/** Checks no form token: `signInAction` refuses forms from other sites, and signing out must work with an expired session. */
+/** Does not check a form token: `signInAction` refuses forms from other sites, and signing out must work with an expired session. */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   await signOutBrowser(c);
   return c.redirect("/portal/sign-in", 303);

@@ -65,7 +65,7 @@ const EndpointHealth: FC<{ state: EndpointState }> = ({ state: { endpoint, healt
 
 const formatEventTypes = (events: readonly string[] | null): string => (events === null ? webhookMessages.allEvents : events.join(", "));
 
-/** Warns that events which must be turned on in the settings are selected but still off: the endpoint would never receive them. */
+/** Warns that selected event types are turned off in the settings, because the endpoint would never receive them. */
 export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly string[] | null }> = ({ account, types }) => {
   const selectsOptIn = optInEventTypes.some((type) => types?.includes(type));
   return account.emitsIssued || !selectsOptIn ? null : (
@@ -151,7 +151,7 @@ const CallResult: FC<{ called: CallOutcome }> = ({ called: { delivered, response
 
 const attemptsChart: ChartDefinition = { name: "attempt_hours", unit: "hour", csvHeader: ["hour", "delivered", "failed"] };
 
-/** The time since which the endpoint fails, otherwise one day ago; formatted for a datetime input, in UTC. */
+/** The time since which the endpoint has been failing, or else one day ago; formatted for a datetime input, in UTC. */
 const defaultRecoveryStart = ({ health }: EndpointState, now: Instant): string => toIso(health?.failingSince ?? now - dayMs).slice(0, 16);
 
 /** The number of failed deliveries since a time. */

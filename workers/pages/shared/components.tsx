@@ -1,5 +1,5 @@
-// Small components for all pages: untrusted text, times, hashes, badges, lists. None writes inline styles or scripts, which the content
-// security policy forbids.
+// Small components for all pages: untrusted text, times, hashes, badges, lists. They do not use inline styles or scripts, which the
+// content security policy forbids.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -7,7 +7,7 @@ import { analyzeAppearance } from "./text-appearance.ts";
 import { publicMessages, type PublicMessages } from "../i18n/public.ts";
 import { languageInfo, type Language } from "./language.ts";
 
-/** What components know about the page they are on. */
+/** Information about the page for its components. */
 export interface PageContext {
   readonly language: Language;
   readonly messages: PublicMessages;
@@ -145,7 +145,7 @@ export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at,
 
 const hashGroupLength = 8; // 64 characters make eight groups, each of which fits the narrowest screen
 
-/** A hash or id that wraps between groups but is copied without spaces. */
+/** A hash or ID that wraps between groups but is copied without spaces. */
 export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value, id, bound }) => (
   <code class="hash" id={id} data-bound={bound} translate="no">
     {(value.match(new RegExp(`.{1,${hashGroupLength}}`, "g")) ?? []).map((group) => (
@@ -167,7 +167,7 @@ export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => 
   );
 };
 
-/** A message with its `{name}` placeholders replaced by components. A placeholder without a value stays visible. */
+/** A message with its `{name}` placeholders replaced with components. A placeholder without a value stays visible. */
 export const FormattedMessage: FC<{ text: string; parts: Readonly<Record<string, Child>> }> = ({ text, parts }) => (
   <>{text.split(/\{([a-z]+)\}/).map((piece, index) => (index % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
@@ -177,7 +177,7 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
   <FormattedMessage text={text} parts={{ business: <VerbatimText text={name} />, ...parts }} />
 );
 
-/** A message with its `{name}` placeholders replaced by plain text. */
+/** A message with its `{name}` placeholders replaced with plain text. */
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 

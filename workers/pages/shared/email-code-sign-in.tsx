@@ -1,5 +1,5 @@
-// Signing in with an email code, shared by all surfaces: one form takes the address, the next the code. In between, the address is sealed in
-// a cookie.
+// Signing in with an email code, shared by all surfaces: one form asks for the email address, the next for the code. In between, the email
+// address is sealed in a cookie.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
@@ -20,7 +20,7 @@ import { formatMessage, usePageContext } from "./components.tsx";
 /** Shared by the app, the consent sheet and the portal: a sign-in started on one of them can be completed on another. */
 const pendingSignInCookie = "svc_sign_in";
 
-/** The address that a code was sent to; null if there is none or if it has expired. */
+/** The email address that a code was sent to; null if there is none or if it has expired. */
 export const findPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): Promise<string | null> =>
   openSignInEmail(c.var.services, findCookie(c, cookie));
 
@@ -31,7 +31,7 @@ export const clearPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSign
   deleteCookie(c, cookie, cookieOptions(c));
 };
 
-/** Sends a code and stores the address in the cookie. */
+/** Sends a code and stores the email address in the cookie. */
 export const startEmailSignIn = async (
   c: Context<AppEnv>,
   recipient: { readonly email: string; readonly realm: Realm; readonly language: Language },

@@ -47,7 +47,7 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
   </>
 );
 
-/** More than the 254 characters an address may have, so that a longer one gets an error instead of being cut off. */
+/** More than the 254 characters an email address may have, so that a longer one gets an error instead of being cut off. */
 export const maxTypedEmailLength = 320;
 
 export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; readonly errorId?: string }> = ({ typed, ...field }) => (

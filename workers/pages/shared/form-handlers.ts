@@ -10,13 +10,13 @@ import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Counts by IP address. Returns the page to answer with once the limit is reached, otherwise null. */
+/** Counts by IP address. Returns the page to respond with if the limit is reached, otherwise null. */
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
   const refused = applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
   return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/** Counts by account id (person, member or business). Returns the page to answer with once the limit is reached, otherwise null. */
+/** Counts by account ID (person, member or business). Returns the page to respond with if the limit is reached, otherwise null. */
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
   const refused = await enforceLimit(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");

@@ -1,4 +1,4 @@
-// Selects the language of a page: the reader's explicit choice first, then the preference of the browser.
+// Selects the language of a page: the reader's explicit choice first, then the browser's preference.
 
 export type Language = "en" | "es" | "fr-CA";
 
@@ -19,13 +19,13 @@ export const languageInfo: Readonly<Record<Language, LanguageInfo>> = {
 export const languages = Object.keys(languageInfo) as readonly Language[];
 const defaultLanguage: Language = "en";
 
-/** Matches a language tag by its primary subtag: every French tag selects the only French there is. */
+/** Matches a language tag by its primary subtag: every French tag selects the only French translation. */
 const matchLanguage = (tag: string): Language | null => {
   const primary = tag.toLowerCase().split("-")[0];
   return languages.find((language) => language.toLowerCase().split("-")[0] === primary) ?? null;
 };
 
-const maxLanguageRanges = 50; // no real browser sends more
+const maxLanguageRanges = 50; // real browsers never send more
 
 /** RFC 9110 12.5.4: the supported language with the highest weight; the first one named wins a tie. */
 const parseAcceptLanguage = (header: string): Language | null => {

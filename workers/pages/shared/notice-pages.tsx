@@ -1,5 +1,5 @@
-// Pages that explain why something cannot be shown and what to do next. None repeats anything from the request: an unknown and a misspelled
-// address get the same page.
+// Pages that explain why something cannot be shown and what to do next. They never repeat anything from the request: an unknown URL and a
+// misspelled one get the same page.
 import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
 import { isTemporaryFault } from "../../http/error-handler.ts";
@@ -70,7 +70,7 @@ export const renderAccountRateLimited = createWaitPageRenderer("busy");
 /** Too many form submissions from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** A form from another site, or one that no page here sends. */
+/** A form from another site, or one that pages of this site never send. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({ title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
 
@@ -79,13 +79,13 @@ export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> =>
   return renderNotice(c, "method_not_allowed", (messages) => ({ title: messages.readOnly, advice: messages.readOnlyAdvice }));
 };
 
-/** The databases are unavailable. Whether a change was saved shows when the page is loaded again. */
+/** The databases are unavailable. Reloading the page shows whether a change was saved. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
   return renderNotice(c, "storage_unavailable", (messages) => ({ title: messages.outage, advice: messages.outageAdvice }));
 };
 
-/** Classifies and logs errors as the API does, but answers with a page. */
+/** Classifies and logs errors as the API does, but responds with a page. */
 export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
   const outage = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "page", error: getErrorKind(error) });

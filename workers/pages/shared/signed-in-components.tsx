@@ -3,7 +3,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { CopyButton, Icon } from "./components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
-/** A context that every component of a realm's pages may rely on; `use` throws outside of it. */
+/** Creates a context that is always set for components of a realm's pages; `use` throws outside of it. */
 export const createRequiredContext = <T extends object>(name: string) => {
   const RequiredContext = createContext<T | null>(null);
   const use = (): T => {
@@ -96,7 +96,7 @@ export const DataTable: FC<DataTableProps> = ({ class: classes, caption, heading
 
 interface SecretSectionProps {
   readonly heading: string;
-  /** Null if the secret was shown before: only the heading and the children are rendered. */
+  /** Null if the secret was already shown: only the heading and the children are rendered. */
   readonly value: string | null;
   readonly label: string;
   readonly labelId?: string;

@@ -17,7 +17,7 @@ import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderCrossSiteBlocked } from "./notice-pages.tsx";
 
-/** What every signed-in page knows about its reader. */
+/** Information about the reader that every signed-in page has. */
 export interface SignedInRequest {
   readonly c: Context<AppEnv>;
   readonly services: Services;
@@ -34,11 +34,11 @@ interface SignedInRealm<R extends Realm, Extra extends object> {
   readonly realm: R;
   /** Begins the text that form tokens are derived from, so that a token of one realm is invalid in the other. */
   readonly formTokenPrefix: string;
-  /** Loads what the realm's pages need beyond a `SignedInRequest`. */
+  /** Loads the data that the realm's pages need beyond a `SignedInRequest`. */
   readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
-  /** Answers a page request without a session. */
+  /** Responds to a page request without a session. */
   readonly renderSignedOut: (c: Context<AppEnv>) => Promise<Response> | Response;
-  /** Where a form without a session redirects. */
+  /** The path that a form without a session redirects to. */
   readonly signedOutPath: string;
 }
 

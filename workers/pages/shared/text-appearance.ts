@@ -1,6 +1,6 @@
-// Finds what readers cannot see in a text: invisible characters, and letters of one alphabet that look like those of another. Names and
-// disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning is not a verdict:
-// most such text is legitimate.
+// Finds text that can mislead readers: invisible characters, and letters of one alphabet that look like those of another. Names and
+// disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
+// that a text is malicious: most such text is legitimate.
 
 /** `code` as in U+200B. */
 export interface InvisibleCharacter {

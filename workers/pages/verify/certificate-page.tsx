@@ -122,7 +122,7 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
   );
 };
 
-/** `list` is the member of the record that holds these names. An answer without names is rendered empty, because the record has it too. */
+/** `list` is the member of the record that holds these names. A group without names is rendered empty, as in the record. */
 const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (group) => (
   <div class="answer" data-list={group.list}>
     <h3>

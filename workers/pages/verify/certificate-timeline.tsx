@@ -23,7 +23,7 @@ import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/compone
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
-  /** Set if it does not follow from `at`. "counted" entries are sorted by `at` but show no time. */
+  /** Set if it does not follow from `at`. "counted" entries are sorted by `at` but do not show a time. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
   readonly details?: Child;
@@ -82,7 +82,7 @@ const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of })
   </p>
 );
 
-/** Withdrawals from single recipients of an active certificate. */
+/** Withdrawals for individual recipients of an active certificate. */
 const listEntityWithdrawalItems = (
   { page: { certificate }, apiBaseUrl, now }: TimelineProps,
   { messages, language }: PageContext,

@@ -1,4 +1,4 @@
-// The section that explains how to check a certificate without trusting this service: in the page, with common tools, with the verifier.
+// The section that explains how to check a certificate without trusting this service: in the page, with common tools, or with the verifier.
 import type { FC } from "hono/jsx";
 import { canonicalPreimageFromPublished, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
@@ -12,7 +12,7 @@ interface VerificationProps {
 }
 
 /**
- * Results of the checks besides the fingerprint: the issuer's signature, the ledger, and the attestations of others. client/proofs runs
+ * Results of the checks besides the fingerprint: the issuer's signature, the ledger, and third-party attestations. client/proofs runs
  * the evidence pack verifier on the embedded JSON and fills in the results.
  */
 const ProofResults: FC<VerificationProps> = ({ certificate, published, trust }) => {

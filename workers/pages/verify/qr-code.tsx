@@ -1,4 +1,4 @@
-// A page's URL as a QR code for printing. It is a single SVG path, because the Content Security Policy allows no inline styles.
+// A page's URL as a QR code for printing. It is a single SVG path, because the Content Security Policy does not allow inline styles.
 import encodeQR from "qr";
 import type { FC } from "hono/jsx";
 

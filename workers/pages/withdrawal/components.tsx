@@ -22,7 +22,7 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/** Removes the masked details of an erased person: nothing of them is shown, and no email can be sent. */
+/** Removes the masked details if the person's data was erased: they are not shown, and no email can be sent. */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 
@@ -50,7 +50,7 @@ export type PostedChoices = ReadonlyMap<string, string>;
 
 interface RecipientChoiceProps {
   readonly certificate: WithdrawableCertificate;
-  /** Keeps element ids unique when the page has several forms. */
+  /** Keeps element IDs unique when the page has several forms. */
   readonly formName: string;
   readonly chosen?: PostedChoices | undefined;
 }
@@ -89,7 +89,7 @@ export const PartialWithdrawalChoice: FC<RecipientChoiceProps> = ({ certificate,
   ) : null;
 };
 
-/** Hidden until the page script fills in the token of a withdrawal link (`manage_url`, or the link of an email with a code). */
+/** Hidden until the page script fills in the token of a withdrawal link (`manage_url`, or the link in an email with a code). */
 const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ certificate }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
@@ -121,7 +121,7 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
     id: <Hash value={certificate.id} bound="cert_id" />,
   };
   if (certificate.subjectErasedAt !== null) {
-    // No form can help: without stored details, there is nothing to verify the person against.
+    // A form cannot help: without stored details, the person cannot be verified.
     return (
       <>
         <p>
@@ -177,7 +177,7 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
     </>
   );
 
-/** Withdrawals from single recipients, one entry per withdrawal number with all its recipient names. */
+/** Withdrawals for individual recipients, one entry per withdrawal number with all its recipient names. */
 export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCertificate, "entitiesWithdrawn">) =>
   [...Map.groupBy(entitiesWithdrawn, ({ number }) => number).values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],

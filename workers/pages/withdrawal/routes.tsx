@@ -58,7 +58,7 @@ const savePendingWithdrawal = async (c: Context<AppEnv>, certId: CertId, note: W
   });
 };
 
-/** Other certificates of the same email address. Null unless this browser has verified the address. */
+/** Other certificates of the same email address. Null unless this browser has verified it. */
 const findOtherCertificates = async (c: Context<AppEnv>, certId: CertId) => {
   const { token } = await getPendingWithdrawal(c, certId);
   return token === null ? null : listOtherCertificatesByLink(c.var.services, certId, token);
@@ -74,7 +74,7 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** The ticked recipients, whose checkboxes are named by index. Null if none is ticked, which means all of them. */
+/** The selected recipients, whose checkboxes are named by index. Null if none is selected, which means all of them. */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
   const selected = entities.filter((_, index) => form.has(`entity.${index}`));
   return selected.length > 0 ? selected : null;
@@ -99,7 +99,7 @@ const handleCodeRequest = async (c: Context<AppEnv>, { form, certificate }: With
   return redirectTo(c, `/c/${certificate.id}/withdraw`);
 };
 
-/** Shows the current step: the scope if the address is verified, the code if one was requested, otherwise the address. */
+/** Shows the current step: the scope if the email address is verified, the code if one was requested, otherwise the email address. */
 const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
@@ -140,7 +140,7 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
     email,
     code,
     context: findWithdrawalContext(c),
-    scope: "certificate", // if the person has other certificates, nothing is withdrawn yet and the next page asks for the scope
+    scope: "certificate", // if the person has other certificates, the next page asks for the scope before anything is withdrawn
     entities: parseSelectedEntities(form, certificate),
     origin: null, // the form handler has checked it
     language: getPageLanguage(c),

@@ -56,7 +56,7 @@ const WithdrawalStep: FC<{ certificate: WithdrawableCertificate; heading: string
   );
 };
 
-/** Step 1 on a page of its own, for people who return to it or typed an invalid address. */
+/** Step 1 on its own page, for people who return to it or typed an invalid address. */
 export const emailPage = ({ messages: { withdraw: messages } }: PageContext, props: EmailFormProps): Page => ({
   title: messages.askTitle,
   hasError: props.error !== undefined,
@@ -134,7 +134,7 @@ const OtherCertificatesSummary: FC<{
   );
 };
 
-/** Step 3: chooses the scope. Shown once a code or an emailed link has verified the address. */
+/** Step 3: chooses the scope. Shown once a code or an emailed link has verified the email address. */
 export const withdrawalScopePage = (
   pageContext: PageContext,
   {
@@ -144,7 +144,7 @@ export const withdrawalScopePage = (
   }: {
     readonly certificate: WithdrawableCertificate;
     readonly token: string;
-    /** Other active certificates of the business with the same address. */
+    /** Other active certificates of the business with the same email address. */
     readonly others: OtherCertificates;
   },
 ): Page => {
@@ -174,7 +174,7 @@ export const withdrawalScopePage = (
   };
 };
 
-/** Certificates that stay active. Renders nothing unless this browser has verified the address. */
+/** Certificates that stay active. Renders nothing unless this browser has verified the email address. */
 const RemainingCertificates: FC<{ others: OtherCertificates | null; certificate: WithdrawableCertificate }> = ({ others, certificate }) => {
   const messages = usePageContext().messages.withdraw;
   if (others === null) return null;

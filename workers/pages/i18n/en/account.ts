@@ -1,4 +1,4 @@
-// Messages of the account pages of the app: confirming identity, agents, removals, data export, account deletion, in English.
+// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, in English.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages of the app (a person's own pages under /app), in English.
+// Messages for the app (a person's own pages under /app), in English.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages of the pages that connect an assistant and disconnect it, in English.
+// Messages for the pages that connect and disconnect an assistant, in English.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

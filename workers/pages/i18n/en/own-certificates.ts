@@ -1,4 +1,4 @@
-// Messages of the app's pages about consents given on forms, in English.
+// Messages for the app pages about consents given on forms, in English.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages of the business portal, in English.
+// Messages for the business portal, in English.
 export const messages = {
   error: "Error:",
   menu: "Menu: {page}",

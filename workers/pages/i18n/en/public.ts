@@ -1,5 +1,5 @@
-// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, in English.
-// The notes under `checks` repeat the texts the API gives for the same checks.
+// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, in English.
+// The notes under `checks` repeat the API's texts for the same checks.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

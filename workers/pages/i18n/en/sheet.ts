@@ -1,4 +1,4 @@
-// Messages of the consent sheet and of the page that stops a share, in English.
+// Messages for the consent sheet and for the page that stops a share, in English.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages of the app (a person's own pages under /app), in Spanish.
+// Messages for the app (a person's own pages under /app), in Spanish.
 import type { AppMessages } from "../en/app.ts";
 
 export const messages: AppMessages = {

@@ -1,4 +1,4 @@
-// Messages of the pages that connect an assistant and disconnect it, in Spanish.
+// Messages for the pages that connect and disconnect an assistant, in Spanish.
 import type { ConnectMessages } from "../en/connect.ts";
 
 export const messages: ConnectMessages = {

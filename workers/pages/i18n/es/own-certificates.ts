@@ -1,4 +1,4 @@
-// Messages of the app's pages about consents given on forms, in Spanish.
+// Messages for the app pages about consents given on forms, in Spanish.
 import type { OwnCertificateMessages } from "../en/own-certificates.ts";
 
 export const messages: OwnCertificateMessages = {

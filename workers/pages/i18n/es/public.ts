@@ -1,4 +1,4 @@
-// Messages of the public pages (certificate, verification, withdrawal, front page, notices) and of every page's frame, in Spanish.
+// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, in Spanish.
 import type { PublicMessages } from "../en/public.ts";
 
 export const messages: PublicMessages = {

@@ -1,4 +1,4 @@
-// Messages of the account pages of the app: confirming identity, agents, removals, data export, account deletion, in Canadian French.
+// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, in Canadian French.
 import type { AccountMessages } from "../en/account.ts";
 
 export const messages: AccountMessages = {

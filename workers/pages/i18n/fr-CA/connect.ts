@@ -1,4 +1,4 @@
-// Messages of the pages that connect an assistant and disconnect it, in Canadian French.
+// Messages for the pages that connect and disconnect an assistant, in Canadian French.
 import type { ConnectMessages } from "../en/connect.ts";
 
 export const messages: ConnectMessages = {

@@ -1,4 +1,4 @@
-// Messages of the app's pages about consents given on forms, in Canadian French.
+// Messages for the app pages about consents given on forms, in Canadian French.
 import type { OwnCertificateMessages } from "../en/own-certificates.ts";
 
 export const messages: OwnCertificateMessages = {

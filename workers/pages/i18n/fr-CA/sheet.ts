@@ -1,4 +1,4 @@
-// Messages of the consent sheet and of the page that stops a share, in Canadian French.
+// Messages for the consent sheet and for the page that stops a share, in Canadian French.
 import type { SheetMessages } from "../en/sheet.ts";
 
 export const messages: SheetMessages = {
