@@ -1,4 +1,4 @@
-// Schemas of the health check, the public keys and the trust document.
+// Schemas for the health check, the public keys and the trust document.
 import { z } from "@hono/zod-openapi";
 import { serviceVersion } from "../../http/openapi.ts";
 import { timeSchema } from "../../http/wire.ts";

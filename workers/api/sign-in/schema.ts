@@ -1,4 +1,4 @@
-// Schemas, examples and mapper of sign-in.
+// Schemas, examples and mapper for sign-in.
 import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { realms } from "../../../core/access/session.ts";
@@ -41,7 +41,7 @@ export const consumerUserExample = {
 };
 export const userSchema = z
   .object({
-    id: z.string().openapi({ description: "Id of the user, prefix `mem_` for a member and `con_` for a consumer." }),
+    id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or `con_` for a consumer." }),
     email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
     role: z.enum(["owner", "member"]).nullable().openapi({ description: "Role in the business; `null` for a consumer." }),
