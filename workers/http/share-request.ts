@@ -41,7 +41,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. A key followed by \`?\` is optional for the person.`,
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,

@@ -185,7 +185,7 @@ const listBusinessTokensRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/agent-tokens",
   operationId: "listBusinessAgentTokens",
-  summary: "List agent tokens of a business",
+  summary: "List agent tokens for a business",
   description: "Returns the active tokens of all members. The audit trail shows how they were used.",
   middleware: portalGuard(),
   responses: {
@@ -197,7 +197,7 @@ const revokeBusinessTokenRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/agent-tokens/{token_id}",
   operationId: "revokeBusinessAgentToken",
-  summary: "Revoke an agent token of a business",
+  summary: "Revoke an agent token for a business",
   description: "Takes effect on the next request. Members can revoke their own tokens; owners can revoke any token in the business.",
   middleware: portalGuard(),
   request: { params: tokenParam },

@@ -127,7 +127,7 @@ const issueCertificateRoute = createRoute({
     plan_required: "Live certificates require the Enterprise plan.",
     forbidden: "The API key and the client ID belong to different businesses, or a test key was used with a live client.",
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the verified origins of the client.",
+      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the client's verified origins.",
     storage_unavailable:
       "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },

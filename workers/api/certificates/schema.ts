@@ -106,7 +106,7 @@ const describedHashSchema = (input: string) => hashSchema.openapi({ description:
 const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
 const certificateEnvironmentSchema = z
   .enum(["live", "sandbox"])
-  .openapi({ description: "Sandbox certificates are for testing and prove nothing." });
+  .openapi({ description: "Sandbox certificates are for testing and have no evidentiary value." });
 const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person withdrew consent." });
 const textMapSchema = z.record(z.string(), z.string());
 const verifyUrlSchema = z.string().openapi({ format: "uri", description: "URL of the certificate's public page." });
@@ -197,7 +197,7 @@ export const anchorSchema = z
     status: z
       .enum(["pending", "anchored"])
       .openapi({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
-    event: z.string().openapi({ description: "Anchored event, for example `certificate.issued`." }),
+    event: z.string().openapi({ description: "Event that was anchored, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()
@@ -221,7 +221,7 @@ export const anchorSchema = z
       .object({
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         signed_root: z.string().openapi({ description: "Ledger checkpoint that third parties attested, with witness cosignatures." }),
-        inclusion_proof: namesSchema.openapi({ description: "Inclusion proof of the statement in that checkpoint, as base64 hashes." }),
+        inclusion_proof: namesSchema.openapi({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
         time: nullableSchema(timestampSchema).openapi({ description: "Time of the attestation, from an independent clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
@@ -414,7 +414,7 @@ const evidenceSchema = z
 // Extends the unnamed schema: `allOf` with a named one could not change the type of `subject` and `policies`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMapSchema.openapi({ description: "The person's details as typed. Personal data. Empty once erased." }),
+    subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
     subject_salts: textMapSchema.openapi({
       description: "Salt for each field's commitment. Use it to prove one field without disclosing the others.",
     }),
@@ -542,7 +542,7 @@ export const evidenceBundleSchema = z
     views: z.array(certificateViewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-      .openapi({ description: "Issuer keys, as at /.well-known/svc-trust.json." }),
+      .openapi({ description: "Issuer keys, as published at /.well-known/svc-trust.json." }),
     signature: signatureSchema,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })

@@ -119,7 +119,7 @@ const withdrawalRequestSchema = z
 
 const withdrawalResultSchema = z
   .object({
-    withdrawn: z.int().openapi({ description: "Number of certificates withdrawn so far." }),
+    withdrawn: z.int().openapi({ description: "Number of certificates for which consent has been withdrawn so far." }),
     pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent. All certificates in this request have the same time"),
     cert_id: z.string().nullable().openapi({ description: "ID of the certificate with scope `certificate`, otherwise `null`." }),
@@ -152,7 +152,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificatesNamingYou",
   summary: "List a business's certificates that name you",
   description:
-    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificate that names you.",
+    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificates that name you.",
   middleware: consumerGuard(),
   request: { params: businessIdParamSchema, query: certificateListQuerySchema },
   responses: {

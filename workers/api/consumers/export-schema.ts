@@ -38,7 +38,7 @@ export const accountExportSchema = z
     agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
       description: "Your active agent tokens, without the token values.",
     }),
-    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt of each share, as ISO/IEC TS 27560 JSON-LD." }),
+    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
   })
   .openapi("AccountExport");
 

@@ -126,7 +126,7 @@ const contactResultsSchema = z
       }),
     ),
   })
-  .openapi("ContactResults", { description: "Results in the order of `subjects`." });
+  .openapi("ContactResults", { description: "Results in the same order as `subjects`." });
 
 const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof contactResultsSchema> => ({
   results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({

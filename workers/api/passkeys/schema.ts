@@ -80,7 +80,7 @@ export const passkeySchema = z
     last_used: z.string().nullable().openapi({ format: "date", description: "Date (UTC) of the last sign-in; `null` if never used." }),
     backed_up: z
       .boolean()
-      .openapi({ description: "Whether your passkey manager has a backup, so you can lose the device without losing the passkey." }),
+      .openapi({ description: "Whether your passkey manager backs up the passkey, so that you keep it even if you lose the device." }),
   })
   .openapi("Passkey");
 

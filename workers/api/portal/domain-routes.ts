@@ -44,7 +44,7 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified in another way." }),
+    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified another way." }),
     expires_at: timeSchema.nullable().openapi({ description: "Deadline to verify a pending domain." }),
     methods: z
       .object({

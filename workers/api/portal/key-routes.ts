@@ -80,7 +80,7 @@ const clientRequestSchema = z
     name: nameSchema,
     environment: environmentSchema
       .default("live")
-      .openapi({ description: "Certificates of a sandbox client are for testing and prove nothing." }),
+      .openapi({ description: "Certificates from a sandbox client are for testing and have no evidentiary value." }),
   })
   .openapi("ClientRequest");
 

@@ -40,7 +40,7 @@ const removalRequestSchema = z
       .min(1)
       .max(50)
       .nullish()
-      .openapi({ description: `Data brokers to ask. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
+      .openapi({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
     authorize: z.literal(true).openapi({ description: "Must be `true`: you authorize us to act on your behalf." }),
     notes: z.string().max(2_000).nullish().openapi({ description: "Notes for our team, one line of at most 500 characters." }),
   })

@@ -69,7 +69,7 @@ const authorizeShareRoute = createRoute({
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
-    303: { description: "Redirect of browser navigation to the consent sheet." },
+    303: { description: "Redirects browser navigation to the consent sheet." },
     200: successResponse("The validated request.", "AuthorizeAnswer", wire.authorizedRequestSchema, wire.authorizedRequestExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
@@ -113,7 +113,7 @@ const grantSandboxShareRoute = createRoute({
   method: "post",
   path: "/v1/share/sandbox-consent",
   operationId: "grantSandboxShare",
-  summary: "Share fields of a test person",
+  summary: "Share a test person's fields",
   description:
     "Same as `POST /v1/share/consent` for sandbox clients, without a session. A test person with fictional details gives consent.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),

@@ -320,7 +320,7 @@ export const shareSchema = z
     superseded_by: z.string().nullable().openapi({ description: "ID of the share that renewed this one." }),
     cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
     last_delivered_at: describedTime(
-      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Only in responses to the person",
+      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Included only in responses to the person",
     )
       .nullable()
       .optional(),

@@ -21,7 +21,7 @@ export const signInCodeVerificationSchema = z
     name: z
       .string()
       .nullish()
-      .openapi({ description: "Your name, at most 200 characters. Stored at the first sign-in of a consumer.", example: "Pat Example" }),
+      .openapi({ description: "Your name, at most 200 characters. Stored when a consumer first signs in.", example: "Pat Example" }),
   })
   .openapi("CodeProof");
 
@@ -45,7 +45,7 @@ export const userSchema = z
     email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
     role: z.enum(["owner", "member"]).nullable().openapi({ description: "Role in the business; `null` for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "Business of the member; `null` for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "ID of the member's business; `null` for a consumer." }),
   })
   .openapi("SignedInUser");
 

@@ -93,7 +93,10 @@ export const updateWebhookSchema = z
     status: z
       .enum(["enabled", "disabled"])
       .optional()
-      .openapi({ description: "`disabled` holds events back; they are sent when you enable the endpoint again.", example: "enabled" }),
+      .openapi({
+        description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
+        example: "enabled",
+      }),
   })
   .openapi("WebhookChange");
 
@@ -142,7 +145,7 @@ export const webhookSchema = z
     consecutive_failures: z.int().nullable().openapi({ description: "Failed attempts since the last success; `null` if unavailable." }),
     failing_since: timeSchema.nullable().openapi({ description: "When the first of these failures occurred." }),
     backlog: z.int().nullable().openapi({ description: "Number of pending and retrying deliveries." }),
-    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog happened." }),
+    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog occurred." }),
   })
   .openapi("Webhook");
 export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
