@@ -1,5 +1,5 @@
-// The closed list of refusal codes and the one sentence each shows to the caller: the subject, the rule and what to do. Sentences are
-// constants that never repeat input, so an error carries no personal data and no markup and cannot be used to guess secrets.
+// The closed list of refusal codes, each with the message shown to the caller: the subject, the rule and what to do. Messages are
+// constants that never repeat input, so an error never contains personal data or markup and cannot be used to guess secrets.
 // HTTP statuses are in workers/http/statuses.ts.
 
 export const refusals = {

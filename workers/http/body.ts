@@ -1,4 +1,4 @@
-// Reads JSON request bodies: limited in size, strictly decoded and parsed as I-JSON. Hono's bodyLimit is not used because it answers
+// Reads JSON request bodies: limited in size, strictly decoded and parsed as I-JSON. Hono's bodyLimit is not used because it responds
 // while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
 import { concatBytes } from "../../core/bytes.ts";
 import { parseIJson } from "../../core/i-json.ts";
@@ -6,9 +6,9 @@ import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
 
-export const maxBodyBytes = 256 * 1_024; // many times a disclosure of 20,000 characters with 1,000 recipients
+export const maxBodyBytes = 256 * 1_024; // many times the size of a 20,000-character disclosure with 1,000 recipients
 
-/** The body, or null when it is longer than `maxBytes`. The rest is read and dropped so that the caller gets a response, not a reset. */
+/** Returns the body, or null if it is longer than `maxBytes`. The rest is read and dropped so that the caller gets a response. */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<
 export const requestMediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** The error message for unacceptable Content-Type or Content-Encoding headers; null when both are acceptable. */
+/** Returns the error message for unacceptable Content-Type or Content-Encoding headers; null if both are acceptable. */
 const findEncodingError = ({ headers }: Request, accepted: readonly string[]): string | null => {
   if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
   const rule = `must be ${accepted.join(" or ")}`;
@@ -39,7 +39,7 @@ const findEncodingError = ({ headers }: Request, accepted: readonly string[]): s
   return hasOtherCharset ? "Content-Type: the charset must be UTF-8." : null;
 };
 
-/** Passes the checked body on as `application/json`, so that Hono and zod read it in the usual way. */
+/** Passes the validated body on as `application/json`, so that Hono and zod read it in the usual way. */
 const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request => {
   const headers = new Headers(request.headers);
   headers.set("content-type", "application/json");
@@ -71,7 +71,7 @@ const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRe
 
 const invalidInputMessage = "The message names the input and the rule.";
 
-/** Accepts only `application/json`, which no form on another site can send. */
+/** Accepts only `application/json`, which forms on other sites cannot send. */
 export const jsonBody = requireJson(["application/json"], false, invalidInputMessage);
 
 /** Also accepts JSON as `text/plain`: the page script sends it so that no CORS preflight delays a submission. */
@@ -81,4 +81,4 @@ export const jsonOrTextBody = requireJson(["application/json", "text/plain"], fa
 export const optionalJsonBody = requireJson(["application/json"], true, invalidInputMessage);
 
 /** For routes without input: a JSON body is accepted and ignored. */
-export const noBody = requireJson(["application/json"], true, "There is a body and it is not valid JSON; this route needs none.");
+export const noBody = requireJson(["application/json"], true, "The body is not valid JSON. This route does not need a body.");

@@ -8,7 +8,7 @@ import type { ClaimedRequest } from "../operations/access/idempotency.ts";
 import type { Services } from "../platform/platform.ts";
 
 export interface RequestCaller {
-  /** Id of the API key, the user or the agent token. */
+  /** ID of the API key, the user or the agent token. */
   readonly id: string;
   /** Null for a consumer. */
   readonly businessId: string | null;
@@ -25,7 +25,7 @@ export interface AppEnv {
     language: MailLanguage;
     /** Code of the refusal in the response, for the log. */
     refused?: RefusalCode;
-    /** The parsed body, once it was read and is valid JSON; used to record refused requests. */
+    /** The parsed body, set after it has been read and is valid JSON; used to record refused requests. */
     sent?: unknown;
     /** The authenticated caller, for the log and for idempotency keys. */
     caller?: RequestCaller;
@@ -44,7 +44,7 @@ export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** Behind the portal guard: a member of a business that may read. */
+/** Behind the portal guard: a member of a business whose status allows reading. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }

@@ -1,11 +1,11 @@
-// Attributes of every cookie except the language cookie: whole host, not readable by scripts, and SameSite=Lax, so links from other
-// sites send it but forms do not.
+// Attributes for every cookie except the language cookie: sent to the whole host, not readable by scripts, and SameSite=Lax, so that
+// links from other sites send the cookie but forms do not.
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { AppEnv, RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
-/** Browsers refuse `__Host-` cookies over plain http, so development over http does without the prefix. */
+/** Browsers refuse `__Host-` cookies over plain http, so the prefix is left out in development over http. */
 export const cookieOptions = (c: RequestContext) =>
   isPlainHttp(c)
     ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)

@@ -1,5 +1,5 @@
-// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. Paths without a rule
-// are not readable by web pages of other origins.
+// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. Responses on
+// paths without a rule cannot be read by pages on other origins.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -35,7 +35,7 @@ const appCors = cors({
 });
 const deniedCors = cors({ ...corsOptions, origin: () => null });
 
-/** Only pages of the app may read the response, with the session cookie. */
+/** Only the app's pages may read the response, with the session cookie. */
 const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
   isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
 );

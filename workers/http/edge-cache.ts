@@ -1,4 +1,4 @@
-// Cloudflare's cache in front of log tiles and entries, which never change under their URL: repeated requests do not reach the Durable
+// Cloudflare's cache in front of log tiles and entries, which never change at their URL: repeated requests do not reach the Durable
 // Object. Only responses marked public and immutable are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";

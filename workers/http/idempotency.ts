@@ -1,5 +1,6 @@
-// The header Idempotency-Key: the same caller, route, key and body within 24 hours are one request; a repeat gets the saved response.
-// `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeat is authorized and counted like any call.
+// The Idempotency-Key header. Within 24 hours, requests with the same caller, route, key and body count as one: a repeat gets the saved
+// response. `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeat is authorized and counted like any
+// other request.
 // Handlers that commit one batch pass `saveIdempotentResponse` to their operation, so the response is saved in the same batch.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -20,15 +21,15 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Id of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
+/** ID of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
 };
 
 /**
- * The caller that owns the idempotency key, and an id in the shard that stores it. Unauthenticated callers are told apart by network
- * address rather than by cookie, because the first response may be the one that sets the cookie.
+ * The caller that owns the idempotency key, and an ID in the shard that stores it. Unauthenticated callers are distinguished by
+ * IP address rather than by cookie, because the first response may be the one that sets the cookie.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -37,7 +38,7 @@ const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<Idem
   return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Returns statements that save the response in the batch of the change; undefined for a request without a key. */
+/** Returns statements that save the response in the same batch as the change; undefined for a request without a key. */
 export const saveIdempotentResponse = <T>(
   c: RequestContext,
   status: number,
@@ -72,7 +73,7 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
   },
 );
 
-/** Runs a request with an Idempotency-Key once; repeats it from the saved response. 409 for another body or a request in progress. */
+/** Runs a request with an Idempotency-Key once; repeats it from the saved response. 409 for a different body or a request in progress. */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,
   createMiddleware<AppEnv>(async (c, next) => {

@@ -22,7 +22,7 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
   );
 };
 
-const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter breaks a rule. The message names both." } };
+const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message names the parameter and the rule." } };
 
 /**
  * Returns a `createRoute` for the routes of one tag. A route describes what its handler accepts, returns and refuses; its guards add
@@ -54,12 +54,12 @@ const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodEr
   return isRepeated ? `${name}: must not be repeated.` : describeSchemaError(error);
 };
 
-/** Creates the app for a group of routes. Schema errors become `invalid_request`, or 404 for an id in the path. */
+/** Creates the app for a group of routes. Schema errors become `invalid_request`, or 404 for an ID in the path. */
 export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // Ids are the only path parameters with a rule.
+      // IDs are the only path parameters with a rule.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
@@ -73,7 +73,7 @@ const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {
     type: "http",
     scheme: "bearer",
     description:
-      "`Authorization: Bearer sk_live_…`, or `sk_test_…` for sandbox records. An API key belongs to one business and gives access to its records only. It is shown once, when you create it. Limit: 120 requests per minute. While a payment is past due, the key is read-only.",
+      "`Authorization: Bearer sk_live_…`, or `sk_test_…` for sandbox records. An API key belongs to one business and gives access only to its records. It is shown once, when you create it. Limit: 120 requests per minute. While a payment is past due, the key is read-only.",
   });
 
   app.openAPIRegistry.registerComponent("securitySchemes", "session", {
@@ -95,11 +95,11 @@ const introduction = `Turns form submissions into consent certificates that anyo
 
 **Rate limits.** Rate-limited routes return \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds). Above the limit they return 429 with \`Retry-After\`.
 
-**Idempotency.** To retry a POST safely, send an \`Idempotency-Key\` header: 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens. A repeat within 24 hours with the same key and body changes nothing and returns the same data with \`Idempotency-Replayed: true\`. A repeat with another body, or while the first request is still running, returns 409 \`idempotency_conflict\`. Keys are scoped to the caller and the path. A refused request does not use up its key. These routes ignore the header: \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the passkey options.
+**Idempotency.** To retry a POST safely, send an \`Idempotency-Key\` header: 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens. Repeating a request within 24 hours with the same key and body changes nothing and returns the same data with \`Idempotency-Replayed: true\`. Repeating the key with a different body, or while the first request is still running, returns 409 \`idempotency_conflict\`. Keys are scoped to the caller and the path. A refused request does not use up its key. These routes ignore the header: \`verify-code\`, \`logout\`, \`certs/search\`, \`reveal\`, \`passkey/verify\` and the passkey options.
 
-**Versioning.** The version is in the path. Within /v1, changes only add to the API: ignore keys you do not know.`;
+**Versioning.** The version is in the path. Within /v1, changes only add to the API: ignore keys you do not recognize.`;
 
-/** Returns the OpenAPI document. `apiOrigin` becomes its server address. */
+/** Returns the OpenAPI document. `apiOrigin` becomes its server URL. */
 export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): object => {
   describeCredentials(app);
   return app.getOpenAPI31Document({

@@ -2,14 +2,14 @@
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
 
-/** `max` characters of base64url without padding. */
+/** At most `max` characters of base64url without padding. */
 const base64UrlSchema = (max: number) =>
   z
     .string()
     .max(max)
     .regex(/^[A-Za-z0-9_-]+$/, "must be base64url");
 
-/** Base64url of 1,023 bytes, the longest credential id that WebAuthn allows. */
+/** Base64url of 1,023 bytes, the longest credential ID that WebAuthn allows. */
 const credentialIdSchema = base64UrlSchema(1_364);
 /** A few hundred bytes in practice; one or two kilobytes with an RSA key. */
 const credentialPartSchema = base64UrlSchema(16_384);

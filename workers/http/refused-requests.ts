@@ -1,5 +1,5 @@
-// Records refused requests for the business they concern, after the response, so that a developer with a request id can see the reason.
-// Only codes, ids and the hosts of two URLs are stored, nothing else of the input.
+// Records refused requests for the business they concern, after the response, so that a developer with a request ID can see the reason.
+// Only codes, IDs and the hosts of two URLs are stored, and nothing else from the input.
 import type { Context } from "hono";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
@@ -7,7 +7,7 @@ import { recordRefusedRequest } from "../operations/portal/record-refused-reques
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 
-/** Not recorded: the reason is obvious, and recording would add work to every request of a flood. */
+/** Not recorded: the reason is obvious, and recording would add work to every request during a flood. */
 const unrecordedCodes: ReadonlySet<RefusalCode> = new Set(["rate_limited"]);
 
 const getHost = (url: unknown): string | null => {

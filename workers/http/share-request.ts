@@ -10,13 +10,13 @@ import type { ShareRequest } from "../operations/shares/authorize-share-request.
 export const challengeSchema = z
   .string()
   .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
-  .openapi({ description: "S256 challenge of RFC 7636.", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+  .openapi({ description: "S256 challenge (RFC 7636).", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
 export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only supported method.", example: "S256" });
 export const stateSchema = z.string().max(512).openapi({ description: "Returned unchanged." });
 export const clientIdSchema = z
   .string()
   .max(64)
-  .openapi({ description: "The business's public client id.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
+  .openapi({ description: "The business's public client ID.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
 export const originSchema = z
   .string()
   .max(300)
@@ -41,7 +41,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .openapi({
-      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. A key followed by \`?\` is optional for the person.`,
+      description: `Field keys and groups, separated by spaces or commas: ${contactKeys.join(", ")}; ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -59,7 +59,7 @@ export const authorizeQuerySchema = z.object({
       minimum: 1,
       maximum: maxDurationDays,
       default: defaultDurationDays,
-      description: "Days of 24 hours.",
+      description: "Duration in days of 24 hours.",
     }),
   disclosure_text: disclosureSchema.optional(),
   locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),

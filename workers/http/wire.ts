@@ -10,12 +10,12 @@ export const idempotencyKeyRule = "must be 1 to 64 letters (A-Z, a-z), digits, u
 
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
 const requestIdSchema = z.string().openapi({
-  description: "Id of this request. Include it when you contact support. Also sent in the `X-Request-Id` header.",
+  description: "ID of this request. Include it when you contact support. Also sent in the `X-Request-Id` header.",
   example: exampleRequestId,
 });
 
 export const idempotencyKeySchema = (
-  description = "Makes retries safe for 24 hours. A repeat with the same key and body changes nothing and returns the first response with `Idempotency-Replayed: true`.",
+  description = "Makes retries safe for 24 hours. Repeating the request with the same key and body changes nothing and returns the first response with `Idempotency-Replayed: true`.",
 ) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().openapi({ description, example: "order-1042" });
 
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });
@@ -59,19 +59,19 @@ export const limitSchema = (preset: number, max: number) =>
       type: "integer",
       minimum: 1,
       default: preset,
-      description: `Items per page, at most ${max}. Larger values count as ${max}.`,
+      description: `Items per page, at most ${max}. Larger values are treated as ${max}.`,
     });
 
-/** An id that `parseId` accepts. */
+/** An ID that `parseId` accepts. */
 export const idSchema = <Id extends string>(parseId: (text: string) => Id | null, rule: string) =>
   z
     .string()
     .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** An id in a path. `createApi` refuses a malformed one with 404, like an unknown one. */
+/** An ID in a path. `createApi` refuses a malformed one with 404, like an unknown one. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
-  idSchema(parseId, "must be an id").openapi({ type: "string", description, example });
+  idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 
 /** The envelope of a successful JSON response; `name` is its schema name in the OpenAPI document. */
 export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
@@ -166,8 +166,8 @@ const failureSchema = z
   .openapi("Failure");
 
 /**
- * Describes the failures of a route, grouped by HTTP status, with an example for each code. `when` replaces the general message of a
- * code by the case that applies to the route.
+ * Describes the failures of a route, grouped by HTTP status, with an example for each code. `when` replaces a code's general
+ * message with the case that applies to the route.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
@@ -206,7 +206,7 @@ const unitNames: Readonly<Record<string, readonly [singular: string, plural: str
 const formatBound = (bound: number | bigint, origin: string, side: "most" | "least"): string =>
   `must ${origin === "array" ? "have" : "be"} at ${side} ${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
-/** The message of a broken rule for which the schema gives none of its own. */
+/** The message for a broken rule if the schema does not define one. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return "is required";
   if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;

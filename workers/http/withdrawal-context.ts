@@ -11,13 +11,13 @@ const contextBytes = 32;
 const contextPattern = /^[A-Za-z0-9_-]{43}$/;
 const cookieMaxAgeSeconds = 86_400; // 24 hours
 
-/** The context id in the cookie; null when this browser has not requested a code. */
+/** The context ID in the cookie; null when this browser has not requested a code. */
 export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   const value = findCookie(c, withdrawalCookieName);
   return value !== undefined && contextPattern.test(value) ? value : null;
 };
 
-/** Returns the existing context id or a new one. The cookie is set either way, so the response does not reveal whether one existed. */
+/** Returns the existing context ID or a new one. The cookie is set either way, so the response does not reveal whether one existed. */
 export const ensureWithdrawalContext = (c: Context<AppEnv>): string => {
   const context = findWithdrawalContext(c) ?? toBase64Url(c.var.services.random(contextBytes));
   setCookie(c, withdrawalCookieName, context, { ...cookieOptions(c), maxAge: cookieMaxAgeSeconds });

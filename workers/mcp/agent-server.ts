@@ -86,7 +86,7 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
-/** The agent, or the 401 or 429 response. Malformed tokens are refused without a lookup; lookups of unknown tokens are limited by address. */
+/** The agent, or the 401 or 429 response. Malformed tokens are refused without a lookup; unknown tokens are rate-limited by IP address. */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
   const { services, ip } = c.var;
   const token = parseBearerToken(c);
@@ -105,7 +105,7 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls of a request or none; returns the 429 response or null. Revision 2026-07-28 defines no error code for rate limits and
+ * Counts all calls in a request or none; returns the 429 response or null. Revision 2026-07-28 defines no error code for rate limits and
  * reserves the range that earlier revisions used, so `isModern` responses use the code 429.
  */
 const checkCallLimit = async (
@@ -175,7 +175,7 @@ const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResp
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);
-  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // revision 2026-07-28 has no batches
+  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // no batches in revision 2026-07-28
   if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");

@@ -23,7 +23,7 @@ export interface CompletedToolCall {
   readonly handOverUrl: string | null;
 }
 
-/** The context of a tool of any realm. */
+/** Context for a tool in any realm. */
 export type AnyToolContext = ToolContext<Realm>;
 
 export interface ToolCall {

@@ -9,7 +9,10 @@ const isLoopbackOrigin = (origin: string): boolean => {
   return url !== null && url.origin === origin && loopbackHosts.has(url.hostname);
 };
 
-/** In production only our own origins, or none. In development also loopback origins, but only for loopback hosts and the agent server's. */
+/**
+ * Production allows our own origins or no Origin header. Development also allows loopback origins, but only if the requested host is a
+ * loopback host or the agent server's.
+ */
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;
   const origin = c.req.header("origin");

@@ -35,7 +35,7 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/** A retry with `inputResponses` returns the current state whatever the person answered: opening a page is not a decision. */
+/** A retry with `inputResponses` returns the current state regardless of the person's answer: opening a page is not a decision. */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;

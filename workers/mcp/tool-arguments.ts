@@ -32,7 +32,7 @@ export const shareIdArgument = z
   .max(64, `must be a share id; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
-/** The same for an unknown id, another person's share and a malformed id. */
+/** The same for an unknown ID, another person's share and a malformed ID. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
 /** Keys of a share whose text was written by third parties. */

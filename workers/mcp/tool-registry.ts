@@ -17,7 +17,7 @@ export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realm
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** For whom and in which revision a tool is listed. The person decides about shares at `appUrl`. */
+/** The realm and protocol revision for which tools are listed. The person decides about shares at `appUrl`. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;
@@ -27,7 +27,7 @@ export interface ToolListing {
 const getHandOver = ({ handOver }: Tool, { realm, isLater }: Omit<ToolListing, "appUrl">) =>
   isLater && realm === "consumer" ? handOver : undefined;
 
-/** The arguments of a tool, which depend on realm and revision. */
+/** The arguments of a tool, which depend on the realm and revision. */
 export const getInputSchema = (tool: Tool, listing: Omit<ToolListing, "appUrl">): z.ZodObject =>
   getHandOver(tool, listing)?.inputSchema ?? tool.inputSchema;
 
@@ -50,9 +50,9 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
   return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
-const openAtSchema = { type: "string", description: "Where the person finds this share; only they can open it." };
+const openAtSchema = { type: "string", description: "URL where the person finds this share; only they can open it." };
 
-/** A tool in revision 2026-07-28. The output schema allows additional keys, so that new ones break no client. */
+/** A tool in revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients. */
 export const modernToolToWire = (
   tool: Tool,
   listing: ToolListing,

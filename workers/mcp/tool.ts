@@ -1,5 +1,5 @@
-// The interface of tools: descriptions per realm, arguments, and the function that runs with the token's principal. Beyond its realms a
-// tool does not decide who may call it; the principal always comes from the token.
+// The interface of tools: descriptions per realm, arguments, and the function that runs with the token's principal. Apart from its realms,
+// a tool does not decide who may call it; the principal always comes from the token.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -43,7 +43,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
 export interface HandOver {
   /** The arguments of the tool, including the one that requests the page. */
   readonly inputSchema: z.ZodObject;
-  /** Null if the page was not requested. The path contains only a record id. */
+  /** Null if the page was not requested. The path contains only a record ID. */
   readonly getPath: (toolArguments: Readonly<Record<string, unknown>>) => string | null;
 }
 

@@ -36,9 +36,11 @@ describe("parseLimits", () => {
   });
 
   test.each(["", "5", "5/", "/10", "0/10", "5/0", "-5/10", "5.5/10", "5/10 ", "5/10/2", "1e3/10", "five/ten", "12345678/10"])(
-    "reports the setting %j as a fault",
+    "reports the setting %j with its value and the allowed range",
     (text) => {
-      expect(read({ LIMIT_VERIFY_PER_IP: text }).faults).toEqual(["LIMIT_VERIFY_PER_IP"]);
+      expect(read({ LIMIT_VERIFY_PER_IP: text }).faults).toEqual([
+        `LIMIT_VERIFY_PER_IP="${text}" (must be <count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999)`,
+      ]);
     },
   );
 });

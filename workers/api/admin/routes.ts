@@ -1,5 +1,5 @@
 // Operator routes (docs/operate/admin-commands.md). They are not in the OpenAPI document. The deployment stores only the hash of the
-// admin token; without one, every operator route returns 404.
+// admin token; if none is set, every operator route returns 404.
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseBusinessId, parseRemovalId } from "../../../core/ids.ts";
@@ -20,7 +20,7 @@ import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts"
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
-/** Comparing SHA-256 hashes reveals nothing about the token through timing. */
+/** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
 const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   const { services, ip } = c.var;
   const { adminTokenHash } = services.config;
@@ -41,7 +41,7 @@ const entitlementUpdateSchema = z
     error: "is required unless you send plan",
   });
 
-const businessParam = z.object({ business_id: idSchema(parseBusinessId, "must be an id") });
+const businessParam = z.object({ business_id: idSchema(parseBusinessId, "must be an ID") });
 
 const createRoute = createRouteFactory("admin");
 
@@ -67,7 +67,7 @@ const updateRemovalRoute = createRoute({
   path: "/v1/admin/removals/{removal_id}",
   middleware: combineGuards<AppEnv>(requireOperator, jsonBody),
   request: {
-    params: z.object({ removal_id: idSchema(parseRemovalId, "must be an id") }),
+    params: z.object({ removal_id: idSchema(parseRemovalId, "must be an ID") }),
     body: requestBody(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
   },
 });

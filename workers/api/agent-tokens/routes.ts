@@ -1,4 +1,4 @@
-// Agent tokens (SPEC Agent server): people create, list and revoke their own; an owner can also revoke those of other members.
+// Agent token routes (SPEC Agent server). People create, list and revoke their own tokens; owners can also revoke other members' tokens.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { realms } from "../../../core/access/session.ts";
@@ -22,12 +22,12 @@ const agentTokenRequestSchema = z
 const exampleTokenId = "tok_00k3v9d2m4q8x1c7b5n0t6w2h9";
 
 const tokenParam = z.object({
-  token_id: z.string().openapi({ description: "Id of the token, prefix `tok_`.", example: exampleTokenId }),
+  token_id: z.string().openapi({ description: "ID of the token. Starts with `tok_`.", example: exampleTokenId }),
 });
 
 const realmSchema = z.enum(realms).openapi({ description: "Realm whose records the token can access: `consumer` or `business`." });
 const commonFields = {
-  id: z.string().openapi({ description: "Id of the token, prefix `tok_`. Audit entries refer to the token by it." }),
+  id: z.string().openapi({ description: "ID of the token. Starts with `tok_`. Audit entries refer to the token by this ID." }),
   realm: realmSchema,
   name: z.string().nullable().openapi({ description: "Label of the token, or `null`." }),
   created_at: timeSchema,
@@ -35,13 +35,13 @@ const commonFields = {
 };
 
 const createdTokenSchema = z
-  .object({ ...commonFields, token: z.string().openapi({ description: "The token, prefix `pat_`. It is shown only once." }) })
+  .object({ ...commonFields, token: z.string().openapi({ description: "The token. Starts with `pat_`. It is shown only once." }) })
   .openapi("MintedAgentToken");
 
 const connectedClientSchema = z
   .object({
-    name: z.string().nullable().openapi({ description: "Name the client gave itself; `null` if it cannot be shown safely." }),
-    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if the client only identified itself." }),
+    name: z.string().nullable().openapi({ description: "Name that the client reported; `null` if it is not safe to display." }),
+    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if no host does." }),
     verified: z.boolean().openapi({ description: "Whether a host vouches for the client." }),
   })
   .openapi("ConnectedClient");
@@ -54,12 +54,12 @@ const listedTokenFields = {
   client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` for a minted token." }),
   redirect_host: z.string().nullable().openapi({
     description:
-      "Where the client received its access: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app. `null` for a minted token.",
+      "Where the authorization code was sent: a host, `127.0.0.1` or `localhost` for the person's own machine, or an app. `null` for a minted token.",
   }),
   last_used_at: z
     .string()
     .nullable()
-    .openapi({ format: "date", description: "Day (UTC) of the last tool call with this token; `null` if never used." }),
+    .openapi({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
 };
 
 export const consumerTokensSchema = z
@@ -69,14 +69,17 @@ const businessTokensSchema = z
   .object({
     agent_tokens: z
       .array(
-        z.object({ ...listedTokenFields, member_id: z.string().openapi({ description: "Member who owns the token, prefix `mem_`." }) }),
+        z.object({
+          ...listedTokenFields,
+          member_id: z.string().openapi({ description: "ID of the member who owns the token. Starts with `mem_`." }),
+        }),
       )
       .openapi({ description: "Active tokens of all members, newest first." }),
   })
   .openapi("BusinessAgentTokens");
 
 const revokedTokenSchema = z
-  .object({ revoked: z.literal(true), id: z.string().openapi({ description: "Id of the revoked token." }) })
+  .object({ revoked: z.literal(true), id: z.string().openapi({ description: "ID of the revoked token." }) })
   .openapi("RevokedAgentToken");
 const revokedTokenToWire = (id: string): z.input<typeof revokedTokenSchema> => ({ revoked: true, id });
 
@@ -128,7 +131,7 @@ const revokedTokenResponse = (name: string) =>
   successResponse("The token is revoked.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
 const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, { name: "Claude on my laptop" }) };
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
-const tokenNotFoundRefusal = { not_found: "The token does not exist, has ended, or is not yours." } as const;
+const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;
 const agentTokenDescription =
   "Creates a token that an AI assistant sends to the agent server as `Authorization: Bearer pat_…` (docs/guides/agents.md). It expires after 90 days.";
 
@@ -149,7 +152,7 @@ const listConsumerTokensRoute = createRoute({
   path: "/v1/me/agent-tokens",
   operationId: "listAgentTokens",
   summary: "List your agent tokens",
-  description: "Returns your active tokens. Your audit trail shows what they were used for.",
+  description: "Returns your active tokens. Your audit trail shows how they were used.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The tokens.", "AgentTokensAnswer", consumerTokensSchema, { agent_tokens: [listedTokenExample] }) },
 });
@@ -171,7 +174,7 @@ const createBusinessTokenRoute = createRoute({
   path: "/v1/business/portal/agent-token",
   operationId: "mintBusinessAgentToken",
   summary: "Create an agent token for a business",
-  description: `${agentTokenDescription} With it, the assistant can read the live shares, events and history of the business. It cannot change anything. The token ends when your membership ends and does not work while the account is suspended. You can have up to 10 active tokens.`,
+  description: `${agentTokenDescription} With it, the assistant can read the live shares, events and history of the business. It cannot change anything. The token stops working when your membership ends, and does not work while the account is suspended. You can have up to 10 active tokens.`,
   middleware: portalGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedBusinessAgentTokenAnswer", "business") },
@@ -182,8 +185,8 @@ const listBusinessTokensRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/agent-tokens",
   operationId: "listBusinessAgentTokens",
-  summary: "List agent tokens of a business",
-  description: "Returns the active tokens of all members. The audit trail shows what they were used for.",
+  summary: "List agent tokens for a business",
+  description: "Returns the active tokens of all members. The audit trail shows how they were used.",
   middleware: portalGuard(),
   responses: {
     200: successResponse("The tokens.", "BusinessAgentTokensAnswer", businessTokensSchema, { agent_tokens: [businessListedTokenExample] }),
@@ -194,8 +197,8 @@ const revokeBusinessTokenRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/agent-tokens/{token_id}",
   operationId: "revokeBusinessAgentToken",
-  summary: "Revoke an agent token of a business",
-  description: "Takes effect on the next request. Members can revoke their own tokens; owners can revoke any token of the business.",
+  summary: "Revoke an agent token for a business",
+  description: "Takes effect on the next request. Members can revoke their own tokens; owners can revoke any token in the business.",
   middleware: portalGuard(),
   request: { params: tokenParam },
   responses: { 200: revokedTokenResponse("RevokedBusinessAgentTokenAnswer") },

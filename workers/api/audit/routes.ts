@@ -1,4 +1,4 @@
-// The audit trail of a business, for its members, and of a consumer, for that person.
+// Audit trail routes. Members read the audit trail of their business; consumers read their own.
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
 import { respond } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
@@ -26,7 +26,7 @@ const getBusinessAuditTrailRoute = createRoute({
   operationId: "businessAuditTrail",
   summary: "Read your audit trail",
   description:
-    "Returns what happened to your records, newest first: every issuance, read, export, withdrawal and endpoint change. Each entry contains the hash of the entry before it. The proof shows that the audit log contains the newest entry and that none was left out. To verify it, see docs/reference/ledger.md.",
+    "Returns what happened to your records, newest first: every issuance, read, export, withdrawal and endpoint change. Each entry contains the hash of the previous entry. The proof shows that the audit log contains the newest entry and that no entry was left out. To verify it, see docs/reference/ledger.md.",
   middleware: portalGuard(),
   request: { query: auditTrailQuerySchema },
   responses: { 200: auditTrailResponse },

@@ -1,4 +1,4 @@
-// Schemas and mappers of the audit trail and its proof.
+// Schemas and mappers for the audit trail and its proof.
 import { z } from "@hono/zod-openapi";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
@@ -30,7 +30,9 @@ export const auditTrailSchema = z
     entries: z
       .array(
         z.object({
-          seq: z.int().openapi({ description: "Position in the chain, from 1 without gaps. A number here; a string in the hashed text." }),
+          seq: z.int().openapi({
+            description: "Position in the chain, starting at 1, without gaps. A number here, but a string in the hashed text.",
+          }),
           at: timeSchema,
           type: textSchema,
           entity_type: textSchema,
@@ -40,7 +42,7 @@ export const auditTrailSchema = z
           erased: z.literal(true).optional().openapi({ description: "Present if the payload was erased. All hashes remain valid." }),
           payload_hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
           prev_hash: hashSchema,
-          hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON of the entry's eight bound keys." }),
+          hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON of the eight keys listed in docs/reference/ledger.md." }),
           log_index: textSchema.openapi({ description: "Index in the audit log, decimal." }),
         }),
       )
@@ -58,12 +60,12 @@ export const auditTrailSchema = z
         heads: z
           .object({ record: textSchema, record_tlog_proof: textSchema, leaf: textSchema, path: z.array(textSchema), size: textSchema })
           .nullable()
-          .openapi({ description: "Proof that no entry was left out, up to the newest record of the audit log." }),
+          .openapi({ description: "Proof that no entry was left out, up to the newest record in the audit log." }),
         anchor: nullableSchema(anchorSchema).openapi({ description: "Newest checkpoint of the audit log that is anchored in the ledger." }),
       })
       .nullable(),
   })
-  .openapi("AuditTrail", { description: "A page of an audit chain, with its proof." });
+  .openapi("AuditTrail", { description: "A page of audit chain entries, with proof." });
 
 export const auditEntryToWire = (entry: AuditPage["entries"][number]): z.input<typeof auditTrailSchema>["entries"][number] => ({
   seq: Number(entry.seq),

@@ -17,7 +17,7 @@ import { checkoutQuerySchema, handledEventTypes, parseProviderEvent, providerEve
 
 const createRoute = createRouteFactory("billing");
 
-/** Another site could otherwise open the checkout and make a person pay by mistake. */
+/** Otherwise, another site could open the checkout and trick a person into paying. */
 const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "The request comes from another site." } }, async (c, next) => {
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
@@ -36,7 +36,7 @@ const openCheckoutRoute = createRoute({
   responses: {
     303: {
       description: "Redirect to the payment provider.",
-      headers: { ...rateHeaders, Location: { description: "Page of the payment provider.", schema: { type: "string" as const } } },
+      headers: { ...rateHeaders, Location: { description: "URL of the payment provider's page.", schema: { type: "string" as const } } },
     },
   },
   refuses: ["business_suspended", "business_inactive", "owner_required", "billing_unavailable"],
@@ -53,12 +53,12 @@ const receiveProviderEventRoute = createRoute({
   operationId: "takeInProviderEvent",
   middleware: publicGuard(sameOriginGuard, limitByAddress("PROVIDER_SYNC_PER_IP")),
   summary: "Receive an event from the payment provider",
-  description: `For the payment provider. The \`Stripe-Signature\` header (\`t=…,v1=…\`) must sign the bytes of the body and be at most 300 seconds old. Handled types: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}. Other types return the same response and have no effect. Each event id is processed once. The response has no envelope.`,
+  description: `Called by the payment provider. The \`Stripe-Signature\` header (\`t=…,v1=…\`) must be a valid signature of the raw body, at most 300 seconds old. Handled types: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}. Other types get the same response and have no effect. Each event ID is processed once. The response has no envelope.`,
   // Read as raw bytes before parsing, because the signature covers them.
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {
-      description: "The event is processed, was processed before, or needs no action.",
+      description: "The event was processed now or earlier, or does not need any action.",
       content: jsonContent(providerEventReceivedSchema, { received: true }),
     },
   },
@@ -90,7 +90,7 @@ billingRoutes.openapi(receiveProviderEventRoute, async (c) => {
   if (body === null) return failure(c, "payload_too_large");
   const now = services.clock();
   if (!verifySignature(body, c.req.header("stripe-signature"), settings.webhookSecret, Math.floor(now / secondMs)))
-    return failure(c, "invalid_request", "Stripe-Signature: must sign this body and be at most 300 seconds old.");
+    return failure(c, "invalid_request", "Stripe-Signature: must be a valid signature of this body, at most 300 seconds old.");
   const parsed = parseProviderEvent(new TextDecoder().decode(body), now);
   if (parsed === null) return failure(c, "invalid_request", "The body must be a Stripe event.");
   if (!parsed.isLive && services.config.environment === "production")

@@ -41,7 +41,7 @@ const subscriptionSchema = z.object({
   metadata: metadataSchema,
 });
 
-/** Depending on the provider's API version, the subscription of an invoice is in one of two places. */
+/** Depending on the provider's API version, an invoice names its subscription in one of two places. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -59,7 +59,7 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "unsettled",
 };
 
-/** An unknown status is `unsettled`: it says nothing about payments. */
+/** Maps an unknown status to `unsettled`, because it does not show whether payments are settled. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 
@@ -110,7 +110,7 @@ export const handledEventTypes = Object.keys(parserByEventType);
 
 export interface ParsedProviderEvent {
   readonly isLive: boolean;
-  /** Null if no action is needed: an unhandled type, a checkout of another product, or an object without a customer. */
+  /** Null if no action is needed: an unhandled type, a checkout for another product, or an object without a customer. */
   readonly event: BillingEvent | null;
 }
 

@@ -1,18 +1,18 @@
-// Schemas of consent receipts, with the field names of ISO/IEC TS 27560:2023 and of the Kantara Consent Receipt 1.1.
+// Schemas for consent receipts. Field names follow ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1.
 import { z } from "@hono/zod-openapi";
 import { describedTime } from "../../http/wire.ts";
 import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
 
 const textSchema = z.string();
 const jurisdictionSchema = z.string().openapi({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
-const subjectSchema = z.string().openapi({ description: "`subject_hash` of the certificate. A receipt contains no personal data." });
+const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts do not contain personal data." });
 const languageSchema = z
   .string()
   .openapi({ description: "BCP 47 language tag. Always `und`: the language of the form is part of the evidence, which is not public." });
 const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
 const privacyNoticeSchema = z.string().openapi({
   format: "uri",
-  description: "Privacy policy captured at issuance; if there is none, the certificate with its disclosure.",
+  description: "Privacy policy captured at issuance. If none was captured, the certificate, which contains the disclosure.",
 });
 const certificateReferenceSchema = z
   .object({
@@ -21,10 +21,10 @@ const certificateReferenceSchema = z
     status: textSchema,
     environment: textSchema,
     verify_url: z.string().openapi({ format: "uri" }),
-    subject_erased_at: describedTime("When the person's data was erased. Absent if it was not").optional(),
+    subject_erased_at: describedTime("When the person's data was erased. Absent if it was not erased").optional(),
     entities_withdrawn: withdrawnEntitiesSchema,
   })
-  .openapi({ description: "Certificate to check the receipt against. An extension of the standard." });
+  .openapi({ description: "Certificate to check the receipt against. This is an extension to the standard." });
 
 const processingSchema = z.object({
   purpose: textSchema,
@@ -37,7 +37,7 @@ const processingSchema = z.object({
   jurisdiction: jurisdictionSchema,
   recipient_third_parties: z
     .array(textSchema)
-    .openapi({ description: "`party_id` of each recipient; if the form asked about each recipient, of the accepted ones." }),
+    .openapi({ description: "`party_id` of each recipient. If the form asked about each recipient, only accepted recipients are listed." }),
   withdrawal_method: z.string().openapi({ format: "uri", description: "Page where the person can withdraw consent." }),
 });
 const partySchema = z.object({
@@ -77,7 +77,7 @@ export const iso27560ReceiptSchema = z
     certificate: certificateReferenceSchema,
   })
   .openapi("Iso27560Receipt", {
-    description: "Response with `format=iso27560`, as JSON-LD. Unknown values are `not stated`.",
+    description: "Response for `format=iso27560`, as JSON-LD. Unknown values are `not stated`.",
   });
 
 export const kantaraReceiptSchema = z
@@ -125,4 +125,4 @@ export const kantaraReceiptSchema = z
     spiCat: z.array(textSchema),
     certificate: certificateReferenceSchema,
   })
-  .openapi("KantaraReceipt", { description: "Response with `format=kantara`. Unknown values are empty." });
+  .openapi("KantaraReceipt", { description: "Response for `format=kantara`. Unknown values are empty." });

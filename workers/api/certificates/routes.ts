@@ -52,9 +52,9 @@ import {
 const createRoute = createRouteFactory("certificates");
 
 const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
-const invalidFilterRefusal = { invalid_request: "A filter breaks a rule. The message names both." } as const;
+const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
 
-/** Both media types are parsed as JSON. They have one type, which the handler gets. */
+/** Both media types are parsed as JSON and have the same type, which the handler receives. */
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
@@ -89,11 +89,11 @@ const issueCertificateRoute = createRoute({
         .optional()
         .openapi({
           param: { required: true },
-          description: "Set by browsers. From your server: the origin of the page with the form.",
+          description: "Browsers set this header. Your server must send the origin of the page with the form.",
           example: "https://www.acme-solar.example",
         }),
       "Idempotency-Key": idempotencyKeySchema(
-        "Makes retries safe for 24 hours. A repeat with the same key and submission returns the same certificate with `Idempotency-Replayed: true`. Keys are scoped to your API key or, without one, to the client id and Origin. `submission_id` in the body has the same effect.",
+        "Makes retries safe for 24 hours. Repeating the request with the same key and submission returns the same certificate with `Idempotency-Replayed: true`. Keys are scoped to your API key or, without one, to the client ID and Origin. `submission_id` in the body has the same effect.",
       ),
       "X-Subject-IP": z
         .string()
@@ -125,9 +125,9 @@ const issueCertificateRoute = createRoute({
   when: {
     unauthorized: "The API key is not valid.",
     plan_required: "Live certificates require the Enterprise plan.",
-    forbidden: "The API key and the client id belong to different businesses, or a test key was used with a live client.",
+    forbidden: "The API key and the client ID belong to different businesses, or a test key was used with a live client.",
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the verified origins of the client.",
+      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the client's verified origins.",
     storage_unavailable:
       "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },
@@ -148,7 +148,7 @@ const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result
   const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;
   if (subjectIp !== undefined && !isIpAddress(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
   const subjectAgent = isServer ? c.req.header("x-subject-user-agent") : undefined;
-  // Only Cloudflare's edge locates addresses. A local runtime makes up a location, which must not become evidence.
+  // Only Cloudflare's edge can locate IP addresses. A local runtime makes up a location, which must not become evidence.
   const hasGeo = !isServer && c.var.services.config.environment === "production";
   const geo: RequestGeo = hasGeo ? ((c.req.raw as { cf?: RequestGeo }).cf ?? {}) : {};
   return ok({
@@ -160,7 +160,7 @@ const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result
   });
 };
 
-/** Like the 200, a 304 is readable from any page and carries the rate limit headers. */
+/** Like a 200 response, a 304 can be read from any page and includes the rate limit headers. */
 const etagMiddleware = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -179,7 +179,7 @@ const verifyCertificateRoute = createRoute({
   operationId: "verifyCertificate",
   summary: "Verify a certificate",
   description:
-    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then check `signature` with the key it names. Does not count as a view of the public page.",
+    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then check `signature` with the key it names. This does not count as a view of the public page.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP"), etagMiddleware),
   request: {
     params: wire.certIdParamSchema,
@@ -206,7 +206,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificates",
   summary: "List your certificates",
   description:
-    "Returns certificates, newest first, with masked personal data and the exact total. Multiple filters must all match. A live key lists live certificates; a test key lists sandbox certificates.",
+    "Returns certificates, newest first, with masked personal data and the exact total. If you send several filters, all of them must match. A live key lists live certificates; a test key lists sandbox certificates.",
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
@@ -276,14 +276,14 @@ const eraseSubjectRoute = createRoute({
   method: "post",
   path: "/v1/certs/{cert_id}/erase-subject",
   operationId: "eraseSubject",
-  summary: "Erase the person on a certificate",
+  summary: "Erase the personal data on a certificate",
   description:
-    "Owners only. This cannot be undone. Erases the fields the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links of the certificate stop working. Hashes, times, status, signature and proofs stay, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to, export an evidence pack first. The platform's point-in-time recovery keeps the values for up to 30 days.",
+    "Owners only. This cannot be undone. Erases the fields the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to, export an evidence pack first. The platform's point-in-time recovery keeps the values for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {
     200: successResponse(
-      "The person's data was erased. A repeat returns the first result.",
+      "The person's data was erased. Repeating the request returns the first result.",
       "ErasedAnswer",
       wire.erasedSubjectSchema,
       erasedSubjectExample,
@@ -327,7 +327,7 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request id changes
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request ID changes
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);
 });

@@ -1,4 +1,4 @@
-// Schemas and examples of certificates. Core checks the length and characters of certified text and documents the reason for each rule.
+// Schemas and examples for certificates. Core checks the length and characters of certified text and documents the reason for each rule.
 import { z } from "@hono/zod-openapi";
 import { erasureReasons } from "../../../core/certificates/erasure.ts";
 import { parseCertId, type CertId, type ClientId } from "../../../core/ids.ts";
@@ -28,18 +28,20 @@ export const exampleSigningKey = {
   use: "sig",
 };
 
-export const certIdParamSchema = z.object({ cert_id: idParamSchema(parseCertId, "Id of the certificate, prefix `cc_`.", exampleCertId) });
+export const certIdParamSchema = z.object({
+  cert_id: idParamSchema(parseCertId, "ID of the certificate. Starts with `cc_`.", exampleCertId),
+});
 
 const namesSchema = z.array(z.string()).readonly();
 
-/** Passed on by reference: a copy could lose a key such as `__proto__` before core refuses it. */
+/** Passed by reference, because a copy could lose a key such as `__proto__` before core refuses it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
   .openapi({
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields the person filled in: 1 to 20, keys `^[a-z][a-z0-9_]{0,39}$`, at least one value not empty. Stored as typed, encrypted.",
+      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted.",
     example: consentRequestExample.fields,
   });
 
@@ -58,7 +60,7 @@ const presentationSchema = z
 
 export const consentRequestSchema = z
   .object({
-    client_id: z.string().openapi({ description: "Your public client id, prefix `pc_`.", example: exampleClientId }),
+    client_id: z.string().openapi({ description: "Your public client ID. Starts with `pc_`.", example: exampleClientId }),
     fields: fieldMapSchema,
     disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 20,000 characters. Stored exactly as sent." }),
     entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
@@ -98,42 +100,42 @@ export const consentRequestSchema = z
   })
   .openapi("ConsentRequest");
 
-export const certIdSchema = z.string().openapi({ description: "Id of the certificate, prefix `cc_`.", example: exampleCertId });
+export const certIdSchema = z.string().openapi({ description: "ID of the certificate. Starts with `cc_`.", example: exampleCertId });
 const hashSchema = z.string().openapi({ description: "SHA-256, 64 lowercase hex characters." });
 const describedHashSchema = (input: string) => hashSchema.openapi({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
 const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
 const certificateEnvironmentSchema = z
   .enum(["live", "sandbox"])
-  .openapi({ description: "Sandbox certificates are for testing and prove nothing." });
+  .openapi({ description: "Sandbox certificates are for testing and have no evidentiary value." });
 const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person withdrew consent." });
 const textMapSchema = z.record(z.string(), z.string());
-const verifyUrlSchema = z.string().openapi({ format: "uri", description: "Public page of the certificate." });
+const verifyUrlSchema = z.string().openapi({ format: "uri", description: "URL of the certificate's public page." });
 const entitiesSchema = namesSchema.openapi({ description: "Recipients shown to the person, sorted." });
 const acceptedEntitiesSchema = namesSchema
   .optional()
   .openapi({ description: "Recipients the person accepted. Present only if the form asked about each recipient." });
 const rejectedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients the person rejected. Present only if `entities_accepted` is." });
+  .openapi({ description: "Recipients the person rejected. Present only together with `entities_accepted`." });
 const withdrawnEntityObjectSchema = z.object({
   entity: z.string().openapi({ description: "Name of the recipient, as on the certificate." }),
-  withdrawn_at: describedTime("When the person withdrew from this recipient"),
-  cease_by: describedTime("Deadline for this recipient to stop contact: the end of the tenth business day (UTC)"),
+  withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
+  cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
   received_at: describedTime("When the business received the withdrawal, if the business recorded it").nullable(),
   receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
-  cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contact").nullable(),
+  cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
   overdue: z.boolean().openapi({
     description:
-      "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor that of the whole certificate.",
+      "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor the withdrawal of the whole certificate.",
   }),
 });
 export const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
-  description: "Recipient the person withdrew from.",
+  description: "Recipient for which the person withdrew consent.",
 });
 const withdrawnEntitiesDescription = {
   description:
-    "Recipients the person withdrew from individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
+    "Recipients for which the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
 };
 export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
 const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
@@ -159,7 +161,7 @@ export const consentReceiptSchema = z
   .openapi("ConsentReceipt", { description: "The issued certificate." });
 
 const policyObjectSchema = z.object({
-  id: z.string().openapi({ description: "Id of the policy snapshot, prefix `pol_`." }),
+  id: z.string().openapi({ description: "ID of the policy snapshot. Starts with `pol_`." }),
   kind: z.enum(["privacy", "terms"]),
   source_url: z.string().openapi({ format: "uri", description: "URL of the policy." }),
   content_hash: describedHashSchema("the text"),
@@ -195,7 +197,7 @@ export const anchorSchema = z
     status: z
       .enum(["pending", "anchored"])
       .openapi({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
-    event: z.string().openapi({ description: "Anchored event, for example `certificate.issued`." }),
+    event: z.string().openapi({ description: "Event that was anchored, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()
@@ -204,7 +206,7 @@ export const anchorSchema = z
     tx_ref: z
       .string()
       .optional()
-      .openapi({ description: "Position in the ledger, `<origin>#<index>`. Like all following keys, present once anchored." }),
+      .openapi({ description: "Position in the ledger, `<origin>#<index>`. This and all following keys are present only once anchored." }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
     inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
@@ -218,10 +220,8 @@ export const anchorSchema = z
     attested: z
       .object({
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
-        signed_root: z
-          .string()
-          .openapi({ description: "Checkpoint of the ledger that third parties attested, with witness cosignatures." }),
-        inclusion_proof: namesSchema.openapi({ description: "Inclusion proof of the statement in that checkpoint, as base64 hashes." }),
+        signed_root: z.string().openapi({ description: "Ledger checkpoint that third parties attested, with witness cosignatures." }),
+        inclusion_proof: namesSchema.openapi({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
         time: nullableSchema(timestampSchema).openapi({ description: "Time of the attestation, from an independent clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
@@ -239,15 +239,15 @@ export const anchorSchema = z
       .optional()
       .openapi({ description: "Third-party attestations, if any: a timestamp, or witnesses that confirm a single history." }),
   })
-  .openapi("Anchor", { description: "Anchor of an event in the append-only ledger." });
+  .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
 
 const signatureSchema = z
   .object({
-    kid: z.string().openapi({ description: "Id of the key at /.well-known/jwks.json." }),
+    kid: z.string().openapi({ description: "ID of the key in /.well-known/jwks.json." }),
     alg: z.literal("Ed25519"),
-    value: z.string().openapi({ description: "Signature of 64 bytes, standard base64." }),
+    value: z.string().openapi({ description: "64-byte signature, standard base64." }),
   })
-  .openapi("Signature", { description: "Signature of the issuer over the UTF-8 bytes of `canonical`." });
+  .openapi("Signature", { description: "Issuer's signature over the UTF-8 bytes of `canonical`." });
 
 const withdrawalObjectSchema = z.object({
   withdrawn_at: describedTime("When the certificate was revoked"),
@@ -258,7 +258,7 @@ const withdrawalObjectSchema = z.object({
   }),
   scope: z.enum(["certificate", "recipient", "business"]).openapi({
     description:
-      "`certificate`: this certificate. `business`: all certificates of the business with the same address. `recipient`: individual recipients.",
+      "`certificate`: this certificate. `business`: all certificates of the business with the same email address. `recipient`: individual recipients.",
   }),
   received_at: describedTime(
     "When the business received the withdrawal, if the business recorded it. `cease_by` counts from this time",
@@ -269,7 +269,7 @@ const withdrawalObjectSchema = z.object({
 });
 export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 const withdrawalWithProofObjectSchema = withdrawalObjectSchema.extend({
-  anchor: nullableSchema(anchorSchema).openapi({ description: "Anchor of the withdrawal in the ledger." }),
+  anchor: nullableSchema(anchorSchema).openapi({ description: "Ledger anchor for the withdrawal." }),
 });
 const withdrawalWithProofSchema = nullableSchema(
   withdrawalWithProofObjectSchema.openapi("ProvenWithdrawal", { description: "Withdrawal with its ledger anchor." }),
@@ -287,10 +287,10 @@ const businessStatementFields = {
 const businessWithdrawalSchema = nullableSchema(
   withdrawalWithProofObjectSchema
     .extend(businessStatementFields)
-    .openapi("OwnWithdrawal", { description: "Withdrawal with the notes of the business." }),
+    .openapi("OwnWithdrawal", { description: "Withdrawal with the business's notes." }),
 );
 const businessWithdrawnEntitySchema = withdrawnEntityObjectSchema.extend(businessStatementFields).openapi("OwnWithdrawnEntity", {
-  description: "Recipient the person withdrew from, with the notes of the business.",
+  description: "Recipient for which the person withdrew consent, with the business's notes.",
 });
 
 const withdrawalReceiptFieldsSchema = z
@@ -302,9 +302,9 @@ const withdrawalReceiptFieldsSchema = z
     method: z.string(),
     origin_domain: originDomainSchema,
     received_at: nullableSchema(timestampSchema),
-    schema: z
-      .enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"])
-      .openapi({ description: "`v2` is for a withdrawal from individual recipients: `scope` is `recipient` and `entities` lists them." }),
+    schema: z.enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"]).openapi({
+      description: "`v2` is for a withdrawal of consent for individual recipients: `scope` is `recipient` and `entities` lists them.",
+    }),
     scope: z.string(),
     entities: namesSchema.optional(),
     withdrawn_at: timestampSchema,
@@ -315,17 +315,17 @@ export const withdrawalReceiptSchema = z
     receipt: withdrawalReceiptFieldsSchema,
     canonical: z.string().openapi({ description: "Signed text: the canonical JSON of `receipt`." }),
     signature: signatureSchema,
-    anchor: nullableSchema(anchorSchema).openapi({ description: "Anchor of the withdrawal in the ledger." }),
+    anchor: nullableSchema(anchorSchema).openapi({ description: "Ledger anchor for the withdrawal." }),
   })
   .openapi("WithdrawalReceipt", { description: "Signed proof of a withdrawal. `svc-verify` verifies it offline." });
 
 const checkSchema = z.object({
-  id: z.string().openapi({ description: "Id of the check." }),
+  id: z.string().openapi({ description: "ID of the check." }),
   result: z.string(),
   note: z.string().openapi({ description: "What the check does and does not prove." }),
 });
 
-const subjectErasedAtSchema = describedTime("When the person's data was erased; `null` if it was not").nullable();
+const subjectErasedAtSchema = describedTime("When the person's data was erased; `null` if it was not erased").nullable();
 
 const publishedCertificateObjectSchema = z.object({
   cert_id: certIdSchema,
@@ -335,7 +335,7 @@ const publishedCertificateObjectSchema = z.object({
   fingerprint_version: z.literal("1"),
   issued_at: describedTime("When the certificate was issued"),
   verify_url: verifyUrlSchema,
-  business_id: z.string().openapi({ description: "Id of the business, prefix `biz_`." }),
+  business_id: z.string().openapi({ description: "ID of the business. Starts with `biz_`." }),
   business_name: z.string().openapi({ description: "Name of the business at the time of issuance." }),
   entities: entitiesSchema,
   entities_accepted: acceptedEntitiesSchema,
@@ -409,15 +409,17 @@ const evidenceSchema = z
     presentation: deviceReportedSchema("Presentation of the consent request"),
     esign: deviceReportedSchema("Electronic-signature disclosure"),
   })
-  .openapi("Evidence", { description: "Circumstances of the submission. Personal data." });
+  .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 
 // Extends the unnamed schema: `allOf` with a named one could not change the type of `subject` and `policies`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMapSchema.openapi({ description: "The person's details as typed. Personal data. Empty once erased." }),
-    subject_salts: textMapSchema.openapi({ description: "Salt of each field's commitment. Use it to prove one field without the others." }),
+    subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
+    subject_salts: textMapSchema.openapi({
+      description: "Salt for each field's commitment. Use it to prove one field without disclosing the others.",
+    }),
     evidence: nullableSchema(evidenceSchema),
-    evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept when the evidence is erased)"),
+    evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept after the evidence is erased)"),
     withdrawal: businessWithdrawalSchema,
     entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription),
     policies: z.array(policyWithTextSchema),
@@ -430,7 +432,7 @@ export const certificateDetailSchema = publishedCertificateObjectSchema
       .openapi({ description: "Audit log entry for issuing this certificate; `null` until it is written." }),
     retention_until: describedTime("When the personal data will be erased"),
   })
-  .openapi("CertificateDetail", { description: "Certificate with personal data, for its issuer." });
+  .openapi("CertificateDetail", { description: "Certificate with personal data. Returned only to its issuer." });
 
 const listedCertificateSchema = z
   .object({
@@ -491,8 +493,8 @@ export const evidenceBundleSchema = z
     fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))
-      .openapi({ description: "Disclosed fields. The commitment of a field is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
-    commitments: textMapSchema.openapi({ description: "Commitment of each field by key, disclosed or not." }),
+      .openapi({ description: "Disclosed fields. A field's commitment is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
+    commitments: textMapSchema.openapi({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
     disclosure: z.object({ text: z.string(), hash: hashSchema }),
     policies: z.array(policyWithTextSchema),
     evidence: nullableSchema(evidenceSchema).openapi({ description: "`null` if redacted." }),
@@ -501,7 +503,7 @@ export const evidenceBundleSchema = z
       .object({
         chain: nullableSchema(z.string()).openapi({ description: "Random name of your audit chain." }),
         chain_index: nullableSchema(z.int()).openapi({ description: "Index of the chain in the audit log's tree of heads." }),
-        entries: z.array(auditEntrySchema).openapi({ description: "Audit entries of the certificate, oldest first." }),
+        entries: z.array(auditEntrySchema).openapi({ description: "Audit entries for the certificate, oldest first." }),
         head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).openapi({ description: "Newest entry of the chain." }),
         heads: nullableSchema(
           z.object({
@@ -511,15 +513,15 @@ export const evidenceBundleSchema = z
             path: z.array(z.string()),
             size: z.string(),
           }),
-        ).openapi({ description: "Record in the audit log of the heads of all chains, with the position of this chain." }),
+        ).openapi({ description: "Audit log record of the heads of all chains, with this chain's position." }),
       })
-      .openapi({ description: "Entries of the certificate in your audit chain, each with its proof." }),
+      .openapi({ description: "Entries for the certificate in your audit chain, each with its proof." }),
     ledger: z
       .object({
         entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
         leaf_hash: nullableSchema(z.string()).openapi({
-          description: "Base64. Like all following keys, `null` or empty until anchored.",
+          description: "Base64. This and all following keys are `null` or empty until anchored.",
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         leaf_body: nullableSchema(z.string())
@@ -528,7 +530,7 @@ export const evidenceBundleSchema = z
         tree_size: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
         checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),
-        cosignatures: z.array(z.string()).openapi({ description: "Cosignatures of witnesses." }),
+        cosignatures: z.array(z.string()).openapi({ description: "Witness cosignatures." }),
         timestamp_token: nullableSchema(z.string()).openapi({
           description: "RFC 3161 response for the checkpoint without cosignatures, base64.",
         }),
@@ -540,7 +542,7 @@ export const evidenceBundleSchema = z
     views: z.array(certificateViewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-      .openapi({ description: "Issuer keys, as at /.well-known/svc-trust.json." }),
+      .openapi({ description: "Issuer keys, as published at /.well-known/svc-trust.json." }),
     signature: signatureSchema,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })
@@ -552,11 +554,11 @@ export const evidenceBundleSchema = z
 const pagingFields = (positiveInteger: z.ZodType<number>) => ({
   page: positiveInteger
     .default(1)
-    .openapi({ type: "integer", minimum: 1, default: 1, description: "Page number. A page after the last one is empty." }),
+    .openapi({ type: "integer", minimum: 1, default: 1, description: "Page number. Pages after the last one are empty." }),
   per_page: positiveInteger
     .transform((count) => Math.min(100, count))
     .default(25)
-    .openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values count as 100." }),
+    .openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
 });
 
 export const certificateListQuerySchema = z.object({
@@ -573,7 +575,7 @@ export const certificateListQuerySchema = z.object({
     .min(1)
     .max(64)
     .optional()
-    .openapi({ description: "Exact phone number, with any punctuation.", example: "+1 202 555 0123" }),
+    .openapi({ description: "Exact phone number, with or without punctuation.", example: "+1 202 555 0123" }),
   q: z.string().max(500).optional().openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
   origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Returns only certificates from this website host." }),
   entity: z.string().max(200).optional().openapi({ description: "Exact name of a recipient." }),
@@ -583,7 +585,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** The same filters in a body, because an address in a URL ends up in logs. */
+/** The same filters in a body, because an email address in a URL would end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
@@ -610,5 +612,8 @@ export const eraseSubjectSchema = z
 export const eraseSubjectExample = { confirm: "ERASE", reason: "person_asked" } as const;
 
 export const erasedSubjectSchema = z
-  .object({ cert_id: certIdSchema, subject_erased_at: describedTime("When the person's data was erased. A repeat returns the first time") })
+  .object({
+    cert_id: certIdSchema,
+    subject_erased_at: describedTime("When the person's data was erased. Repeating the request returns the first time"),
+  })
   .openapi("ErasedSubject");

@@ -1,4 +1,4 @@
-// Maps certificates between the API and the operations, and builds the worked example of the OpenAPI document.
+// Maps certificates between the API and the operations, and builds the worked example for the OpenAPI document.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
 import { parseSubmission } from "../../../core/certificates/submission.ts";
@@ -201,7 +201,7 @@ const issueExampleCertificate = () => {
 
 const issuedCertificate = issueExampleCertificate();
 
-/** An anchor that no ledger contains yet. */
+/** An anchor that is not in a ledger yet. */
 export const pendingAnchor = (
   event: AnchorSubject["event"],
   { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,

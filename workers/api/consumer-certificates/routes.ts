@@ -1,4 +1,4 @@
-// Routes with which a signed-in person finds the certificates that name them and withdraws consent.
+// Routes that let a signed-in person find the certificates that name them and withdraw consent.
 import { z } from "@hono/zod-openapi";
 import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -48,30 +48,32 @@ const withdrawalResultExample = {
 };
 
 const startingAfterSchema = <Id extends string>(parseId: (text: string) => Id | null, record: string) =>
-  idSchema(parseId, `must be the id of a ${record}`)
+  idSchema(parseId, `must be the ID of a ${record}`)
     .optional()
     .openapi({ type: "string", description: `ID of the last ${record} on the previous page.` });
 
 const businessListQuerySchema = z.object({ starting_after: startingAfterSchema(parseBusinessId, "business") });
 const certificateListQuerySchema = z.object({ starting_after: startingAfterSchema(parseCertId, "certificate") });
-/** Null for a malformed id: the list is then empty, as for an unknown business. */
+/** Null for a malformed ID, so that the list is empty, as it is for an unknown business. */
 const businessIdParamSchema = z.object({
-  business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "Id of the business, prefix `biz_`." }),
+  business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "ID of the business. Starts with `biz_`." }),
 });
 
 const namingBusinessSchema = z.object({
   business_id: z.string(),
   name: z.string(),
-  certificates: z.int().openapi({ description: "Number of certificates that name you. 1,000 means 1,000 or more." }),
-  active: z.int().openapi({ description: "How many of them are active. 1,000 means 1,000 or more." }),
+  certificates: z.int().openapi({ description: "Number of certificates that name you. 1,000 means at least 1,000." }),
+  active: z.int().openapi({ description: "Number of those that are active. 1,000 means at least 1,000." }),
   last_issued_at: describedTime("When the newest certificate was issued"),
 });
 
 const businessListSchema = z
   .object({
-    businesses: z.array(namingBusinessSchema).openapi({ description: "Sorted by id, at most 20." }),
+    businesses: z.array(namingBusinessSchema).openapi({ description: "Sorted by ID, at most 20." }),
     has_more: z.boolean(),
-    incomplete: z.boolean().openapi({ description: "`true` if a database did not respond: the list may be missing businesses." }),
+    incomplete: z
+      .boolean()
+      .openapi({ description: "`true` if a database did not respond, so that businesses may be missing from the list." }),
   })
   .openapi("BusinessesNamingYou");
 
@@ -90,7 +92,7 @@ const namingCertificateSchema = z.object({
   issued_at: describedTime("When the certificate was issued"),
   withdrawn_at: describedTime("When consent was withdrawn").nullable(),
   cease_by: describedTime("Deadline by which the business must stop contacting you").nullable(),
-  verify_url: z.string().openapi({ description: "Public page of the certificate." }),
+  verify_url: z.string().openapi({ description: "URL of the certificate's public page." }),
 });
 
 const certificateListSchema = z
@@ -117,10 +119,10 @@ const withdrawalRequestSchema = z
 
 const withdrawalResultSchema = z
   .object({
-    withdrawn: z.int().openapi({ description: "Number of certificates withdrawn so far." }),
+    withdrawn: z.int().openapi({ description: "Number of certificates for which consent has been withdrawn so far." }),
     pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
-    withdrawn_at: describedTime("When you withdrew. All certificates of this request carry the same time"),
-    cert_id: z.string().nullable().openapi({ description: "Id of the certificate with scope `certificate`, otherwise `null`." }),
+    withdrawn_at: describedTime("When you withdrew consent. All certificates in this request have the same time"),
+    cert_id: z.string().nullable().openapi({ description: "ID of the certificate with scope `certificate`, otherwise `null`." }),
     cease_by: describedTime("Deadline by which the business must stop contacting you. Only with scope `certificate`").nullable(),
   })
   .openapi("WithdrawnFromAccount");
@@ -150,7 +152,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificatesNamingYou",
   summary: "List a business's certificates that name you",
   description:
-    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificate that names you.",
+    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificates that name you.",
   middleware: consumerGuard(),
   request: { params: businessIdParamSchema, query: certificateListQuerySchema },
   responses: {
@@ -162,15 +164,15 @@ const withdrawCertificatesRoute = createRoute({
   method: "post",
   path: "/v1/me/certificates/withdraw",
   operationId: "withdrawAsPerson",
-  summary: "Withdraw from certificates that name you",
+  summary: "Withdraw consent for certificates that name you",
   description:
-    "Withdraws one certificate, all certificates of one business, or all certificates that name you now. It has the same effect as withdrawing with an email code, because signing in verified your address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent is withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
   when: {
     cert_not_found: "The certificate does not exist or does not name you, or the business has none that names you.",
-    already_revoked: "Consent was already withdrawn from this certificate.",
+    already_revoked: "Consent was already withdrawn for this certificate.",
   },
 });
 

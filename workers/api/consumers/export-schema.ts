@@ -1,4 +1,4 @@
-// Schema and mapper of the account export: everything stored about a person, in one JSON file without an envelope.
+// Schema and mapper for the account export: everything stored about a person, in one JSON file without an envelope.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
@@ -38,7 +38,7 @@ export const accountExportSchema = z
     agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
       description: "Your active agent tokens, without the token values.",
     }),
-    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt of each share, as ISO/IEC TS 27560 JSON-LD." }),
+    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
   })
   .openapi("AccountExport");
 

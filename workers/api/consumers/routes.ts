@@ -1,4 +1,4 @@
-// Routes of a consumer account: profile, contact fields, shares, export and deletion.
+// Routes for a consumer account: profile, contact fields, shares, export and deletion.
 import { parseRequestedScope } from "../../../core/shares/fields.ts";
 import { toIso } from "../../../core/time.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
@@ -56,7 +56,7 @@ const updateContactFieldsRoute = createRoute({
   operationId: "changeContactFields",
   summary: "Update contact fields",
   description:
-    "Updates the fields you send. `null` clears a field; fields you leave out stay the same. Each business with an active share that includes a changed field gets one event per field group, with the fields of that group in its scope. Sending the same values again has no effect.",
+    "Updates the fields you send. `null` clears a field; fields you leave out stay the same. Each business with an active share that includes a changed field gets one event per field group, with the fields of that group that are in the share's scope. Sending the same values again has no effect.",
   middleware: consumerGuard(limitFieldChanges, jsonBody),
   request: { body: requestBody(wire.fieldUpdateSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {
@@ -120,12 +120,12 @@ const deleteAccountRoute = createRoute({
   operationId: "deleteAccount",
   summary: "Delete your account",
   description:
-    "Revokes all your shares, erases your fields, your email address and everything else stored about you, and signs you out everywhere. You must have signed in within the last 5 minutes. Fingerprints, times and statuses of your shares stay, without personal data. After a 503, deletion completes within minutes; you can also retry.",
+    "Revokes all your shares, erases your fields, your email address and everything else stored about you, and signs you out everywhere. You must have signed in within the last 5 minutes. Fingerprints, times and statuses of your shares are kept, without personal data. After a 503, deletion completes within minutes; you can also retry.",
   middleware: consumerGuard(requireRecentProof(5), optionalJsonBody),
   request: { body: optionalRequestBody(wire.accountDeletionRequestSchema, { confirm: "DELETE" }) },
   responses: {
     200: successResponse(
-      "The account is deleted and the session cookie cleared.",
+      "The account is deleted and the session cookie is cleared.",
       "AccountDeletionAnswer",
       wire.accountDeletionSchema,
       wire.accountDeletionExample,
@@ -142,7 +142,7 @@ const exportAccountRoute = createRoute({
   operationId: "exportAccount",
   summary: "Export your data",
   description:
-    "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt of each consent. Limit: 5 exports per hour. Each export is recorded in your audit trail.",
+    "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt for each consent. Limit: 5 exports per hour. Each export is recorded in your audit trail.",
   middleware: consumerGuard(limitExports),
   responses: {
     200: { description: "The export file, as an attachment.", content: jsonContent(accountExportSchema, wire.accountExportExample) },

@@ -1,4 +1,4 @@
-// Schemas, examples and mappers of a consumer account: profile, contact fields, deletion and export.
+// Schemas, examples and mappers for a consumer account: profile, contact fields, deletion and export.
 import { z } from "@hono/zod-openapi";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { contactKeys, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -115,7 +115,7 @@ export const fieldUpdateResultSchema = z
     events_emitted: z
       .number()
       .int()
-      .openapi({ description: "Events written before this response. Businesses in other shards get theirs later." }),
+      .openapi({ description: "Number of events written before this response. Events for businesses in other shards are written later." }),
   })
   .openapi("ContactFieldsChanged");
 

@@ -1,4 +1,4 @@
-// Routes a business calls before it contacts a person: does this certificate name them, and may they still be contacted?
+// Routes that a business calls before it contacts a person: whether a certificate names the person, and whether they may be contacted.
 import { z } from "@hono/zod-openapi";
 import { getSecondsUntilTomorrow, toIso, toIsoOrNull } from "../../../core/time.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
@@ -34,9 +34,9 @@ const phoneSchema = z.string().min(1).max(64);
 const subjectFields = {
   email: z.string().min(1).max(320).nullish().openapi({ description: "Email address.", example: "pat@example.com" }),
   email_sha256: sha256Schema.nullish().openapi({
-    description: "Alternative to `email`: lowercase hex SHA-256 of the address, trimmed and lowercased, with the domain in punycode.",
+    description: "Alternative to `email`: lowercase hex SHA-256 of the email address, trimmed and lowercased, with the domain in punycode.",
   }),
-  phone: phoneSchema.nullish().openapi({ description: "Phone number, with any punctuation.", example: "+1 202 555 0123" }),
+  phone: phoneSchema.nullish().openapi({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
   phone_sha256: sha256Schema
     .nullish()
     .openapi({ description: "Alternative to `phone`: lowercase hex SHA-256 of the number in E.164, for example `+12025550123`." }),
@@ -67,7 +67,7 @@ const matchResultSchema = z
   .object({
     status: z
       .enum(["active", "revoked"])
-      .openapi({ description: "`revoked`: the person withdrew consent, for everyone or for you. Do not contact them." }),
+      .openapi({ description: "`revoked`: the person withdrew consent for all recipients or for you. Do not contact them." }),
     email: matchVerdictSchema("email address"),
     phone: matchVerdictSchema("phone number"),
     entity_named: z.boolean().openapi({
@@ -76,7 +76,7 @@ const matchResultSchema = z
     }),
     one_to_one: z.boolean().openapi({
       description:
-        "Whether the person consented to each recipient individually: the form named a single recipient or asked about each one separately.",
+        "Whether the person consented to each recipient individually: the form named only one recipient or asked about each one separately.",
     }),
   })
   .openapi("Match");
@@ -84,7 +84,7 @@ const matchResultSchema = z
 const contactCheckRequestSchema = z
   .object({
     subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).openapi({
-      description: "1 to 100 people. If you send both an email address and a phone number, a record that matches either one counts.",
+      description: "1 to 100 people. If you send both an email address and a phone number, a record that matches either one is included.",
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
@@ -107,7 +107,7 @@ const contactResultsSchema = z
         contactable: z.boolean(),
         reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).openapi({
           description:
-            "Reason for the result. Active consent comes first, then a withdrawal, then a declined recipient. `expired`: you have only expired shares. `none`: you have no record of this person.",
+            "Reason for the result. Active consent takes precedence, then a withdrawal, then a declined recipient. `expired`: you have only expired shares. `none`: you have no record of this person.",
         }),
         basis: z
           .array(
@@ -115,7 +115,7 @@ const contactResultsSchema = z
               type: z.enum(["cert", "share"]),
               id: z.string(),
               status: z.string().openapi({ description: "Status of the record. With `entity`, its status for that recipient." }),
-              cease_by: describedTime("Deadline by which you must stop contact").nullable(),
+              cease_by: describedTime("Deadline by which you must stop contacting the person").nullable(),
             }),
           )
           .openapi({
@@ -126,7 +126,7 @@ const contactResultsSchema = z
       }),
     ),
   })
-  .openapi("ContactResults", { description: "Results in the order of `subjects`." });
+  .openapi("ContactResults", { description: "Results in the same order as `subjects`." });
 
 const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof contactResultsSchema> => ({
   results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({
@@ -168,7 +168,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks your own records as of now; withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: a repeat returns the result as of `checked_at`. A request counts once against the rate limit of your key, regardless of the number of subjects.",
+    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once against your key's rate limit, regardless of the number of subjects.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {
@@ -181,7 +181,7 @@ export const contactCheckRoutes = createApi();
 contactCheckRoutes.openapi(matchSubjectRoute, async (c) => {
   const { services, principal, ip } = c.var;
   const matched = await matchSubject(services, principal, c.req.valid("param").cert_id, subjectFromWire(c.req.valid("json")), { ip });
-  // Mismatches are counted by UTC day.
+  // Mismatches are counted per UTC day.
   if (!matched.ok && matched.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
   return respond(c, 200, matched, (match) => toWire(matchResultSchema, match));
 });

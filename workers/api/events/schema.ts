@@ -1,4 +1,4 @@
-// Schemas and mapper of the event feed.
+// Schemas and mapper for the event feed.
 import { z } from "@hono/zod-openapi";
 import { eventToWire, standardEventTypes, optInEventTypes } from "../../../core/events/event.ts";
 import { limitSchema, timeSchema } from "../../http/wire.ts";
@@ -38,15 +38,15 @@ export const eventFeedQuerySchema = z.object({
 /** One event, in the feed and as the body of a webhook delivery (SPEC Events). */
 export const eventSchema = z
   .object({
-    id: z.string().openapi({ format: "uuid", description: "Id of the event, the same in every delivery. Use it to detect duplicates." }),
-    type: z.string().openapi({ description: "Event type. Ignore types you do not know: new ones can be added." }),
+    id: z.string().openapi({ format: "uuid", description: "ID of the event, the same in every delivery. Use it to detect duplicates." }),
+    type: z.string().openapi({ description: "Event type. Ignore types you do not recognize: new ones can be added." }),
     created_at: timeSchema,
-    share_id: z.string().nullable().openapi({ description: "Id of the share, for events about a share." }),
-    cert_id: z.string().nullable().openapi({ description: "Id of the certificate, for events about a certificate." }),
+    share_id: z.string().nullable().openapi({ description: "ID of the share, for events about a share." }),
+    cert_id: z.string().nullable().openapi({ description: "ID of the certificate, for events about a certificate." }),
     data: z
       .union([z.record(z.string(), z.unknown()), z.null()])
       .openapi({ description: "New values, for `consumer.updated.*` events while the share is active; otherwise `null`." }),
-    seq: z.int().openapi({ description: "Position in your event sequence, from 1 without gaps." }),
+    seq: z.int().openapi({ description: "Position in your event sequence, starting at 1, without gaps." }),
   })
   .openapi("Event");
 

@@ -1,5 +1,5 @@
 // Describes the body of each webhook event type for the OpenAPI document. All types share the shape of the event feed; they differ in
-// the ids that are set and the values in `data`.
+// the IDs that are set and the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
@@ -10,7 +10,7 @@ import { eventExample } from "./schema.ts";
 const shareIdSchema = z.string().openapi({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
 const certIdSchema = z.string().openapi({ example: eventExample.cert_id });
 
-/** The ids an event sets, by the record it is about. */
+/** The IDs that are set, by the kind of record the event is about. */
 const subjectIdSchemas = {
   share: { share_id: shareIdSchema, cert_id: z.null() },
   certificate: { share_id: z.null(), cert_id: certIdSchema },
@@ -33,14 +33,14 @@ const optInNote = "Opt-in: enable it in your profile and select it on the endpoi
 
 const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", WebhookEventDescription>> = {
   "share.created": { subject: "share", when: "A person shared contact fields with you." },
-  "share.expiring": { subject: "share", when: "A share expires soon. Sent 7 days and 1 day before." },
+  "share.expiring": { subject: "share", when: "A share is about to expire. Sent 7 days and 1 day before it expires." },
   "share.expired": { subject: "share", when: "A share expired. You may no longer use its data." },
-  "share.revoked": { subject: "share", when: "The person revoked the share. You must stop contact by its deadline." },
+  "share.revoked": { subject: "share", when: "The person revoked the share. You must stop contacting the person by the deadline." },
   "share.renewed": {
     subject: "share",
     when: "The person renewed a share. `share_id` is the new share, which replaces the old one.",
   },
-  "business.ceased": { subject: "either", when: "You acknowledged that contact has stopped. One of the two ids is set." },
+  "business.ceased": { subject: "either", when: "You acknowledged that contact has stopped. One of the two IDs is set." },
   "consumer.updated.email": {
     subject: "share",
     when: "The person changed their email address, which is in the scope of an active share.",
@@ -73,14 +73,14 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
   },
   "certificate.revoked": {
     subject: "certificate",
-    when: "Consent was withdrawn. Recipients must stop contact by the end of the tenth business day (UTC); see `cease_by` on the certificate.",
+    when: "Consent was withdrawn. Recipients must stop contacting the person by the end of the tenth business day (UTC); see `cease_by` on the certificate.",
   },
   "certificate.issued": { subject: "certificate", when: `A certificate was issued. ${optInNote}` },
   "certificate.entities_withdrawn": {
     subject: "certificate",
-    when: `The person withdrew from some recipients. The certificate stays active for the others. ${optInNote}`,
+    when: `The person withdrew consent for some recipients. The certificate stays active for the others. ${optInNote}`,
   },
-  "test.ping": { subject: "nothing", when: "A member sent a test. It is not in the event feed, and its `seq` is 0." },
+  "test.ping": { subject: "nothing", when: "A member sent a test event. It is not in the event feed, and its `seq` is 0." },
 };
 
 const schemaNameFromType = (type: string): string =>
@@ -91,7 +91,7 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
     .object({
       id: z
         .uuid()
-        .openapi({ description: "Id of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
+        .openapi({ description: "ID of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
       type: z.literal(type),
       created_at: timeSchema.openapi({ example: eventExample.created_at }),
       ...subjectIdSchemas[subject],
@@ -106,11 +106,11 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
 const webhookHeaders = z.object({
   "Svc-Signature": z.string().openapi({
     description:
-      "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the secret of the endpoint. Verify it before you parse the body.",
+      "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. Verify it before you parse the body.",
     example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
   }),
   "Svc-Delivery-Id": z.string().openapi({
-    description: "Id of the delivery, as in the list of deliveries.",
+    description: "ID of the delivery, as in the list of deliveries.",
     example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
   }),
   "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),

@@ -1,4 +1,4 @@
-// The integration helper: maps the form on a page of the business and returns the script tag for it.
+// The integration helper maps the form on one of the business's pages and returns the script tag for it.
 import { z } from "@hono/zod-openapi";
 import type { Integration } from "../../../core/integration/integration.ts";
 import { jsonBody } from "../../http/body.ts";
@@ -40,7 +40,7 @@ const integrationSchema = z
     form_selector: nullableSelectorSchema.openapi({ description: "CSS selector of the form; `null` if none identifies it reliably." }),
     checkbox_selector: nullableSelectorSchema,
     disclosure_selector: nullableSelectorSchema,
-    disclosure_text: z.string().nullable().openapi({ description: "Disclosure text in the source of the page." }),
+    disclosure_text: z.string().nullable().openapi({ description: "Disclosure text found in the page source." }),
     field_map: z.record(z.string(), z.string()).openapi({ description: "Maps CSS selectors to field keys." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
     unmapped: z.array(z.string()).openapi({ description: "Selectors of fields that were not recognized and will not be collected." }),
@@ -103,7 +103,7 @@ const createIntegrationRoute = createRoute({
   responses: { 200: successResponse("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
-    invalid_request: "A field breaks a rule, or the page has no form. The message says which.",
+    invalid_request: "A field is invalid, or the page has no form. The message says which.",
     page_url_not_verified: "The host of `url` is not on one of your verified domains.",
     rate_limited: "More than 10 per hour for the business, or 120 requests per minute by one person.",
   },
@@ -116,7 +116,7 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    // The headers show the limit of the person, as they do when a response is repeated.
+    // The headers describe the person's limit, as they do when a saved response is repeated.
     const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;
   }

@@ -75,7 +75,7 @@ const parseBasicCredentials = (header: string): readonly [id: string, secret: st
   }
 };
 
-/** Returns the client id, or the error response if the client does not authenticate. */
+/** Returns the client ID, or the error response if the client fails to authenticate. */
 const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, readonly string[]>): Promise<string | Response> => {
   const header = c.req.header("authorization");
   const respondUnknownClient = () => {
@@ -177,7 +177,7 @@ const handleIssuerMetadata = (c: Context<AppEnv>): Response => {
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code"],
     code_challenge_methods_supported: ["S256"],
-    // Some clients fall back to registration unless both "none" and client id metadata documents are announced.
+    // Some clients fall back to registration unless both "none" and client ID metadata documents are advertised.
     token_endpoint_auth_methods_supported: ["none", "client_secret_post", "client_secret_basic"],
     client_id_metadata_document_supported: true,
     authorization_response_iss_parameter_supported: true,
@@ -195,7 +195,7 @@ oauthRoutes.get("/.well-known/oauth-protected-resource", handleResourceMetadata)
 oauthRoutes.get("/.well-known/oauth-protected-resource/mcp", handleResourceMetadata);
 oauthRoutes.get("/.well-known/oauth-authorization-server", handleIssuerMetadata);
 
-/** Reports faults in the OAuth error format. */
+/** Reports errors in the OAuth error format. */
 const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Promise<Response>) => async (c: Context<AppEnv>) => {
   try {
     return (await checkIpLimit(c, limit)) ?? (await handler(c));

@@ -1,4 +1,4 @@
-// Routes with which a consumer manages passkeys. Signing in with one is in ../sign-in/routes.ts.
+// Routes that let a consumer manage passkeys. Passkey sign-in is in ../sign-in/routes.ts.
 import { z } from "@hono/zod-openapi";
 import { addPasskeyProofMinutes } from "../../../core/access/passkey.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
@@ -48,7 +48,7 @@ const createPasskeyOptionsRoute = createRoute({
   operationId: "askForPasskey",
   summary: "Get options to create a passkey",
   description:
-    "Returns the options for `navigator.credentials.create()`. The challenge is valid for 5 minutes, once, in this session only. You must have signed in within the last 10 minutes. Idempotency keys are ignored, because a stored challenge could already be used.",
+    "Returns the options for `navigator.credentials.create()`. The challenge can be used once, within 5 minutes, in this session only. You must have signed in within the last 10 minutes. Idempotency keys are ignored, because a stored challenge might already have been used.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   responses: {
     200: successResponse("Options for the browser.", "PasskeyCreationAnswer", creationOptionsSchema, { options: creationOptionsExample }),
@@ -62,7 +62,7 @@ const addPasskeyRoute = createRoute({
   operationId: "addPasskey",
   summary: "Add a passkey",
   description:
-    "Stores the credential the authenticator created. You get an email that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
+    "Stores the credential the authenticator created. You get an email confirming that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
   responses: { 201: successResponse("The passkey was added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },

@@ -1,4 +1,4 @@
-// Schemas, examples and mapper of passkeys. Options and credentials use the JSON format of the WebAuthn standard.
+// Schemas, examples and mapper for passkeys. Options and credentials use the JSON format of the WebAuthn standard.
 import { z } from "@hono/zod-openapi";
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { parsePasskeyId } from "../../../core/ids.ts";
@@ -74,18 +74,18 @@ export const requestOptionsSchema = z.object({
 
 export const passkeySchema = z
   .object({
-    id: z.string().openapi({ description: "Id of the passkey, prefix `psk_`." }),
+    id: z.string().openapi({ description: "ID of the passkey. Starts with `psk_`." }),
     name: z.string(),
     created_at: timeSchema,
-    last_used: z.string().nullable().openapi({ format: "date", description: "Day (UTC) of the last sign-in; `null` if never used." }),
+    last_used: z.string().nullable().openapi({ format: "date", description: "Date (UTC) of the last sign-in; `null` if never used." }),
     backed_up: z
       .boolean()
-      .openapi({ description: "Whether your passkey manager has a backup, so you can lose the device without losing the passkey." }),
+      .openapi({ description: "Whether your passkey manager backs up the passkey, so that you keep it even if you lose the device." }),
   })
   .openapi("Passkey");
 
 export const passkeyIdParamSchema = z.object({
-  passkey_id: idParamSchema(parsePasskeyId, "Id of the passkey, prefix `psk_`.", passkeyExample.id),
+  passkey_id: idParamSchema(parsePasskeyId, "ID of the passkey. Starts with `psk_`.", passkeyExample.id),
 });
 
 export const passkeyToWire = (passkey: Passkey): z.input<typeof passkeySchema> =>

@@ -1,4 +1,4 @@
-// Sign-up and profile of a business.
+// Routes to sign up a business and to read and update its profile.
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { jsonBody } from "../../http/body.ts";
@@ -36,7 +36,7 @@ const signupSchema = z
 const signupResultSchema = z
   .object({
     business: z.object({
-      id: z.string().openapi({ description: "Id the account will get." }),
+      id: z.string().openapi({ description: "ID that the account will have." }),
       name: z.string(),
       status: z.enum(["active", "pending"]).openapi({ description: "`pending` if the operator approves accounts manually." }),
       plan: z.literal("free"),
@@ -162,12 +162,12 @@ const signUpRoute = createRoute({
   operationId: "signUpBusiness",
   summary: "Sign up a business",
   description:
-    "Emails a 6-digit code. Send it to `POST /v1/auth/verify-code` (realm `business`) to create the account, with a live and a sandbox client, and sign in its owner. Until then no account exists; for one day, `POST /v1/auth/request-code` sends another code. The response is the same for a known address, which gets a code to sign in to its existing account.",
+    "Emails a 6-digit code. Send it to `POST /v1/auth/verify-code` (realm `business`) to create the account, with a live and a sandbox client, and sign in its owner. The account does not exist until then. For one day, you can get another code from `POST /v1/auth/request-code`. The response is the same if the email address is already registered; the email then contains a code to sign in to the existing account.",
   middleware: publicGuard(sameOriginGuard, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotencyGuard),
   request: { body: requestBody(signupSchema, signupExample) },
   responses: {
     201: successResponse(
-      "Accepted. The response does not reveal whether the address is known.",
+      "Accepted. The response does not reveal whether the email address is registered.",
       "SignupAnswer",
       signupResultSchema,
       signupResultExample,

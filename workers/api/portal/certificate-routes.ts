@@ -1,4 +1,4 @@
-// Certificates in the portal. Personal data is masked; only an audited POST reveals it.
+// Certificate routes for the portal. Personal data is masked; only an audited POST reveals it.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";
@@ -61,7 +61,7 @@ const revealCertificateRoute = createRoute({
   method: "post",
   path: "/v1/business/portal/certs/{cert_id}/reveal",
   operationId: "revealPortalCertificate",
-  summary: "Reveal the person on a certificate",
+  summary: "Reveal the personal data on a certificate",
   description:
     "Returns personal data: the fields as typed and the evidence. Each read is recorded in your audit trail before the response is sent.",
   middleware: portalReadGuard(noBody),

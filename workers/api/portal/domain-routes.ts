@@ -1,4 +1,4 @@
-// The domains of a business.
+// Routes to add, list, verify and remove the domains of a business.
 import { z } from "@hono/zod-openapi";
 import { buildDomainChallenges, verificationMethods } from "../../../core/accounts/domain-claim.ts";
 import { parseDomainId } from "../../../core/ids.ts";
@@ -26,7 +26,7 @@ import { verifyDomain } from "../../operations/portal/verify-domain.ts";
 
 const exampleDomainId = "dom_00m4x8c1v6b3n9q2t7w0h5k3d8";
 
-const domainIdParamSchema = z.object({ domain_id: idParamSchema(parseDomainId, "Id of the domain, prefix `dom_`.", exampleDomainId) });
+const domainIdParamSchema = z.object({ domain_id: idParamSchema(parseDomainId, "ID of the domain. Starts with `dom_`.", exampleDomainId) });
 
 const domainClaimSchema = z
   .object({
@@ -44,7 +44,7 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified in another way." }),
+    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified another way." }),
     expires_at: timeSchema.nullable().openapi({ description: "Deadline to verify a pending domain." }),
     methods: z
       .object({
@@ -58,7 +58,7 @@ const domainSchema = z
     verified_at: timeSchema.nullable(),
     covers_subdomains: z.boolean().openapi({ description: "`true` for verification by DNS." }),
     checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
-    lapses_at: timeSchema.nullable().openapi({ description: "If the token is no longer found: deadline to publish it again." }),
+    lapses_at: timeSchema.nullable().openapi({ description: "Deadline to publish the token again, if it is no longer found." }),
     created_at: timeSchema,
   })
   .openapi("Domain");
@@ -133,7 +133,7 @@ const verifyDomainRoute = createRoute({
   operationId: "verifyDomain",
   summary: "Verify a domain",
   description:
-    "Owners only. Looks for the published token with the method you send, or with each method until one succeeds. Two resolvers must see a TXT record. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
+    "Owners only. Looks for the published token with the method you send, or with each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {
@@ -147,7 +147,7 @@ const verifyDomainRoute = createRoute({
       covers_subdomains: true,
     }),
   },
-  when: { ...domainNotFoundRefusal, domain_unverified: "The token was not found. The message says what each method saw." },
+  when: { ...domainNotFoundRefusal, domain_unverified: "The token was not found. The message says what each method found." },
 });
 
 const removeDomainRoute = createRoute({
@@ -155,7 +155,7 @@ const removeDomainRoute = createRoute({
   path: "/v1/business/portal/domains/{domain_id}",
   operationId: "removeDomain",
   summary: "Remove a domain",
-  description: "Owners only. Forms on the domain no longer get certificates. Existing certificates do not change.",
+  description: "Owners only. Certificates are no longer issued for forms on the domain. Existing certificates do not change.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: domainIdParamSchema },
   responses: { 200: successResponse("The domain is removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },

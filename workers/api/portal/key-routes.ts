@@ -1,4 +1,4 @@
-// Public clients and API keys of a business.
+// Routes to manage the public clients and API keys of a business.
 import { z } from "@hono/zod-openapi";
 import { parseApiKeyId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
@@ -19,7 +19,7 @@ import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
 const exampleKeyId = "key_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const exampleCreatedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
-const keyIdParamSchema = z.object({ key_id: idParamSchema(parseApiKeyId, "Id of the key, prefix `key_`.", exampleKeyId) });
+const keyIdParamSchema = z.object({ key_id: idParamSchema(parseApiKeyId, "ID of the key. Starts with `key_`.", exampleKeyId) });
 
 const nameSchema = z.string().openapi({ description: "Label, at most 80 characters.", example: "CRM" });
 
@@ -56,7 +56,7 @@ const keySchema = z
     prefix: z.string().openapi({ description: "Prefix of the key." }),
     last4: z.string().openapi({ description: "Last four characters of the key." }),
     created_at: timeSchema,
-    last_used_at: timeSchema.nullable().openapi({ description: "Day (UTC) of its last request; `null` if never used." }),
+    last_used_at: timeSchema.nullable().openapi({ description: "Date (UTC) of its last request; `null` if never used." }),
     revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");
@@ -80,13 +80,13 @@ const clientRequestSchema = z
     name: nameSchema,
     environment: environmentSchema
       .default("live")
-      .openapi({ description: "Certificates of a sandbox client are for testing and prove nothing." }),
+      .openapi({ description: "Certificates from a sandbox client are for testing and have no evidentiary value." }),
   })
   .openapi("ClientRequest");
 
 const clientSchema = z
   .object({
-    client_id: z.string().openapi({ description: "Public client id, used in the source of your pages." }),
+    client_id: z.string().openapi({ description: "Public client ID, used in the source of your pages." }),
     name: z.string(),
     environment: environmentSchema,
     created_at: timeSchema,
@@ -108,7 +108,7 @@ const createKeyRoute = createRoute({
   path: "/v1/business/portal/keys",
   operationId: "createKey",
   summary: "Create an API key",
-  description: "Owners only. Store the key now: only its hash is kept. You can have up to 20 active keys.",
+  description: "Owners only. Save the key now: we store only its hash. You can have up to 20 active keys.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(keyRequestSchema, { name: "CRM", environment: "live" }) },
   responses: { 201: successResponse("The new API key.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
@@ -146,7 +146,7 @@ const createClientRoute = createRoute({
   path: "/v1/business/portal/clients",
   operationId: "createClient",
   summary: "Create a public client",
-  description: "Owners only. Use its id in the script tag on your pages. You can have up to 50 clients.",
+  description: "Owners only. Use its ID in the script tag on your pages. You can have up to 50 clients.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
   responses: { 201: successResponse("The new client.", "CreatedClientAnswer", clientSchema, clientExample) },

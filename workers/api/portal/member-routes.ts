@@ -1,4 +1,4 @@
-// Members and invitations of a business.
+// Routes to manage the members and invitations of a business.
 import { z } from "@hono/zod-openapi";
 import { parseMemberId } from "../../../core/ids.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
@@ -20,7 +20,7 @@ const roleSchema = z
   .openapi({ description: "Owners can change settings. Members can read, test and acknowledge.", example: "member" });
 
 const memberIdParamSchema = z.object({
-  member_id: idParamSchema(parseMemberId, "Id of the member or invitation, prefix `mem_`.", exampleMemberId),
+  member_id: idParamSchema(parseMemberId, "ID of the member or invitation. Starts with `mem_`.", exampleMemberId),
 });
 
 const invitationSchema = z
@@ -88,7 +88,7 @@ const updateMemberRoute = createRoute({
   path: "/v1/business/portal/members/{member_id}",
   operationId: "changeMember",
   summary: "Change a role",
-  description: "Owners only. Takes effect on the next request of that person. The last owner cannot become a member.",
+  description: "Owners only. Takes effect on that person's next request. The last owner's role cannot be changed to member.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: memberIdParamSchema, body: requestBody(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
   responses: { 200: successResponse("The updated member.", "MemberAnswer", memberSchema, { ...memberExample, role: "owner" }) },
@@ -112,7 +112,7 @@ const removeMemberRoute = createRoute({
   path: "/v1/business/portal/members/{member_id}",
   operationId: "removeMember",
   summary: "Remove a member or invitation",
-  description: "Owners only. Ends the sessions of that person immediately. The last owner cannot be removed.",
+  description: "Owners only. Ends that person's sessions immediately. The last owner cannot be removed.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: memberIdParamSchema },
   responses: {
@@ -138,7 +138,7 @@ memberRoutes.openapi(updateMemberRoute, async (c) => {
   return respond(c, 200, changed, memberToWire);
 });
 
-// Registered before the route with an id, which would match `me`.
+// Registered before the route with an ID parameter, which would match `me`.
 memberRoutes.openapi(leaveBusinessRoute, async (c) => {
   const left = await removeMember(c.var.services, c.var.member, c.var.member.userId);
   if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed: the session is no longer valid

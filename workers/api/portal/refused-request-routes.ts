@@ -1,4 +1,4 @@
-// Looks up refused requests by request id. They are kept for 7 days.
+// Looks up refused requests by request ID. They are kept for 7 days.
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../../core/refusals.ts";
 import { parseRequestId } from "../../../core/ids.ts";
@@ -16,14 +16,14 @@ const refusedRequestSchema = z
     request_id: z.string(),
     at: timeSchema,
     method: z.string(),
-    route: z.string().openapi({ description: "Path with placeholders for ids." }),
+    route: z.string().openapi({ description: "Path with placeholders for IDs." }),
     status: z.int(),
     code: z.string(),
-    message: z.string().openapi({ description: "General message of the code. The original response may have been more specific." }),
+    message: z.string().openapi({ description: "General message for the code. The original response may have been more specific." }),
     origin_host: z.string().nullable().openapi({ description: "Host in the `Origin` header." }),
     page_host: z.string().nullable().openapi({ description: "Host of the `page_url` in the request." }),
     client_id: z.string().nullable(),
-    key_id: z.string().nullable().openapi({ description: "Id of the API key." }),
+    key_id: z.string().nullable().openapi({ description: "ID of the API key." }),
   })
   .openapi("RefusedRequest");
 
@@ -38,10 +38,12 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Returns why a request was refused, by the `request_id` of its response: codes, hosts and ids, but no values you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
+    "Returns the reason a request was refused. Look it up by the `request_id` from the response. The result contains codes, hosts and IDs, but not the values you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
   request: {
-    params: z.object({ request_id: idParamSchema(parseRequestId, "`request_id` of the response, prefix `req_`.", exampleRequestId) }),
+    params: z.object({
+      request_id: idParamSchema(parseRequestId, "`request_id` from the response. Starts with `req_`.", exampleRequestId),
+    }),
   },
   responses: {
     200: successResponse("The refused request.", "RefusedRequestAnswer", refusedRequestSchema, {
@@ -58,7 +60,7 @@ const getRefusedRequestRoute = createRoute({
       key_id: null,
     }),
   },
-  when: { not_found: "None of your refused requests of the last 7 days has this id." },
+  when: { not_found: "None of your refused requests from the last 7 days has this ID." },
 });
 
 export const refusedRequestRoutes = createApi();

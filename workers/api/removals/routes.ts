@@ -40,7 +40,7 @@ const removalRequestSchema = z
       .min(1)
       .max(50)
       .nullish()
-      .openapi({ description: `Data brokers to ask. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
+      .openapi({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
     authorize: z.literal(true).openapi({ description: "Must be `true`: you authorize us to act on your behalf." }),
     notes: z.string().max(2_000).nullish().openapi({ description: "Notes for our team, one line of at most 500 characters." }),
   })
@@ -59,12 +59,12 @@ export const removalSchema = z
     ),
     notes: z.string().nullable(),
     requested_at: describedTime("When you requested the removal"),
-    completed_at: describedTime("When all brokers had completed or refused").nullable(),
-    recheck_at: describedTime("When we check again").nullable(),
+    completed_at: describedTime("When every broker had either completed or refused the removal").nullable(),
+    recheck_at: describedTime("When we will check again").nullable(),
     affidavit_url: z.string().nullable().openapi({ description: "URL of the affidavit; `null` until the removal is complete." }),
     affidavit: z
       .object({
-        sha256: z.string().openapi({ description: "SHA-256 of the file, hex." }),
+        sha256: z.string().openapi({ description: "Hex SHA-256 of the file." }),
         signed: z.string().openapi({ description: "Signed text." }),
         signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
       })
@@ -102,7 +102,7 @@ const removalListSchema = z
   .openapi("Removals");
 
 const removalIdParamSchema = z.object({
-  removal_id: idParamSchema(parseRemovalId, "Id of the removal, prefix `rmv_`.", removalExample.id),
+  removal_id: idParamSchema(parseRemovalId, "ID of the removal. Starts with `rmv_`.", removalExample.id),
 });
 
 const createRoute = createRouteFactory("account");
@@ -135,9 +135,9 @@ const downloadAffidavitRoute = createRoute({
   method: "get",
   path: "/v1/me/removals/{removal_id}/affidavit",
   operationId: "readAffidavit",
-  summary: "Download the affidavit of a removal",
+  summary: "Download the affidavit for a removal",
   description:
-    "Returns a PDF that states which data brokers we asked on your behalf, and the results. The file is the same every time. Its SHA-256 is signed in the removal and recorded in your audit chain.",
+    "Returns a PDF that states which data brokers we asked on your behalf, and the results. Every download returns the same file. Its SHA-256 is signed in the removal and recorded in your audit chain.",
   middleware: consumerGuard(),
   request: { params: removalIdParamSchema },
   responses: {

@@ -1,4 +1,4 @@
-// Sandbox routes (docs/guides/sandbox.md). They require a test key and affect the sandbox of its business only.
+// Sandbox routes (docs/guides/sandbox.md). They require a test key and affect only the sandbox of its business.
 import { z } from "@hono/zod-openapi";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import { actorFromApiKey, type Principal } from "../../../core/access/principal.ts";
@@ -77,7 +77,7 @@ const triggerRequestSchema = z
   .object({
     type: z.enum(triggerableEventTypes).openapi({ description: "Event to trigger.", example: "share.revoked" }),
     share_id: z.string().max(64).nullish().openapi({
-      description: "Id of an active test share, or of a revoked one for `business.ceased`. Default: a new share.",
+      description: "ID of an active test share or, for `business.ceased`, of a revoked one. Default: a new share.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())
@@ -86,7 +86,7 @@ const triggerRequestSchema = z
   })
   .openapi("SandboxTrigger");
 
-/** Null for a malformed share id, which no share can have. */
+/** Null for a malformed share ID. */
 const triggerRequestFromWire = ({ type, share_id: id, fields }: z.output<typeof triggerRequestSchema>): TriggerRequest | null => {
   const shareId = id == null ? null : parseShareId(id);
   if (id != null && shareId === null) return null;
@@ -109,10 +109,9 @@ const resetSchema = z
   .object({
     environment: sandboxEnvironmentSchema,
     ended: z.int().openapi({ description: "Number of test shares that were revoked." }),
-    more: z
-      .literal(true)
-      .optional()
-      .openapi({ description: "Present if more shares are active. Repeat the request; the clock resets with the last ones." }),
+    more: z.literal(true).optional().openapi({
+      description: "Present if more shares are active. Repeat the request; the clock is reset when the last ones are revoked.",
+    }),
   })
   .openapi("SandboxReset");
 const resetToWire = ({ ended, hasMore }: ResetResult): z.input<typeof resetSchema> => ({
@@ -178,7 +177,7 @@ const triggerEventRoute = createRoute({
   operationId: "triggerSandboxEvent",
   summary: "Trigger an event",
   description:
-    "Performs the action that causes the event in your sandbox: the test person shares, renews, revokes or changes a field, you acknowledge, or the clock advances to the next date of the share. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
+    "Performs the action that causes the event in your sandbox: the test person shares, renews, revokes or changes a field, you acknowledge, or the clock advances to the share's next expiry warning or expiry. When the request returns, the event is in the feed and queued for your sandbox endpoints.",
   middleware: apiKeyGuard(requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(triggerRequestSchema, { type: "share.created" }) },
   responses: {
@@ -200,7 +199,7 @@ const resetSandboxRoute = createRoute({
   operationId: "resetSandbox",
   summary: "Reset the sandbox",
   description:
-    "Revokes active test shares, up to 2,000 per request, each with its event, and resets the clock. Events, ended shares and endpoints stay.",
+    "Revokes active test shares, up to 2,000 per request, sends an event for each, and resets the clock. Events, ended shares and endpoints are kept.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
   responses: { 200: successResponse("The result of the reset.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
   when: { invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed." },

@@ -1,4 +1,4 @@
-// Health check, public keys and the OpenAPI document.
+// Routes for the health check, the public keys and the OpenAPI document.
 import { z } from "@hono/zod-openapi";
 import { buildTrustDocument } from "../../../core/ledger/trust-document.ts";
 import type { RequestContext } from "../../http/context.ts";
@@ -99,7 +99,7 @@ const publicCacheHeaders = { "Cache-Control": "public, max-age=300" };
 export const createServiceRoutes = (describe: () => object) => {
   const service = createApi();
   service.openapi(getHealthRoute, handleHealth);
-  service.get("/health", limitPublicReads, handleHealth); // for load balancers; undocumented on purpose
+  service.get("/health", limitPublicReads, handleHealth); // for load balancers; intentionally undocumented
   service.openapi(getIssuerKeysRoute, (c) =>
     c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCacheHeaders),
   );

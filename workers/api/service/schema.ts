@@ -1,4 +1,4 @@
-// Schemas of the health check, the public keys and the trust document.
+// Schemas for the health check, the public keys and the trust document.
 import { z } from "@hono/zod-openapi";
 import { serviceVersion } from "../../http/openapi.ts";
 import { timeSchema } from "../../http/wire.ts";
@@ -37,7 +37,7 @@ export const jwkSchema = z
     kty: z.literal("OKP"),
     crv: z.literal("Ed25519"),
     x: z.string().openapi({ description: "Public key, base64url.", example: exampleSigningKey.x }),
-    kid: z.string().openapi({ description: "RFC 7638 thumbprint. Signatures refer to the key by it.", example: exampleSigningKey.kid }),
+    kid: z.string().openapi({ description: "RFC 7638 thumbprint. Signatures use it to identify the key.", example: exampleSigningKey.kid }),
     alg: z.literal("EdDSA"),
     use: z.literal("sig"),
   })
@@ -80,7 +80,8 @@ export const trustDocumentSchema = z
         ),
       })
       .openapi({
-        description: "Keys at /.well-known/jwks.json with their validity period. A signature outside the period is not valid.",
+        description:
+          "Keys published at /.well-known/jwks.json, with their validity periods. A signature made outside the period is not valid.",
       }),
     anchor_keys: z.array(z.string()).openapi({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
   })

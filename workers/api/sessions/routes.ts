@@ -1,4 +1,4 @@
-// Routes with which a consumer lists and ends sessions.
+// Routes that let a consumer list and end sessions.
 import { z } from "@hono/zod-openapi";
 import { parseSessionId } from "../../../core/ids.ts";
 import { noBody } from "../../http/body.ts";
@@ -22,20 +22,20 @@ const sessionExample = {
 
 const sessionListItemSchema = z
   .object({
-    id: z.string().openapi({ description: "Id of the session, prefix `ssn_`. It is not a credential." }),
+    id: z.string().openapi({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
     device: z
       .object({ os: z.string().nullable(), browser: z.string().nullable() })
       .nullable()
       .openapi({ description: "Operating system and browser, as reported by the browser. `null` for older sessions." }),
     created_at: timeSchema.openapi({ description: "When the device signed in." }),
     expires_at: timeSchema.openapi({ description: "When the session expires. Use does not extend it." }),
-    last_seen: z.string().nullable().openapi({ format: "date", description: "Day (UTC) of the last use." }),
+    last_seen: z.string().nullable().openapi({ format: "date", description: "Date (UTC) of the last use." }),
     current: z.boolean().openapi({ description: "`true` for the session that sent this request." }),
   })
   .openapi("KnownSession");
 
 const sessionIdParamSchema = z.object({
-  session_id: idParamSchema(parseSessionId, "Id of the session, prefix `ssn_`.", sessionExample.id),
+  session_id: idParamSchema(parseSessionId, "ID of the session. Starts with `ssn_`.", sessionExample.id),
 });
 
 const sessionToWire = (session: ListedSession): z.input<typeof sessionListItemSchema> =>

@@ -1,4 +1,4 @@
-// Routes of the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
+// Routes for the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
@@ -65,11 +65,11 @@ const authorizeShareRoute = createRoute({
   operationId: "authorizeShare",
   summary: "Check a share request",
   description:
-    "Validates a share request and returns what a consent screen needs to show. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
+    "Validates a share request and returns the information that a consent screen shows. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
-    303: { description: "Redirect of browser navigation to the consent sheet." },
+    303: { description: "Redirects browser navigation to the consent sheet." },
     200: successResponse("The validated request.", "AuthorizeAnswer", wire.authorizedRequestSchema, wire.authorizedRequestExample),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
@@ -84,7 +84,7 @@ const grantRefusals = {
   when: {
     client_not_found: "The client does not exist.",
     origin_mismatch: "The origin is not on a verified domain of the business.",
-    code_used: "This request was already decided and its code redeemed.",
+    code_used: "The person already decided on this request, and its code was redeemed.",
   },
 } as const;
 
@@ -94,7 +94,7 @@ const grantShareRoute = createRoute({
   operationId: "grantShare",
   summary: "Share fields with a business",
   description:
-    "Records the consent of the signed-in person. Creates the share and a single-use code that expires after 60 seconds. With `authorize_token`, a request is decided once: a repeat returns the same share, and its code until it expires. The business gets a `share.created` event. The person gets an email with a link to revoke the share.",
+    "Records the consent of the signed-in person. Creates the share and a single-use code that expires after 60 seconds. With `authorize_token`, a request can be decided only once: repeating it returns the same share and, until the code expires, the same code. The business gets a `share.created` event. The person gets an email with a link to revoke the share.",
   middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
   request: { body: requestBody(wire.shareConsentSchema, wire.shareConsentExample) },
   responses: {
@@ -103,7 +103,7 @@ const grantShareRoute = createRoute({
   ...grantRefusals,
   when: {
     ...grantRefusals.when,
-    share_inactive: "This request was already decided and the share has ended.",
+    share_inactive: "The person already decided on this request, and the share has ended.",
     forbidden:
       "The session is not a consumer's, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
   },
@@ -113,7 +113,7 @@ const grantSandboxShareRoute = createRoute({
   method: "post",
   path: "/v1/share/sandbox-consent",
   operationId: "grantSandboxShare",
-  summary: "Share fields of a test person",
+  summary: "Share a test person's fields",
   description:
     "Same as `POST /v1/share/consent` for sandbox clients, without a session. A test person with fictional details gives consent.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
@@ -135,7 +135,7 @@ const redeemShareRoute = createRoute({
   operationId: "redeemShare",
   summary: "Redeem a code",
   description:
-    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier of the request and from the origin that made it. Servers send no Origin. Refused attempts do not use up the code. The caller is checked before the state of the code is revealed. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. Responses are not stored.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers do not send an Origin. Refused attempts do not use up the code. The caller is checked before the response reveals the state of the code. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. Responses are not stored.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
@@ -147,12 +147,12 @@ const redeemShareRoute = createRoute({
   refuses: ["code_invalid", "pkce_mismatch", "business_suspended", "business_inactive", "code_used", "share_inactive", "code_expired"],
   when: {
     origin_mismatch:
-      "The Origin is not the one of the request. Without an Origin: the domain is no longer verified, or the client requires an Origin.",
+      "The Origin does not match the share request. Without an Origin: the domain is no longer verified, or the client requires an Origin.",
     rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts for one code.",
   },
 });
 
-/** Requests with a session count against the person's limit; requests with a link, against the IP address. */
+/** Requests with a session count against the person's limit; requests with a link count against the IP address's limit. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
@@ -175,7 +175,7 @@ const revokeShareRoute = createRoute({
   operationId: "revokeShare",
   summary: "Revoke a share",
   description:
-    "Revokes a share as the person: signed in, or with the `revoke_token` from the link in the email. The business is notified immediately and must stop contact by the end of the tenth business day (UTC). A repeat returns the same response. Works regardless of the billing status of the business.",
+    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in the email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request returns the same response. Works regardless of the business's billing status.",
   middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.lenientShareIdParamSchema,
@@ -198,7 +198,7 @@ const acknowledgeShareRoute = createRoute({
   operationId: "acknowledgeShare",
   summary: "Acknowledge a revoked share",
   description:
-    "Confirms that you stopped contact under a revoked share. A repeat returns the first acknowledgment. The person gets an email with your note.",
+    "Confirms that you stopped contacting the person after they revoked the share. Repeating the request returns the first acknowledgment. The person gets an email with your note.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.shareIdParamSchema,
@@ -220,7 +220,7 @@ const listSharesRoute = createRoute({
   operationId: "listShares",
   summary: "List your shares",
   description:
-    "Returns your shares, newest first, at most 200 per page. If `has_more` is `true`, pass the id of the last share as `starting_after`. A test key lists sandbox shares.",
+    "Returns your shares, newest first, at most 200 per page. If `has_more` is `true`, pass the ID of the last share as `starting_after`. A test key lists sandbox shares.",
   middleware: apiKeyGuard(),
   request: { query: wire.shareListQuerySchema },
   responses: {
@@ -250,7 +250,7 @@ const getCurrentValuesRoute = createRoute({
   operationId: "readCurrentValues",
   summary: "Read the current values of a share",
   description:
-    "Returns the current values of an active share, limited to its scope. Each read is recorded in your audit trail, and once a day in the person's.",
+    "Returns the current values of an active share, limited to its scope. Each read is recorded in your audit trail and, once a day, in the person's audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
   responses: { 200: successResponse("The current values.", "CurrentValuesAnswer", wire.currentValuesSchema, wire.currentValuesExample) },
@@ -350,7 +350,7 @@ shareRoutes.openapi(listSharesRoute, async (c) => {
   const { status, limit, starting_after: startingAfterText } = c.req.valid("query");
   const startingAfter = startingAfterText === undefined ? null : parseShareId(startingAfterText);
   if (startingAfterText !== undefined && startingAfter === null)
-    return failure(c, "invalid_request", "starting_after: must be the id of one of your shares.");
+    return failure(c, "invalid_request", "starting_after: must be the ID of one of your shares.");
   const listed = await listShares(services, principal, { status: status ?? null, limit, startingAfter });
   return respond(c, 200, listed, (page) => wire.shareListToWire(page, services.clock()));
 });

@@ -1,4 +1,4 @@
-// Schemas, examples and mappers of the share protocol (SPEC Share).
+// Schemas, examples and mappers for the share protocol (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
@@ -109,7 +109,7 @@ export const shareGrantExample = {
   share: shareExample,
 };
 
-/** The verifier of RFC 7636, appendix B. */
+/** The verifier from RFC 7636, appendix B. */
 export const redeemRequestExample = {
   code: exampleCode,
   code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
@@ -168,13 +168,15 @@ export const shareDetailExample = {
   history: [{ at: shareExample.created_at, type: "share.created", audit_seq: "17" }],
 };
 
-export const shareIdParamSchema = z.object({ share_id: idParamSchema(parseShareId, "Id of the share, prefix `shr_`.", shareExample.id) });
-/** Null for a malformed id, for the route that must check the caller before it looks for the share. */
+export const shareIdParamSchema = z.object({
+  share_id: idParamSchema(parseShareId, "ID of the share. Starts with `shr_`.", shareExample.id),
+});
+/** Parses a malformed ID as null, for the route that must check the caller before it looks up the share. */
 export const lenientShareIdParamSchema = z.object({
   share_id: z
     .string()
     .transform(parseShareId)
-    .openapi({ type: "string", description: "Id of the share, prefix `shr_`.", example: shareExample.id }),
+    .openapi({ type: "string", description: "ID of the share. Starts with `shr_`.", example: shareExample.id }),
 });
 
 export const authorizedRequestSchema = z
@@ -189,12 +191,12 @@ export const authorizedRequestSchema = z
     origin: z.string(),
     scope: z.array(fieldKeySchema),
     scope_groups: z.array(fieldGroupSchema),
-    needed: z.array(fieldKeySchema).openapi({ description: "Fields of the scope that the person must share." }),
+    needed: z.array(fieldKeySchema).openapi({ description: "Fields in scope that the person must share." }),
     labels: z.record(z.string(), z.string()).openapi({ description: "Label of each field." }),
     purpose: z.string(),
     duration_days: z.number().int(),
     disclosure_text: z.string().nullable(),
-    disclosure_hash: z.string().openapi({ description: "SHA-256 of the disclosure in hex; of the empty string if there is none." }),
+    disclosure_hash: z.string().openapi({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
     state: z.string().nullable(),
     authorize_token: z.string().openapi({ description: "Binds the decision to this request. Send it with the decision." }),
     expires_in: z.number().int().openapi({ description: "Seconds until the token expires." }),
@@ -291,7 +293,7 @@ const ceaseNoticeSchema = z
     status: z.enum(["open", "acknowledged"]),
     opened_at: describedTime("When the person revoked the share"),
     cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
-    acknowledged_at: describedTime("When the business acknowledged").nullable(),
+    acknowledged_at: describedTime("When the business acknowledged the revocation").nullable(),
     overdue: z.boolean(),
   })
   .openapi("CeaseNotice");
@@ -300,7 +302,7 @@ export const shareSchema = z
   .object({
     id: z.string(),
     status: z.enum(shareStatuses),
-    fingerprint: z.string().openapi({ description: "SHA-256 of the terms of the share, hex." }),
+    fingerprint: z.string().openapi({ description: "Hex SHA-256 of the share's terms." }),
     business: z.object({ id: z.string(), name: z.string().openapi({ description: "Business name as shown to the person." }) }),
     client_id: z.string(),
     environment: environmentSchema,
@@ -314,11 +316,11 @@ export const shareSchema = z
     duration_days: z.number().int(),
     revoked_at: describedTime("When the person revoked the share").nullable(),
     expired_at: describedTime("When the share expired").nullable(),
-    supersedes: z.string().nullable().openapi({ description: "Id of the share this one renewed." }),
-    superseded_by: z.string().nullable().openapi({ description: "Id of the share that renewed this one." }),
+    supersedes: z.string().nullable().openapi({ description: "ID of the share this one renewed." }),
+    superseded_by: z.string().nullable().openapi({ description: "ID of the share that renewed this one." }),
     cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
     last_delivered_at: describedTime(
-      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Only in responses to the person",
+      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Included only in responses to the person",
     )
       .nullable()
       .optional(),
@@ -398,7 +400,7 @@ export const revokeOwnShareRequestSchema = z.object({ reason: reasonSchema }).op
 export const revokeShareRequestSchema = z
   .object({
     reason: reasonSchema,
-    revoke_token: z.string().max(200).nullish().openapi({ description: "Token from the link in the email. Replaces a session." }),
+    revoke_token: z.string().max(200).nullish().openapi({ description: "Token from the link in the email. Use it instead of a session." }),
   })
   .openapi("RevokeRequest");
 
@@ -413,7 +415,7 @@ export const revokedShareSchema = z
 export const shareAcknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "Note to the person, included in the email to them." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Name of the person or team that confirms." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Name of the person or team that confirms this." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
@@ -425,7 +427,7 @@ export const shareAcknowledgmentRequestSchema = z
 export const acknowledgedShareSchema = z
   .object({
     share: shareSchema,
-    acknowledged_at: describedTime("When you acknowledged"),
+    acknowledged_at: describedTime("When you acknowledged the revocation"),
     cease_by: describedTime("Deadline to stop contact"),
     on_time: z.boolean(),
     already_acknowledged: z.literal(true).optional(),

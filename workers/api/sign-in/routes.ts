@@ -1,4 +1,4 @@
-// Sign-in and sign-out (SPEC Authentication). Of the API routes, only these set the session cookie.
+// Sign-in and sign-out (SPEC Authentication). These are the only API routes that set the session cookie.
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Result } from "../../../core/result.ts";
@@ -52,11 +52,11 @@ const requestSignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   summary: "Request a sign-in code",
   description:
-    "Emails a 6-digit code that is valid for 10 minutes. The response does not reveal whether the address is known or whether an email was sent. A new code is sent at most every 60 seconds while one is active, and at most 5 times in 15 minutes for one address.",
+    "Emails a 6-digit code that is valid for 10 minutes. The response does not reveal whether the email address is registered or whether an email was sent. A new code is sent at most every 60 seconds while one is active, and at most 5 times in 15 minutes for one email address.",
   request: { body: requestBody(signInCodeRequestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
   responses: {
     200: successResponse(
-      "Accepted. The response does not reveal whether the address is known.",
+      "Accepted. The response does not reveal whether the email address is registered.",
       "CodeRequestAnswer",
       z.object({ accepted: z.literal(true) }),
       {
@@ -73,11 +73,12 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts. All failures return the same error. A previous session of the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
   when: {
-    login_failed: "The address or code is wrong, or the code expired, was used or had too many attempts. The response does not say which.",
+    login_failed:
+      "The email address or code is incorrect, or the code expired, was used or had too many attempts. The response does not say which.",
   },
 });
 
@@ -88,7 +89,7 @@ const createPasskeyOptionsRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), noBody),
   summary: "Get options to sign in with a passkey",
   description:
-    "Returns the options for `navigator.credentials.get()`. The challenge is valid for 5 minutes, once. Idempotency keys are ignored, because a stored challenge could already be used.",
+    "Returns the options for `navigator.credentials.get()`. The challenge can be used once, within 5 minutes. Idempotency keys are ignored, because a stored challenge might already have been used.",
   responses: {
     200: successResponse("Options for the browser.", "PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }),
   },
@@ -102,12 +103,12 @@ const signInWithPasskeyRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a passkey",
   description:
-    "Starts a 30-day consumer session. All failures return the same error and use up the challenge. A previous session of the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a 30-day consumer session. All failures return the same error and use up the challenge. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(passkeySignInSchema, { credential: assertionCredentialExample }) },
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
     login_failed:
-      "The passkey is unknown or removed, its signature, origin or host is wrong, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
+      "The passkey is unknown or removed, its signature, origin or host is incorrect, the user was not verified, the counter went backward, or the challenge is unknown, expired or used. The response does not say which.",
   },
 });
 

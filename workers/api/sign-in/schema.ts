@@ -1,4 +1,4 @@
-// Schemas, examples and mapper of sign-in.
+// Schemas, examples and mapper for sign-in.
 import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { realms } from "../../../core/access/session.ts";
@@ -21,7 +21,7 @@ export const signInCodeVerificationSchema = z
     name: z
       .string()
       .nullish()
-      .openapi({ description: "Your name, at most 200 characters. Stored at the first sign-in of a consumer.", example: "Pat Example" }),
+      .openapi({ description: "Your name, at most 200 characters. Stored when a consumer first signs in.", example: "Pat Example" }),
   })
   .openapi("CodeProof");
 
@@ -41,11 +41,11 @@ export const consumerUserExample = {
 };
 export const userSchema = z
   .object({
-    id: z.string().openapi({ description: "Id of the user, prefix `mem_` for a member and `con_` for a consumer." }),
+    id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or `con_` for a consumer." }),
     email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
     role: z.enum(["owner", "member"]).nullable().openapi({ description: "Role in the business; `null` for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "Business of the member; `null` for a consumer." }),
+    business_id: z.string().nullable().openapi({ description: "ID of the member's business; `null` for a consumer." }),
   })
   .openapi("SignedInUser");
 

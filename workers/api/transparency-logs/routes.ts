@@ -1,4 +1,4 @@
-// Public routes of the transparency logs of this deployment: the embedded ledger and the audit logs. They serve the C2SP interface;
+// Public routes for the transparency logs in this deployment: the embedded ledger and the audit logs. They serve the C2SP interface;
 // requests are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
@@ -8,7 +8,7 @@ import { edgeCached } from "../../http/edge-cache.ts";
 import { failure } from "../../http/envelope.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 
-/** Responses of Durable Objects are immutable; middleware adds headers to the copy. */
+/** Responses from Durable Objects are immutable; middleware adds headers to the copy. */
 const copyResponse = (response: Response): Response => new Response(response.body, response);
 
 const readMethods = ["GET", "HEAD"];

@@ -33,7 +33,7 @@ const webhookNotFoundRefusal = { not_found: "The endpoint does not exist or is n
 const invalidBodyOrKeyRefusal = {
   invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed.",
 } as const;
-const invalidUrlRefusal = { invalid_webhook_url: "`url` breaks a rule or its host is not public." } as const;
+const invalidUrlRefusal = { invalid_webhook_url: "`url` is invalid, or its host is not public." } as const;
 
 const createWebhookRoute = createRoute({
   method: "post",
@@ -129,7 +129,7 @@ const listDeliveriesRoute = createRoute({
   operationId: "listDeliveries",
   summary: "List recent deliveries",
   description:
-    "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90. Of the responses, only the status is stored.",
+    "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90. Only the status of each response is stored.",
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
@@ -169,7 +169,7 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Sends deliveries that failed since a given time again, including abandoned ones, in event order and at most 10 per second. It does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once against the limit for tests and replays.",
+    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once against the limit for tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {

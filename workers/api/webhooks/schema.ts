@@ -1,4 +1,4 @@
-// Schemas, examples and mappers of webhook endpoints and deliveries.
+// Schemas, examples and mappers for webhook endpoints and deliveries.
 import { z } from "@hono/zod-openapi";
 import { standardEventTypes } from "../../../core/events/event.ts";
 import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
@@ -69,16 +69,20 @@ const descriptionSchema = z
   .string()
   .openapi({ description: `Label, one line of at most ${maxDescriptionLength} characters.`, example: "CRM" });
 
-const webhookEnvironmentSchema = environmentSchema.openapi({ description: "Environment whose events it receives.", example: "live" });
+const webhookEnvironmentSchema = environmentSchema.openapi({
+  description: "Environment whose events the endpoint receives.",
+  example: "live",
+});
 
 export const createWebhookSchema = z
   .strictObject({
     url: urlSchema,
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    environment: environmentSchema
-      .optional()
-      .openapi({ description: "Environment whose events it receives. It cannot be changed later. Default: `live`.", example: "live" }),
+    environment: environmentSchema.optional().openapi({
+      description: "Environment whose events the endpoint receives. It cannot be changed later. Default: `live`.",
+      example: "live",
+    }),
   })
   .openapi("WebhookRequest");
 export const updateWebhookSchema = z
@@ -89,20 +93,23 @@ export const updateWebhookSchema = z
     status: z
       .enum(["enabled", "disabled"])
       .optional()
-      .openapi({ description: "`disabled` holds events back; they are sent when you enable the endpoint again.", example: "enabled" }),
+      .openapi({
+        description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
+        example: "enabled",
+      }),
   })
   .openapi("WebhookChange");
 
 export const webhookIdParamSchema = z.object({
-  webhook_id: idParamSchema(parseWebhookId, "Id of the endpoint, prefix `whk_`.", exampleWebhookId),
+  webhook_id: idParamSchema(parseWebhookId, "ID of the endpoint. Starts with `whk_`.", exampleWebhookId),
 });
 export const deliveryIdParamSchema = z.object({
-  delivery_id: idParamSchema(parseDeliveryId, "Id of the delivery, prefix `dlv_`.", exampleDeliveryId),
+  delivery_id: idParamSchema(parseDeliveryId, "ID of the delivery. Starts with `dlv_`.", exampleDeliveryId),
 });
 
 export const deliveryListQuerySchema = z.object({
   limit: limitSchema(50, 100),
-  before: idSchema(parseDeliveryId, "must be the id of a delivery to this endpoint").nullable().default(null).openapi({
+  before: idSchema(parseDeliveryId, "must be the ID of a delivery to this endpoint").nullable().default(null).openapi({
     type: "string",
     description: "ID of the last delivery on the previous page.",
     example: exampleDeliveryId,
@@ -113,7 +120,7 @@ const webhookStatusSchema = z.enum(["enabled", "disabled"]);
 const commonFields = {
   id: z.string(),
   url: z.string(),
-  events: z.array(z.string()).openapi({ description: "Event types it receives." }),
+  events: z.array(z.string()).openapi({ description: "Event types that the endpoint receives." }),
   description: z.string().nullable(),
   status: webhookStatusSchema,
   environment: webhookEnvironmentSchema,
@@ -136,9 +143,9 @@ export const webhookSchema = z
       .nullable()
       .openapi({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
     consecutive_failures: z.int().nullable().openapi({ description: "Failed attempts since the last success; `null` if unavailable." }),
-    failing_since: timeSchema.nullable().openapi({ description: "When the first of these attempts failed." }),
+    failing_since: timeSchema.nullable().openapi({ description: "When the first of these failures occurred." }),
     backlog: z.int().nullable().openapi({ description: "Number of pending and retrying deliveries." }),
-    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog happened." }),
+    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog occurred." }),
   })
   .openapi("Webhook");
 export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
@@ -146,7 +153,7 @@ export const rotatedSecretSchema = z
   .object({
     id: z.string(),
     secret: z.string().openapi({ description: "The new secret." }),
-    previous_secret_until: timeSchema.openapi({ description: "Until when the previous secret signs too." }),
+    previous_secret_until: timeSchema.openapi({ description: "Until this time, deliveries are also signed with the previous secret." }),
   })
   .openapi("RotatedSecret");
 const deliverySchema = z
@@ -161,7 +168,7 @@ const deliverySchema = z
     error: z
       .enum(["timeout", "dns", "tls", "connection", "http"])
       .nullable()
-      .openapi({ description: "Reason of the last failure. `http`: the status was not 2xx." }),
+      .openapi({ description: "Reason for the last failure. `http`: the status was not 2xx." }),
     duration_ms: z.int().nullable(),
     next_attempt_at: timeSchema.nullable(),
     delivered_at: timeSchema.nullable(),
@@ -184,8 +191,10 @@ export const recoverWebhookSchema = z
   })
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
-  queued: z.int().openapi({ description: "Deliveries queued again, oldest event first, sent at most 10 per second." }),
-  has_more: z.boolean().openapi({ description: "`true` if more than 10,000 deliveries failed. Repeat the request when these are sent." }),
+  queued: z.int().openapi({ description: "Number of deliveries queued again. They are sent oldest event first, at most 10 per second." }),
+  has_more: z
+    .boolean()
+    .openapi({ description: "`true` if more than 10,000 deliveries failed. Repeat the request after these have been sent." }),
 });
 export const deliveryReplaySchema = webhookCallSchema.extend({ delivery: deliverySchema });
 

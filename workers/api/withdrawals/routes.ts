@@ -1,4 +1,4 @@
-// Routes of withdrawal (SPEC Withdrawal). The person's routes need no credential and work regardless of the business's billing status;
+// Withdrawal routes (SPEC Withdrawal). The person's routes do not need a credential and work regardless of the business's billing status;
 // the business records and acknowledges withdrawals with an API key.
 import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";
@@ -37,7 +37,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every address. The code works for all certificates of the same business and environment that name the address. Up to 3 codes can be active at once; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts from this browser are counted separately.",
+    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at once; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -49,7 +49,7 @@ const requestWithdrawalCodeRoute = createRoute({
 });
 
 const withdrawnResponse = successResponse("The consent is withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
-const crossSiteRefusal = { forbidden: "A browser sent the request from a site that is neither ours nor the business's." } as const;
+const crossSiteRefusal = { forbidden: "A browser sent the request from a site that belongs to neither us nor the business." } as const;
 
 const confirmWithdrawalRoute = createRoute({
   method: "post",
@@ -57,15 +57,16 @@ const confirmWithdrawalRoute = createRoute({
   operationId: "confirmWithdrawal",
   summary: "Withdraw with an email code",
   description:
-    "Withdraws consent. The certificate becomes `revoked`, the period of 10 business days to stop contact starts, the owner of the business gets an email with the certificate id and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contact; the certificate stays active for the others until the last one is withdrawn. Nothing is deleted. All failures (wrong address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the status of the business account.",
+    "Withdraws consent. The certificate becomes `revoked`, the period of 10 business days to stop contact starts, the owner of the business gets an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failures (wrong email address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the business account's status.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnResponse },
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "A field breaks a rule. The message names both. It does not count as an attempt.",
-    already_revoked: "The address and code are correct, but consent was already withdrawn from the certificate or from all of `entities`.",
+    invalid_request: "A field is invalid. The message names the field and the rule. The request does not count as an attempt.",
+    already_revoked:
+      "The email address and code are correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
 });
 
@@ -75,7 +76,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because whoever submits a form gets the link, even with another person's address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise the same as withdrawing with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise the same as withdrawing with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
@@ -86,7 +87,7 @@ const withdrawByLinkRoute = createRoute({
   when: {
     ...crossSiteRefusal,
     opt_out_failed: "The token is not valid for this certificate, or has expired.",
-    already_revoked: "The token is correct, but consent was already withdrawn from the certificate or from all of `entities`.",
+    already_revoked: "The token is correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
 });
 
@@ -110,7 +111,7 @@ const getReceiptRoute = createRoute({
   refuses: ["cert_not_found"],
   when: {
     not_a_consent: "With `format`: the person accepted none of the recipients.",
-    invalid_request: "A query parameter breaks a rule. The message names both.",
+    invalid_request: "A query parameter is invalid. The message names the parameter and the rule.",
     not_found: "Without `format`: there is no withdrawal, or none with this number.",
   },
 });
@@ -121,7 +122,7 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contact. The person gets an email if the certificate has an address. Works while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
@@ -140,7 +141,7 @@ const acknowledgeWithdrawalRoute = createRoute({
   operationId: "acknowledgeWithdrawal",
   summary: "Acknowledge a withdrawal",
   description:
-    "Confirms that you stopped contact. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients the person withdrew from individually; this is recorded in the audit log only, and the status of the certificate does not change. A repeat returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
+    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients for which the person withdrew consent individually; this is recorded only in the audit log, and the status of the certificate does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,

@@ -1,4 +1,4 @@
-// Schemas, examples and mappers of withdrawals: withdraw, record and acknowledge.
+// Schemas, examples and mappers for withdrawals: withdraw, record and acknowledge.
 import { z } from "@hono/zod-openapi";
 import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
@@ -28,7 +28,7 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/** Exactly one address: nothing that could add a second recipient or a header. Surrounding white space is trimmed. */
+/** Exactly one email address, with nothing that could add a second recipient or a header. Surrounding white space is trimmed. */
 const emailSchema = z
   .string()
   .max(320)
@@ -51,18 +51,18 @@ const entitiesSchema = z
   .transform((chosen) => chosen ?? null)
   .openapi({
     description:
-      "Withdraws only from these recipients, named as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked with the last one. Not allowed with `scope: business`.",
+      "Withdraws consent only for these recipients, named as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked when consent for the last one is withdrawn. Not allowed with `scope: business`.",
     example: ["Bright Homes Inc"],
   });
 
-/** Withdrawing from some recipients and withdrawing from the whole business contradict each other. */
+/** Withdrawing consent for some recipients contradicts withdrawing it for the whole business. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
 
 export const optOutRequestSchema = z.object({ email: emailSchema }).openapi("OptOutRequest");
 export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
-  description: "The same response whether or not the address is on the certificate.",
+  description: "The same response whether or not the email address is on the certificate.",
 });
 export const optOutConfirmSchema = z
   .object({
@@ -93,7 +93,7 @@ export const withdrawnSchema = z
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients withdrawn from in this request. Present only if `revoked` is `false`." }),
+      .openapi({ description: "Recipients for which this request withdrew consent. Present only if `revoked` is `false`." }),
   })
   .openapi("Withdrawn");
 
@@ -120,7 +120,7 @@ export const receiptQuerySchema = z.object({
     .openapi({
       type: "integer",
       minimum: 1,
-      description: "Number of a withdrawal from individual recipients, as in `receipt_url` of `entities_withdrawn`.",
+      description: "Number of a withdrawal of consent for individual recipients, as in `receipt_url` of `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -155,11 +155,11 @@ export const recordedWithdrawalSchema = z
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients withdrawn from in this request. Present only if `withdrawal` is `null`." }),
+      .openapi({ description: "Recipients for which this request withdrew consent. Present only if `withdrawal` is `null`." }),
   })
   .openapi("RecordedWithdrawal");
 
-/** Computes `overdue` as of the withdrawal, so that a repeat with the same idempotency key returns the same response. */
+/** Computes `overdue` as of the withdrawal, so that repeating the idempotency key returns the same response. */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
@@ -176,11 +176,11 @@ export const recordedWithdrawalToWire = (
 export const acknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "Note for your records. Stored encrypted." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Who stopped contact. Stored encrypted." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Person or team that stopped contact. Stored encrypted." }),
     actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "Actions you took, for example `removed from CRM`." }),
     entities: entitiesSchema.openapi({
       description:
-        "Acknowledges only these recipients, which the person withdrew from individually (`entities_withdrawn`). Default: the whole certificate, which must be revoked.",
+        "Acknowledges the withdrawal only for these recipients, for which the person withdrew consent individually (`entities_withdrawn`). Default: the whole certificate, which must be revoked.",
     }),
   })
   .openapi("CeaseAcknowledgement");
@@ -231,7 +231,7 @@ export const entityAcknowledgmentToWire = (
   ...(isRepeated && { already_acknowledged: true as const }),
 });
 
-// The worked certificate of the OpenAPI document, withdrawn: its receipt can be recomputed and its signature checked.
+// The example certificate from the OpenAPI document after withdrawal: its receipt can be recomputed and its signature checked.
 const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
 const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: 0 } };
 const { withdrawal } = decideWithdrawal({

@@ -15,7 +15,7 @@ import { applySecondaryRateLimit, enforceLimit } from "./rate-limits.ts";
 
 const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
-/** `Authorization: Bearer sk_…`. A missing, malformed, unknown and revoked key get the same response. */
+/** `Authorization: Bearer sk_…`. Missing, malformed, unknown and revoked keys get the same response. */
 const requireApiKey = defineGuard<ApiKeyEnv>(
   { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
   bearerAuth<ApiKeyEnv>({
@@ -50,7 +50,7 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
   return readable.ok ? next() : refusal(c, readable);
 });
 
-/** 401 without a valid key, 429 above its rate limit, 402 when the business may not read. `more` guards run after these. */
+/** 401 without a valid key, 429 above its rate limit, 402 if the business's status forbids reading. `more` guards run after these. */
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
 

@@ -1,4 +1,4 @@
-// Which origin the app runs on, for cookies, CORS, CSRF checks and passkeys.
+// Determines the origin the app runs on, for cookies, CORS, CSRF checks and passkeys.
 import type { RelyingParty } from "../../../core/access/passkey.ts";
 import type { RequestContext } from "../context.ts";
 

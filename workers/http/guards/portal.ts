@@ -1,4 +1,4 @@
-// Guards for routes of the business portal.
+// Guards for business portal routes.
 import { authorizeRead, authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberEnv } from "../context.ts";
 import { failure, refusal } from "../envelope.ts";

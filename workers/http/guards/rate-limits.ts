@@ -49,5 +49,5 @@ export const limitByAccount = (name: LimitName, rateLimited: string) =>
     return (await enforceLimit(c, name, businessId ?? id)) ?? next();
   });
 
-/** For public routes that return no one's records: health, keys, documents and logs. */
+/** For public routes that do not return anyone's records: health, keys, documents and logs. */
 export const limitPublicReads = limitByAddress("PUBLIC_READ_PER_IP");

@@ -1,5 +1,5 @@
-// svc_get_share: one share of the person, or one given to the business. It can also open the person's own page of the share, the only place
-// where consent is given.
+// svc_get_share returns one of the person's shares, or one given to the business. It can also open the person's own page for the share,
+// the only place where consent is given.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";
@@ -15,8 +15,8 @@ export const getShare = defineTool({
   name: "svc_get_share",
   title: "Get one share",
   descriptions: {
-    consumer: "One of your shares by its id, with fingerprint and status.",
-    business: "One share given to this business by its id, with fingerprint, status and history.",
+    consumer: "One of your shares by its ID, with fingerprint and status.",
+    business: "One share given to this business by its ID, with fingerprint, status and history.",
   },
   hints: readOnlyHints,
   inputSchema,
@@ -36,7 +36,7 @@ export const getShare = defineTool({
     inputSchema: inputSchema.extend({
       hand_over: enumArgument(["review", "renew"])
         .optional()
-        .describe("Opens the person's own page of this share, to review it (and stop sharing) or to renew it. Changes nothing by itself."),
+        .describe("Opens the person's own page for this share, to review it (and stop sharing) or to renew it. Changes nothing by itself."),
     }),
     getPath: ({ share_id: text, hand_over: page }) => {
       if (page === undefined) return null;

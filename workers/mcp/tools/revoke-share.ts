@@ -1,4 +1,4 @@
-// svc_revoke_share: revokes a share of the person immediately and permanently.
+// svc_revoke_share revokes one of the person's shares immediately and permanently.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-// svc_update_field: changes a contact field of the person and notifies every business whose active share covers it.
+// svc_update_field changes one of the person's contact fields and notifies every business whose active share covers it.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
