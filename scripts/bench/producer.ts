@@ -79,7 +79,7 @@ export const listEvents = (
   { url, business }: ProducerTarget,
   cursor: number,
   limit: number,
-): Promise<{ readonly events: readonly PlacedEvent[]; readonly readTo: number; readonly head: number }> =>
+): Promise<{ readonly events: readonly PlacedEvent[]; readonly readThrough: number; readonly head: number }> =>
   callProducer(url, { business, page: { cursor, limit } });
 
 /** Milliseconds for `count` bare POSTs. */

@@ -109,8 +109,8 @@ const sequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
   for (let cursor = 0; ; ) {
     const page = await listEvents(place, cursor, 500);
     events.push(...page.events);
-    if (page.readTo >= page.head) return events;
-    cursor = page.readTo;
+    if (page.readThrough >= page.head) return events;
+    cursor = page.readThrough;
   }
 };
 

@@ -96,8 +96,8 @@ const feed = async (url: string): Promise<readonly { readonly id: string; readon
   for (let cursor = 0; ; ) {
     const page = await listEvents(place(url), cursor, 500);
     events.push(...page.events);
-    if (page.readTo >= page.head) return events;
-    cursor = page.readTo;
+    if (page.readThrough >= page.head) return events;
+    cursor = page.readThrough;
   }
 };
 

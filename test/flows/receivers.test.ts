@@ -224,7 +224,7 @@ describe("a receiver", () => {
     for (let cursor = 0; cursor < besideEvents; ) {
       const page = await listEvents(place(busy), cursor, 500);
       seqs.push(...page.events.map(({ seq }) => seq));
-      cursor = page.readTo;
+      cursor = page.readThrough;
     }
     expect(seqs).toEqual(Array.from({ length: besideEvents }, (_, at) => at + 1));
     const listed = await listDeliveries(place(busy), busyEndpoint.id, null);
