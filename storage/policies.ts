@@ -1,5 +1,5 @@
-// Policy snapshots: rows in D1, texts in KV under their own hash. A text in KV is never stale, and it is written before any row names it.
-// SPEC Policy snapshot.
+// Policy snapshots: rows in D1, and texts in KV under their own hash. A text in KV is never stale, and it is written before any row refers
+// to it. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -23,7 +23,9 @@ export const findPolicyText = async (kv: KVNamespace, contentHash: string): Prom
   }
 };
 
-/** Writes the texts that no snapshot of this domain names, so that an unchanged text is written once and not every 15 minutes. */
+/**
+ * Writes the texts that no snapshot of this domain refers to yet, so that an unchanged text is written once rather than every 15 minutes.
+ */
 export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: string, found: CapturedPolicies): Promise<void> => {
   const texts = policyKinds.flatMap((kind) => found[kind] ?? []);
   const rows = await db
@@ -33,18 +35,18 @@ export const storePolicyTexts = async (db: Database, kv: KVNamespace, domain: st
   const known = new Set(rows.map(({ contentHash }) => contentHash));
   for (const { contentHash, text } of texts) {
     if (known.has(contentHash)) continue;
-    known.add(contentHash); // one page can be both policies, and KV allows one write per second to a key
+    known.add(contentHash); // one page can hold both policies, and KV allows one write per second to a key
     await translateFaults(() => kv.put(policyTextKey(contentHash), text));
   }
 };
 
-/** Where policies are looked for: an origin (scheme, host and port) and the URL of the form's page without query. */
+/** Where to look for policies: an origin (scheme, host and port) and the URL, without query, of the page with the form. */
 export interface PolicyLocation {
   readonly origin: string;
   readonly page: string;
 }
 
-/** A capture of an origin's policies, to which certificates are linked. */
+/** A capture of an origin's policies, which certificates are linked to. */
 export interface PolicyCapture {
   readonly id: string;
   /** Content hash by kind; null where none was found. */
@@ -71,7 +73,7 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   return row ?? null;
 };
 
-/** Sub-select for the snapshot of a text; NULL where none was found. */
+/** Sub-select for the snapshot of a text; NULL if none was found. */
 const selectSnapshotId = (domain: string, kind: PolicyKind, text: PolicyText | null): SQL =>
   sql`${query
     .select({ id: snapshots.id })
@@ -79,15 +81,15 @@ const selectSnapshotId = (domain: string, kind: PolicyKind, text: PolicyText | n
     .where(allOf(eq(snapshots.domain, domain), eq(snapshots.kind, kind), sql`${snapshots.contentHash} = ${text?.contentHash ?? null}`))}`;
 
 /**
- * The statements of a capture: a snapshot for each text that is new to the domain, and the capture itself. Ids carry the shard of `certId`.
- * The texts must be stored already.
+ * The statements of a capture: a snapshot for each text that is new to the domain, and the capture itself. IDs carry the shard of `certId`.
+ * The texts must already be stored.
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** Null when every page of the origin shares it. */
+    /** Null if every page of the origin shares it. */
     readonly page: string | null;
     readonly certId: string;
     readonly found: CapturedPolicies;
@@ -125,7 +127,8 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture, in the batch that deletes their outbox rows. Fails as `isAlreadyLinked` says when one of them is linked.
+ * Links certificates to a capture, in the batch that deletes their outbox rows. Fails when one of them is already linked; check with
+ * `isAlreadyLinked`.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
@@ -133,5 +136,5 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .set({ policyCaptureId: captureId })
     .where(inArray(certificates.id, jsonList(certIds)));
 
-/** True when the batch failed because another worker linked the same certificates first. */
+/** True when the batch failed because another worker linked one of the certificates first. */
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");
