@@ -1,4 +1,4 @@
-// Email addresses: which text is a valid address, and the normalized form that compares two. Values are stored as typed; the
+// Email addresses: which text is a valid address, and the normalized form used to compare two addresses. Values are stored as typed. The
 // normalized form is used only for matching and for the blind index.
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets

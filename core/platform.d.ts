@@ -1,4 +1,4 @@
-// The pure web platform globals that core may use. Everything else of the platform is unavailable here.
+// The pure web platform globals that core may use. The rest of the platform is unavailable here.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { readonly written: number };

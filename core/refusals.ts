@@ -1,6 +1,6 @@
-// The closed list of refusal codes and the one sentence each shows to the caller: the subject, the rule and what to do. Sentences are
-// constants that never repeat input, so an error carries no personal data and no markup and cannot be used to guess secrets.
-// HTTP statuses are in workers/http/statuses.ts.
+// The closed list of refusal codes and the sentence that each shows to the caller: the subject, the rule and what to do. Sentences are
+// constants that never repeat input, so an error does not carry personal data or markup and cannot be used to guess secrets. HTTP statuses
+// are in workers/http/statuses.ts.
 
 export const refusals = {
   invalid_request: "The request is invalid.",

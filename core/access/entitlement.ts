@@ -1,5 +1,5 @@
-// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on
-// it: they are the person's right, whatever the business has paid.
+// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it:
+// they are the person's right, whether or not the business has paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";

@@ -35,7 +35,7 @@ export const toRpcError = (id: RpcMessageId | null, error: RpcError): RpcRespons
 
 const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeof value === "string" || typeof value === "number";
 
-/** The id for the response, even if the rest of the message is invalid. */
+/** The ID for the response, even if the rest of the message is invalid. */
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 

@@ -31,7 +31,7 @@ export interface Share {
   readonly supersededBy: ShareId | null;
   /** How far the sandbox clock is ahead of real time; 0 for a live share. */
   readonly clockOffsetMs: number;
-  /** When the business last redeemed, read or was notified of values; null if never. Shown only to the person. */
+  /** When the business last redeemed, read or was notified of values; null if it never did. Shown only to the person. */
   readonly lastDeliveredAt?: Instant | null;
 }
 
