@@ -3,8 +3,8 @@
 
 const maxAddressLength = 254; // RFC 5321 4.5.3.1.3: a path is at most 256 characters with its angle brackets
 const maxLocalPartLength = 64;
-// dot-atom of RFC 5322 with the letters of RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded because
-// they could carry a second recipient or a header into an email.
+// The dot-atom from RFC 5322 with the letters from RFC 6531. Quotes, spaces, commas, colons and angle brackets are excluded because they
+// could carry a second recipient or a header into an email.
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 

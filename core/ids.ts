@@ -92,7 +92,7 @@ export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, 
 export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
-/** The shard: the two characters after the prefix, in ids and secrets alike. */
+/** The shard: the two characters after the prefix, in IDs and secrets alike. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;

@@ -754,7 +754,7 @@ CREATE TABLE shares (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  -- As shown at the grant.
+  -- As shown when the share was granted.
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
@@ -781,7 +781,7 @@ CREATE TABLE shares (
   reason_sealed TEXT,
   supersedes TEXT,
   superseded_by TEXT,
-  -- Revision of the person's fields at the grant.
+  -- Revision of the person's fields when the share was granted.
   fields_revision INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
   subject_hash TEXT NOT NULL,

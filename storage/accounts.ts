@@ -1,4 +1,4 @@
-// Loads the business account behind a client id or an API key, with what each operation needs. Each read is one query.
+// Loads the business account behind a client ID or an API key, with what each operation needs. Each read is one query.
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
@@ -133,7 +133,7 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 };
 
 /**
- * Loads the verified domains and the client id used to check a page of a business. Null for an unknown business or one without a client.
+ * Loads the verified domains and the client ID used to check a page of a business. Null for an unknown business or one without a client.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db

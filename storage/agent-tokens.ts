@@ -21,7 +21,7 @@ export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revok
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Inserts a token only when the person has fewer than `maxActiveTokens` live ones and `onlyIf` holds. */
+/** Inserts a token only if the person has fewer than `maxActiveTokens` live ones and `onlyIf` is true. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));

@@ -195,7 +195,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The shares with these ids, in no particular order. */
+/** The shares with these IDs, in no particular order. */
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 

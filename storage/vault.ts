@@ -63,7 +63,7 @@ const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a n
 /** A record key never changes, so it has only one version. */
 const recordKeyVersion = "r";
 
-/** The parts are names and ids without a bar. A bar could make two contexts look the same, so it throws. */
+/** The parts are names and IDs without a bar. A bar could make two contexts look the same, so it throws. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");

@@ -82,7 +82,7 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count towards a limit: the longest period of any limit. */
+/** How long codes count toward a limit: the longest period of any limit. */
 export const emailCodeRetentionMs = dayMs;
 /** Wrong codes count until a correct one is entered, or until no code has been entered for this long. */
 export const failedAttemptRetentionMs = 30 * dayMs;

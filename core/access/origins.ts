@@ -14,7 +14,7 @@ export interface VerifiedDomain {
 export interface OriginRules {
   /** Development only: plain http for localhost and 127.0.0.1, on any port. */
   readonly allowsLocalHttp: boolean;
-  /** Sandbox clients: http://localhost needs no verification. */
+  /** Sandbox clients: http://localhost does not need verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
 

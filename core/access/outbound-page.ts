@@ -4,7 +4,7 @@
 export interface PageRequest {
   readonly url: string;
   readonly userAgent: string;
-  /** Redirects are followed only to hosts for which this is true. */
+  /** Redirects are followed only to hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
   /** Total budget for name resolution, redirects and body. */

@@ -16,7 +16,7 @@ export interface BusinessProfile {
   readonly logoUrl: string | null;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** How long personal data of new certificates is kept. */
+  /** How long personal data on new certificates is kept. */
   readonly retentionYears: number;
   /** The scope of a withdrawal that the business records without naming one. */
   readonly revocationScopeDefault: WithdrawalScope;

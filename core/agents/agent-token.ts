@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before a connection ends its person is notified. */
+/** How far in advance the person is notified that a connection will end. */
 export const expiryNoticeMs = 7 * dayMs;
 /** Maximum active tokens per person. */
 export const maxActiveTokens = 10;

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 type RpcMessageId = string | number;
 
 export interface RpcMessage {
-  /** Undefined for a notification, which gets no response. */
+  /** Undefined for a notification, which does not get a response. */
   readonly id: RpcMessageId | undefined;
   readonly method: string;
   readonly params: JsonObject | readonly Json[] | undefined;

@@ -11,7 +11,7 @@ import type { IssuerSignature, OpenedCertificate, PublishedCertificate, PageView
 /** A ledger statement with its receipt and attestation. */
 export interface PackedStatement {
   readonly statement: string;
-  /** Null until the ledger confirms. */
+  /** Null until the ledger confirms the statement. */
   readonly receipt: Receipt | null;
   readonly attested: PackedAttestation | null;
 }
@@ -22,7 +22,7 @@ export interface PackedAnchor extends PackedStatement {
 
 /** The proof of a withdrawal from individual recipients. */
 export interface PackedEntityWithdrawal {
-  /** 1, 2, 3 … on its certificate. */
+  /** 1, 2, 3 … for each certificate. */
   readonly number: number;
   /** The exact text that was signed. */
   readonly receipt: string;

@@ -24,7 +24,8 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4)); // without the name, unlike Ed25519 key IDs
+/** Unlike an Ed25519 key ID, it does not include the name. */
+const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
 
 /** The one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
 export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {

@@ -54,6 +54,6 @@ const breakerThreshold = 5;
 /** 64 s after the fifth failure, then 128, 256, 512 and 900. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/** The time until which a ledger with this many consecutive failures receives no requests; 0 below the threshold of five. */
+/** The time until which requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

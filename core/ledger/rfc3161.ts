@@ -46,7 +46,7 @@ const hashNames: Readonly<Record<string, string>> = {
   "608648016503040202": "SHA-384",
   "608648016503040203": "SHA-512",
 };
-/** The hash of each signature algorithm. Plain rsaEncryption names none and uses the digest algorithm. */
+/** The hash of each signature algorithm. Plain rsaEncryption does not name one and uses the digest algorithm. */
 const ecdsaHashes: Readonly<Record<string, string>> = {
   "2a8648ce3d040302": "SHA-256",
   "2a8648ce3d040303": "SHA-384",

@@ -25,7 +25,7 @@ export interface LedgerSettings {
   readonly keys: readonly string[];
   /** Secret key of the embedded ledger's witness; null if there is none, and for an external ledger. */
   readonly witnessKey: string | null;
-  /** Pinned public keys: of an external ledger, and earlier ones of the embedded ledger. */
+  /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
   /** Keys of earlier ledgers. Each half-year has its own ledger, and proofs in old ones stay valid under these keys. */
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];

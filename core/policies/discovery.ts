@@ -5,7 +5,7 @@ import type { PolicyKind } from "./snapshot.ts";
 export interface PageLink {
   /** Absolute, without fragment, with the host as written in the page. */
   readonly url: string;
-  /** Lower-case tokens of the rel attribute. */
+  /** Lowercase tokens of the rel attribute. */
   readonly rel: readonly string[];
   readonly text: string;
 }

@@ -48,7 +48,7 @@ export interface Removal {
   readonly notes: string | null;
   readonly requestedAt: Instant;
   readonly completedAt: Instant | null;
-  /** When the removals are checked again. */
+  /** When the removals will be checked again. */
   readonly recheckAt: Instant | null;
   readonly affidavit: AffidavitProof | null;
 }

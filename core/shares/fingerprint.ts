@@ -5,7 +5,7 @@ import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
 
 export interface ShareFingerprintInput {
-  /** Name as shown at the grant. */
+  /** Name as shown when the share was granted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
   readonly expiresAt: Instant;

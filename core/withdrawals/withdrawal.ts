@@ -53,7 +53,7 @@ export interface Withdrawal {
 
 /** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement, however many recipients it names. */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
-  /** 1, 2, 3 … on its certificate. */
+  /** 1, 2, 3 … for each certificate. */
   readonly number: number;
   /** Sorted, as on the certificate. */
   readonly entities: readonly string[];

@@ -84,7 +84,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * A page of a chain, newest first, older than `beforeSeq`. With `belowSize`, the chain as it was in a log of that size. With `about`,
-   * only entries with these entity ids. Null for a chain without entries.
+   * only entries with these entity IDs. Null for a chain without entries.
    */
   getChainPage(
     chain: string,

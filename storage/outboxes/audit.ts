@@ -73,7 +73,7 @@ export const unsealedEventTypes = [
 
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
-/** A payload stored in plain text, with its hash. Use it only for constant words, times and our own ids, never for personal data. */
+/** A payload stored in plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal data. */
 export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
   return { hash: hashAuditPayload(salt, payload), text: `${unsealedPrefix}${toCanonicalJson([salt, payload])}` };
