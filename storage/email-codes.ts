@@ -82,7 +82,7 @@ export const insertEmailCode = (
 
 /** Condition for later statements in the batch: the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Condition for the email with the code. `isKnown`: the address belongs to someone we know. */
+/** Condition for the email with the code. `isKnown`: whether the code is for a known email address. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
 /** Condition for later statements in the batch: the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);

@@ -119,10 +119,13 @@ export const insertConsumer = async (
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Condition: the consumer exists and is not erased. */
+/** Condition: the consumer exists and their account is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/** A person's account data, with the blind index under which certificates name them. Null if the person is unknown or erased. */
+/**
+ * A person's account data, with the blind index under which certificates name them. Null if the person is unknown or their account is
+ * erased.
+ */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
     db,
@@ -132,18 +135,18 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
 
 /**
  * Sub-select for the blind index under which certificates name the person, for a query in their own shard. NULL if the person is unknown or
- * erased.
+ * their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** A person's email address; null if the person is unknown or erased. */
+/** A person's email address; null if the person is unknown or their account is erased. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** The sealed email addresses of several people, except unknown and erased ones. */
+/** The sealed email addresses of several people, except those who are unknown or whose accounts are erased. */
 export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })

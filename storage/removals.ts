@@ -29,7 +29,7 @@ export interface NewRemoval {
   readonly requestId: string;
 }
 
-/** The statements of a new removal. The batch fails if the person is unknown or erased; check with `isMissingConsumer`. */
+/** The statements of a new removal. The batch fails if the person is unknown or their account is erased; check with `isMissingConsumer`. */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
   const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
@@ -49,7 +49,7 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
   ];
 };
 
-/** True when the batch failed because the person is unknown or erased. */
+/** True when the batch failed because the person is unknown or their account is erased. */
 export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;

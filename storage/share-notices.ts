@@ -21,8 +21,8 @@ export const claimShareNotices = (db: Database, now: Instant, max: number): Prom
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * The shares that notices are about. Only live shares have notices, so their clock is the real time. Excludes the consumer ID once the
- * account is erased.
+ * The shares that notices are about. Only live shares have notices, so their clock is the real time. Omits the consumer ID once the account
+ * is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;

@@ -7,7 +7,7 @@ import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts"
 
 export interface BusinessProfile {
   readonly name: string;
-  /** The legal name, for letters and courts. */
+  /** The name used in letters and court proceedings. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
   /** Published, for questions about consent. */
