@@ -12,7 +12,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** When the map is full, the entry that was set longest ago is dropped. */
+  /** When the map is full, the entry that was set the longest time ago is dropped. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -1,5 +1,5 @@
-// Conversions between bytes and text. UTF-8, hex and base64 have exactly one accepted spelling each, because a proof with two
-// spellings could be changed without detection. The engine's native encoders are used where they exist (workerd, browsers; not Node 24).
+// Conversions between bytes and text. UTF-8, hex and base64 each have exactly one accepted spelling, because a proof with two spellings
+// could be changed without detection. The engine's native encoders are used where they exist (workerd and browsers, but not Node 24).
 
 const utf8Encoder = new TextEncoder();
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;
@@ -20,7 +20,7 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // bytes passed as arguments of one call; engines allow some ten thousand
+const chunkBytes = 8_192; // bytes passed as arguments in one call; engines allow about ten thousand
 
 /** Standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {
@@ -86,7 +86,7 @@ export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return all;
 };
 
-/** Reads the whole stream. Returns null as soon as it exceeds `maxBytes` and reads nothing after that. */
+/** Reads the whole stream. Returns null, and stops reading, as soon as it exceeds `maxBytes`. */
 export const readBytesUpTo = async (
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
@@ -101,5 +101,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
-/** Not constant time: do not use it for secrets. */
+/** Not constant-time: do not use it for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

@@ -1,6 +1,6 @@
-// RFC 8785 (JCS): the one text form of a JSON value, so that everyone hashes the same bytes. Libraries drop `undefined` silently:
-// `entities_rejected: undefined` would then hash as "never asked", which is a different statement. Here anything that JSON cannot
-// carry exactly throws. That is always a bug of the service, because input is validated long before.
+// RFC 8785 (JCS): the one text form of a JSON value, so that everyone hashes the same bytes. Libraries silently drop `undefined`:
+// `entities_rejected: undefined` would then hash as "never asked", which is a different statement. This file throws for anything that JSON
+// cannot carry exactly. That is always a bug in the service, because input is validated long before.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -12,7 +12,7 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Appends piece by piece: joining a list would copy the text once more at every level. */
+/** Appends piece by piece, because joining a list would copy the text once more at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // Iterating by index visits holes too, so a sparse array throws instead of shrinking.
@@ -29,7 +29,7 @@ const canonicalizeObject = (record: JsonObject): string => {
   return `${text}}`;
 };
 
-/** Members are sorted by UTF-16 code unit, without white space. Throws TypeError for anything that is not plain JSON. */
+/** Sorts members by UTF-16 code unit and adds no white space. Throws TypeError for anything that is not plain JSON. */
 export const toCanonicalJson = (value: Json): string => {
   if (typeof value === "string") return canonicalizeString(value);
   if (value === null || typeof value === "boolean") return String(value);

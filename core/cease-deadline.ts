@@ -1,6 +1,6 @@
-// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). Monday to Friday in UTC, not counting the
-// day of the event and without a holiday calendar: anyone can recompute it from the timestamp alone, and it is never later than a
-// count that also skips holidays.
+// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). It counts Monday to Friday in UTC, without the
+// day of the event and without a holiday calendar, so anyone can recompute it from the timestamp alone. It is never later than a count that
+// also skips holidays.
 import { dayMs, type Instant } from "./time.ts";
 
 const ceaseBusinessDays = 10;

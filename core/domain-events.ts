@@ -1,6 +1,6 @@
 // Domain events: everything that happens to records, and the table that decides for each type whether it is anchored in the ledger and
-// whether the business receives a public event. Changing what is anchored or sent means changing this table only.
-// The exception is `consumer.updated.*`: one changed field can produce several events with data, built in
+// whether the business receives a public event. To change what is anchored or sent, change only this table. The exception is
+// `consumer.updated.*`: one changed field can produce several events with data, built in
 // workers/operations/consumers/prepare-share-updates.ts.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, type Actor } from "./actor.ts";
@@ -99,25 +99,25 @@ export interface DomainEvent {
   /** The audit chains that record it: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
-  /** What the audit entry commits to besides the actor: hashes, fixed words and ids. Sealed at rest. */
+  /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored. */
   readonly payload: JsonObject;
-  /** What the ledger statement needs, for types that are anchored. */
+  /** The data that the ledger statement needs, for types that are anchored. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
-  /** The business that receives the public event; required if the table names one. */
+  /** The business that receives the public event; required if the table has a public event for the type. */
   readonly businessId?: BusinessId;
-  /** Required with `businessId`: events about sandbox records have their own sequence. */
+  /** Required with `businessId`, because events about sandbox records have their own sequence. */
   readonly environment?: Environment;
   /** The time shown in the public event instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
   readonly occurredAt?: Instant;
 }
 
-/** An action and the entity it was done to. */
+/** An action and the entity that it was done to. */
 export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" | "entityId"> {
-  /** Fixed words, ids and hashes; never personal data. */
+  /** Fixed words, IDs and hashes; never personal data. */
   readonly payload?: DomainEvent["payload"];
 }
 
-/** A domain event recorded in one audit chain only: not anchored, and without a public event. */
+/** A domain event that is recorded in only one audit chain, is not anchored, and does not have a public event. */
 export const createAuditedEvent = (
   { chain, actor }: { readonly chain: AuditChain; readonly actor: Actor },
   { payload = {}, ...action }: AuditedAction,
@@ -133,7 +133,7 @@ export interface AuditChain {
   readonly auditLog: number;
 }
 
-/** A domain event of a certificate, recorded in the chain of its business. */
+/** A domain event about a certificate, recorded in its business's chain. */
 export const createCertificateEvent = (
   { id, chain }: { readonly id: string; readonly chain: AuditChain },
   at: Instant,
@@ -143,11 +143,14 @@ export const createCertificateEvent = (
 /** The actor and payload of an audit entry. */
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
-/** A chain that records the event. `content` replaces actor and payload where the chains differ: a business's never names the person. */
+/**
+ * A chain that records the event. `content` replaces actor and payload where the chains differ, because a business's chain never names the
+ * person.
+ */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** What an audit entry commits to. For members the key is `by`: existing chains were started that way. */
+/** The content that an audit entry commits to. For members the key is `by`, because existing chains were started that way. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };

@@ -1,12 +1,12 @@
-// SHA-256 and HMAC-SHA-256, the only crypto import in core. They are synchronous so that decisions stay plain functions, and because
-// a Durable Object must hash between reading a chain head and writing the next entry without awaiting.
+// SHA-256 and HMAC-SHA-256, the only crypto import in core. They are synchronous so that decisions stay plain functions, and because a
+// Durable Object must hash without awaiting between reading a chain head and writing the next entry.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 // node:crypto converts text through its Buffer, which costs as much as hashing a kilobyte, and a certificate needs about twenty hashes.
-// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and keeps no reference.
+// Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and does not keep a reference.
 const utf8Encoder = new TextEncoder();
 const scratchBuffer = new Uint8Array(32_768); // holds ten thousand characters of any kind: the whole JSON of a certificate
 const maxBytesPerCodeUnit = 3; // UTF-8 of one UTF-16 code unit
@@ -29,5 +29,5 @@ export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(dat
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Uint8Array =>
   toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 
-/** Constant-time equality. Both sides are hashed first, so their lengths are not revealed either. */
+/** Constant-time equality. Both sides are hashed first, so that their lengths are not revealed either. */
 export const isEqualConstantTime = (a: string | Uint8Array, b: string | Uint8Array): boolean => timingSafeEqual(sha256(a), sha256(b));

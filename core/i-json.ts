@@ -1,9 +1,9 @@
-// Strict parsing of request bodies as I-JSON (RFC 7493). A lenient parser would seal something other than what was sent: it turns
-// invalid UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
+// Strictly parses request bodies as I-JSON (RFC 7493). A lenient parser would seal something other than what was sent: it turns invalid
+// UTF-8 into U+FFFD, keeps the last of two equal keys and accepts lone surrogates.
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const maxBodyDepth = 8; // the deepest body the API accepts has four levels; eight leaves room without risking the stack
+const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room without risking the stack
 
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse rejects it.
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -31,7 +31,7 @@ const findStringEnd = (text: string, open: number): number => {
   return at + 1;
 };
 
-/** Finds what valid JSON can still contain: equal keys, deep nesting, lone surrogates, numbers beyond a double. */
+/** Finds the remaining faults that valid JSON can contain: equal keys, deep nesting, lone surrogates, numbers beyond a double. */
 const findIJsonFault = (text: string, maxDepth: number): string | null => {
   const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;
@@ -73,7 +73,7 @@ const findIJsonFault = (text: string, maxDepth: number): string | null => {
   return null;
 };
 
-/** Refuses `invalid_request` for anything that is not one I-JSON value, naming the rule that is broken. */
+/** Refuses with `invalid_request` anything that is not exactly one I-JSON value, naming the rule that is broken. */
 export const parseIJson = (bytes: Uint8Array, maxDepth = maxBodyDepth): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");

@@ -1,6 +1,6 @@
-// Identifiers and secrets: their spelling, their generation from random bytes, and the shard they name. An id is a prefix, the two
-// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. Ids are random, never counted: the verify
-// page is public, and a guessable id would let anyone list certificates.
+// Identifiers and secrets: their spelling, how they are generated from random bytes, and the shard they name. An ID is a prefix, the two
+// characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. IDs are random, never counted, because the
+// verify page is public and guessable IDs would let anyone list certificates.
 import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
@@ -68,11 +68,11 @@ export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Null for text without the shape of such an id. No record can have it, so callers skip the lookup. */
+/** Null for text that does not have the shape of such an ID. No record can have it, so callers skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
- * Parses a certificate id typed from paper or copied together with its URL: accepts capitals, spaces anywhere, and the letters that
- * Crockford base32 leaves out because they look like digits (`o` as 0, `i` and `l` as 1).
+ * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capitals, spaces anywhere, and the letters
+ * that Crockford base32 leaves out because they look like digits (`o` as 0, `i` and `l` as 1).
  */
 export const parseTypedCertId = (text: string): CertId | null => {
   const [, typed] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
@@ -92,7 +92,7 @@ export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, 
 export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
-/** The shard: the two characters after the prefix, in ids and secrets alike. */
+/** The shard: the two characters after the prefix, in IDs and secrets alike. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;
@@ -107,6 +107,6 @@ const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAl
 export const generateSecret = (prefix: SecretPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${toBase64Url(random(32))}`;
 
-/** Whether the text is spelled like a secret with one of the prefixes. Says nothing about whether it exists. */
+/** Whether the text is spelled like a secret with one of the prefixes. This does not mean that the secret exists. */
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

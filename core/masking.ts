@@ -1,5 +1,5 @@
-// Masked field values for public pages: enough for a person to recognize themselves, not enough for others to learn anything. The
-// mask has a fixed width, so the length of a value is hidden too.
+// Masks field values for public pages: people can recognize themselves, but others do not learn anything. The mask has a fixed width, so
+// the length of a value is hidden too.
 
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 

@@ -14,7 +14,7 @@ export interface Fault<F extends string> {
   readonly ok: false;
   readonly fault: F;
 }
-/** The result of checking a proof: what it shows, or the first fault found. */
+/** The result of checking a proof: what the proof shows, or the first fault found. */
 export type Verdict<T, F extends string> = ({ readonly ok: true } & Readonly<T>) | Fault<F>;
 
 export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, fault });

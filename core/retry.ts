@@ -5,9 +5,9 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** `failures` counts failures in a row from 1. The delay doubles each time, up to the maximum. */
+/** `failures` counts consecutive failures, starting at 1. The delay doubles each time, up to the maximum. */
 export const computeRetryDelayMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
 
-/** Varies the delay by up to a quarter, so that calls that failed together do not retry together. `random` is 0 to 1. */
+/** Varies the delay by up to a quarter, so that calls that failed together do not retry together. `random` is from 0 to 1. */
 export const addJitter = (delayMs: number, random: number): number => Math.round(delayMs * (0.75 + 0.5 * random));

@@ -1,12 +1,12 @@
-// Which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
-// reorders the line around it. Invalid text is refused, never repaired: repairing would seal something else.
+// Decides which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
+// reorders the line around it. Invalid text is refused, never repaired, because repairing would seal something else.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
  * Trims Unicode White_Space from both ends. U+FEFF is not white space: it stays, and is then refused as invisible. Works character by
- * character: the pattern `\s+$` retries at every space of a long inner run, which takes a minute for a body of 256 KiB.
+ * character, because the pattern `\s+$` retries at every space of a long inner run, which takes a minute for a body of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;
@@ -31,7 +31,7 @@ const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark
 /** Whether at least one character draws something. */
 export const hasVisibleCharacter = (text: string): boolean => visiblePattern.test(text);
 
-/** For names, purposes and field values: one line of visible text. Null, or the broken rule in constant text. */
+/** For names, purposes and field values: one line of visible text. Returns the broken rule in constant text, or null. */
 export const validateLine = (text: string): string | null => {
   if (controlPattern.test(text)) return "must not contain control characters";
   if (lineSeparatorPattern.test(text)) return "must be a single line";

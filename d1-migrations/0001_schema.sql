@@ -19,7 +19,7 @@ CREATE TABLE businesses (
   retention_years INTEGER NOT NULL DEFAULT 5 CHECK (retention_years BETWEEN 1 AND 10),
   audit_chain TEXT NOT NULL UNIQUE,
   audit_log INTEGER NOT NULL DEFAULT 0,
-  -- Rises, by triggers, with every change of the account, its domains or its clients. A change decided on an older revision fails.
+  -- Triggers increase it with every change of the account, its domains or its clients. A change based on an older revision fails.
   revision INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   revocation_scope_default TEXT NOT NULL DEFAULT 'business' CHECK (revocation_scope_default IN ('certificate', 'business')),
@@ -66,7 +66,7 @@ CREATE TABLE client_daily_usage (
   -- Computed in the insert. NULL beyond the daily limit, which rolls back the batch.
   submissions INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  -- When the owners were warned that the limit is near.
+  -- When the owners were warned that usage is near the limit.
   warned_at INTEGER,
   PRIMARY KEY (client_id, day)
 ) STRICT;
@@ -99,7 +99,7 @@ CREATE TABLE daily_activity (
   -- Midnight UTC.
   day INTEGER NOT NULL,
   withdrawn INTEGER NOT NULL DEFAULT 0,
-  -- Acknowledgments of certificates, single recipients and shares.
+  -- Acknowledgments for certificates, individual recipients and shares.
   on_time INTEGER NOT NULL DEFAULT 0,
   late INTEGER NOT NULL DEFAULT 0,
   issued INTEGER NOT NULL DEFAULT 0,
@@ -138,7 +138,7 @@ CREATE TABLE members (
   email_index TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
   created_at INTEGER NOT NULL,
-  -- When a session of the membership last began.
+  -- When a session in the membership last began.
   last_used_at INTEGER,
   UNIQUE (business_id, email_index)
 ) STRICT;
@@ -207,9 +207,9 @@ CREATE INDEX sessions_expiry ON sessions (expires_at);
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY,
   consumer_id TEXT NOT NULL REFERENCES consumers (id),
-  -- The authenticator's id of the passkey.
+  -- The passkey's ID on the authenticator.
   credential_id TEXT NOT NULL UNIQUE,
-  -- The authenticator's id of the account: the shard and 30 random bytes, the same for all passkeys of an account.
+  -- The account's ID on the authenticator: the shard and 30 random bytes, the same for all passkeys of an account.
   user_handle TEXT NOT NULL,
   -- COSE key, base64url.
   public_key TEXT NOT NULL,
@@ -225,7 +225,7 @@ CREATE INDEX passkeys_consumer ON passkeys (consumer_id);
 CREATE TABLE webauthn_challenges (
   challenge_hash TEXT PRIMARY KEY,
   purpose TEXT NOT NULL CHECK (purpose IN ('add', 'sign_in')),
-  -- The session that adds a passkey and the user handle it is offered; NULL for signing in.
+  -- The session that adds a passkey, and the user handle it is offered; NULL when signing in.
   session_hash TEXT,
   user_handle TEXT,
   expires_at INTEGER NOT NULL,
@@ -236,19 +236,19 @@ CREATE INDEX webauthn_challenges_expiry ON webauthn_challenges (expires_at);
 CREATE TABLE email_codes (
   id TEXT PRIMARY KEY,
   purpose TEXT NOT NULL,
-  -- What the code is for within its purpose: business and environment, or a realm.
+  -- The scope of the code within its purpose: business and environment, or a realm.
   topic TEXT NOT NULL,
-  -- Of the address. For an address that is not on the certificate: a value that matches no address.
+  -- The blind index of the email address. If the address is not on the certificate, a value that does not match any address.
   address_index TEXT NOT NULL,
-  -- The certificate the code was requested for; erasing its person deletes the row.
+  -- The certificate that the code was requested for. Erasing its personal data deletes the row.
   cert_id TEXT REFERENCES certificates (id),
   code_hash TEXT NOT NULL,
-  -- Hash of the requesting browser's cookie; NULL where browsers are not told apart.
+  -- Hash of the requesting browser's cookie; NULL where browsers are not distinguished.
   context_hash TEXT,
   same_context_attempts INTEGER NOT NULL DEFAULT 0,
   other_context_attempts INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
-  -- Computed in the insert. Equal to created_at when a limit was reached.
+  -- Computed in the insert. Equal to created_at if a limit was reached.
   expires_at INTEGER NOT NULL,
   -- The session that used the code.
   session_hash TEXT,
@@ -262,7 +262,7 @@ CREATE TABLE email_code_failures (
   purpose TEXT NOT NULL,
   topic TEXT NOT NULL,
   address_index TEXT NOT NULL,
-  -- The certificate of the last failure; erasing its person deletes the row.
+  -- The certificate of the last failure. Erasing its personal data deletes the row.
   cert_id TEXT REFERENCES certificates (id),
   failures INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
@@ -293,7 +293,7 @@ CREATE TABLE agent_tokens (
   id TEXT PRIMARY KEY,
   token_hash TEXT NOT NULL UNIQUE,
   realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
-  -- The consumer or member. Not a reference, because the person can be deleted; the token is void then.
+  -- The consumer or member. Not a reference, because the person can be deleted, which makes the token void.
   principal_id TEXT NOT NULL,
   -- NULL for a consumer.
   business_id TEXT REFERENCES businesses (id),
@@ -302,7 +302,7 @@ CREATE TABLE agent_tokens (
   expires_at INTEGER NOT NULL,
   -- Whole days since 1970; NULL until the first tool call.
   last_used_day INTEGER,
-  -- When the person was last notified of a change by the token.
+  -- When the person was last notified of a change made with the token.
   notified_at INTEGER,
   revoked_at INTEGER,
   source TEXT NOT NULL DEFAULT 'minted' CHECK (source IN ('minted', 'oauth')),
@@ -320,7 +320,7 @@ CREATE INDEX agent_tokens_ending ON agent_tokens (expires_at) WHERE source = 'oa
 
 CREATE TABLE oauth_codes (
   code_hash TEXT PRIMARY KEY,
-  -- Of the authorization page: submitting it twice creates one code.
+  -- Hash of the authorization page's nonce, so that submitting the page twice creates only one code.
   nonce_hash TEXT NOT NULL UNIQUE,
   realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
   principal_id TEXT NOT NULL,
@@ -330,7 +330,7 @@ CREATE TABLE oauth_codes (
   client_host TEXT,
   redirect_uri TEXT NOT NULL,
   challenge TEXT NOT NULL,
-  -- 1 when earlier tokens of the same client are revoked by this one.
+  -- 1 if this code's token revokes earlier tokens of the same client.
   replaces INTEGER NOT NULL CHECK (replaces IN (0, 1)),
   language TEXT NOT NULL CHECK (language IN ('en', 'es', 'fr-CA')),
   created_at INTEGER NOT NULL,
@@ -345,9 +345,9 @@ CREATE INDEX oauth_codes_age ON oauth_codes (expires_at);
 
 CREATE TABLE oauth_clients (
   url TEXT PRIMARY KEY,
-  -- The used part of the document: name and redirect URIs, as JSON.
+  -- The parts of the document that are used: name and redirect URIs, as JSON.
   document TEXT NOT NULL,
-  -- When it was fetched; used for seven days.
+  -- When it was fetched. It is used for seven days.
   fetched_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX oauth_clients_age ON oauth_clients (fetched_at);
@@ -574,8 +574,8 @@ CREATE TABLE cease_acknowledgements (
 
 CREATE TABLE entity_withdrawals (
   cert_id TEXT NOT NULL REFERENCES certificates (id),
-  -- 1, 2, 3 ... per certificate. Of two concurrent withdrawals the second finds its number taken and is decided again, so the one that
-  -- names the last recipient always knows it.
+  -- 1, 2, 3 ... per certificate. If two withdrawals run concurrently, the second finds its number taken and is decided again, so the
+  -- withdrawal that names the last recipient always knows that it is the last.
   number INTEGER NOT NULL CHECK (number > 0),
   withdrawn_at INTEGER NOT NULL,
   cease_by INTEGER NOT NULL,
@@ -754,15 +754,15 @@ CREATE TABLE shares (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  -- As shown at the grant.
+  -- As shown when the share was granted.
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  -- The person, of any shard; NULL for a test person, and once the account is erased.
+  -- The person, in any shard; NULL for a test person, and once the account is erased.
   consumer_id TEXT,
   consumer_chain TEXT,
   consumer_audit_log INTEGER,
-  -- The stored state. An active share past expires_at has expired, swept or not.
+  -- The stored state. An active share past expires_at has expired, whether or not it has been swept.
   state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'revoked', 'ceased', 'expired', 'superseded')),
   -- One bit per field, in the order of core/shares/fields.ts.
   scope INTEGER NOT NULL CHECK (scope BETWEEN 1 AND 1023),
@@ -773,7 +773,7 @@ CREATE TABLE shares (
   created_at INTEGER NOT NULL,
   -- Exclusive: the share has expired at this time.
   expires_at INTEGER NOT NULL,
-  -- The next expiry warning or the expiration.
+  -- When the next expiry warning or the expiration is due.
   next_due_at INTEGER,
   revoked_at INTEGER,
   cease_by INTEGER,
@@ -781,22 +781,22 @@ CREATE TABLE shares (
   reason_sealed TEXT,
   supersedes TEXT,
   superseded_by TEXT,
-  -- Revision of the person's fields at the grant.
+  -- Revision of the person's fields when the share was granted.
   fields_revision INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
   subject_hash TEXT NOT NULL,
-  -- Root salt and values at the grant, sealed for the person; NULL for a test person, and once the account is erased.
+  -- Root salt and values at the time of the grant, sealed for the person; NULL for a test person, and once the account is erased.
   subject_sealed TEXT,
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
-  -- The key of the copy and of update payloads; deleted when the share ends.
+  -- The key that seals the copy and update payloads; deleted when the share ends.
   key_sealed TEXT,
   email_index TEXT,
   phone_index TEXT,
   -- Language of emails to the person.
   language TEXT NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es', 'fr-CA')),
-  -- The request that made the last change of state; dependent rows join on it. NULL when the change was decided on an older state, which
-  -- rolls back the batch.
+  -- The request that made the last state change; dependent rows join on it. NULL if the change was based on an older state, which rolls
+  -- back the batch.
   changed_by TEXT NOT NULL,
   update_sent_at INTEGER,
   CHECK ((state IN ('revoked', 'ceased')) = (revoked_at IS NOT NULL)),
@@ -826,7 +826,7 @@ CREATE TABLE share_codes (
   code_hash TEXT NOT NULL UNIQUE,
   -- One decision per request: a second submission violates UNIQUE.
   request_hash TEXT NOT NULL UNIQUE,
-  -- Counts the codes issued for the request; a new one replaces an unused, expired one.
+  -- Counts the codes issued for the request. A new code replaces an unused, expired one.
   generation INTEGER NOT NULL DEFAULT 1,
   client_id TEXT NOT NULL,
   business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -938,12 +938,12 @@ CREATE TABLE removals (
   requested_at INTEGER NOT NULL,
   completed_at INTEGER,
   recheck_at INTEGER,
-  -- The PDF; its hash is in the person's audit chain and signed.
+  -- The PDF. Its hash is signed and recorded in the person's audit chain.
   affidavit_sealed TEXT,
   affidavit_sha256 TEXT,
   signature TEXT,
   signature_kid TEXT,
-  -- The operator's last change. NULL when a change was decided on an older state, which rolls back the batch.
+  -- The operator's last change. NULL if the change was based on an older state, which rolls back the batch.
   changed_by TEXT NOT NULL,
   CHECK ((status = 'completed') = (affidavit_sha256 IS NOT NULL)),
   CHECK ((completed_at IS NULL) = (recheck_at IS NULL)),
@@ -1005,11 +1005,11 @@ CREATE INDEX idempotent_responses_certificate ON idempotent_responses (cert_id) 
 CREATE TABLE idempotency_claims (
   key_hash TEXT PRIMARY KEY,
   body_hash TEXT NOT NULL,
-  -- The request that does the work; only it can end the claim.
+  -- The request that does the work. Only this request can end the claim.
   holder TEXT NOT NULL,
-  -- After this the holder counts as dead, and an equal request can take over.
+  -- After this time the holder counts as dead, and an identical request can take over.
   leased_until INTEGER NOT NULL,
-  -- Random values of the work, which an equal request that takes over reuses.
+  -- Random values used by the work, which are reused if an identical request takes over.
   draft_sealed TEXT,
   expires_at INTEGER NOT NULL
 ) STRICT;
@@ -1067,7 +1067,7 @@ CREATE TABLE ledger_state (
   note TEXT,
   failures INTEGER NOT NULL DEFAULT 0,
   blocked_until INTEGER NOT NULL DEFAULT 0,
-  -- Two signed trees that cannot both be true, as JSON. While it is set, the ledger is not used.
+  -- Two signed trees that contradict each other, as JSON. While it is set, the ledger is not used.
   fork TEXT,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -1130,7 +1130,7 @@ CREATE TABLE sandbox_event_outbox (
   share_id TEXT,
   cert_id TEXT,
   data_sealed TEXT,
-  -- By the sandbox clock.
+  -- On the sandbox clock.
   created_at INTEGER NOT NULL,
   CHECK (share_id IS NULL OR cert_id IS NULL)
 ) STRICT;
@@ -1166,7 +1166,7 @@ CREATE TABLE outbox (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT NOT NULL,
   entity_id TEXT NOT NULL,
-  -- Groups rows of one kind: for policies the origin and page, so that one capture serves every certificate that waits for it.
+  -- Groups rows of one kind. For policies it is the origin and page, so that one capture serves every certificate that is waiting for it.
   topic TEXT NOT NULL,
   payload TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,

@@ -1,15 +1,18 @@
-// Schema migrations of Durable Objects. Each object has a database of its own and can be inactive through many deployments, so it
-// catches up when it starts.
+// Schema migrations of Durable Objects. Each object has its own database and can be inactive through many deployments, so it is migrated
+// when it starts.
 
-/** Step n leads from version n to version n + 1. Steps are only appended and only add, so the previous deployment can run on their result. */
+/**
+ * Step n migrates from version n to version n + 1. Steps are only ever appended and only add to the schema, so the previous deployment can
+ * run on the result.
+ */
 export type SchemaSteps = readonly string[];
 
-/** Objects cannot use PRAGMA user_version, which is made for this. */
+/** Objects cannot use PRAGMA user_version, which is meant for this. */
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs the steps that this database has not had, all or none. A database that a later deployment wrote is left as it is.
- * Call it in the constructor: it is synchronous, so no request runs before it.
+ * Runs the steps that this database does not have yet, all or none. Does nothing to a database that a later deployment wrote. Call it in
+ * the constructor: it is synchronous, so no request runs before it.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

@@ -1,5 +1,6 @@
-// Erasing a person's account. Every personal value is sealed with its own key beside it, so setting the column to NULL (or to an empty
-// string where it cannot be NULL) destroys the value. Hashes, times, statuses and fingerprints stay, so proofs still verify.
+// Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column, so setting the
+// column to NULL (or to an empty string if it cannot be NULL) destroys the value. Hashes, times, statuses and fingerprints stay, so proofs
+// still verify.
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
@@ -32,8 +33,8 @@ const leaseMs = minuteMs; // longer than erasing in all shards takes
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased: from then on nothing can be granted or changed in it, and the minute job finishes the erasure if this
- * request dies. Returns false for an account whose erasure is complete.
+ * Marks an account as being erased. From then on nothing can be granted or changed in it, and the minute job finishes the erasure if this
+ * request dies. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
@@ -50,11 +51,11 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
   return erasure.length > 0;
 };
 
-/** Takes the unfinished erasure that has been due longest, under a lease of a minute; null when there is none. */
+/** Takes the unfinished erasure that has been due longest, under a lease of one minute. Returns null when there is none. */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Erases what a shard holds about a person, except for shares that are still active: those must be ended first. */
+/** Erases what a shard holds about a person, except for active shares, which must be ended first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -83,7 +84,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Erases the account itself, as the last step. Fails as `isOutdatedFields` says when another worker has done it. */
+/** Erases the account itself, as the last step. Fails when another worker has already done it; check with `isOutdatedFields`. */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -1,4 +1,4 @@
-// Businesses as operations need them: the account behind a client id or an API key. Each read is one query.
+// Loads the business account behind a client ID or an API key, with what each operation needs. Each read is one query.
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
@@ -16,12 +16,12 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: busin
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** Sub-select for a query over `businesses`: its verified domains. A CHECK guarantees that each has a method. */
+/** Sub-select of verified domains, for a query over `businesses`. A CHECK guarantees that each has a method. */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
-/** Everything that `POST /v1/consent` decides on, in one query. Null for an unknown client. */
+/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Null for an unknown client. */
 export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
@@ -34,7 +34,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       domains: verifiedDomainsField,
       chain: businessChainFields,
       retentionYears: businesses.retentionYears,
-      // whether endpoints can subscribe to `certificate.issued`
+      // Whether endpoints can subscribe to `certificate.issued`.
       emitsIssued: businesses.emitCertificateIssued,
       revision: businesses.revision,
     })
@@ -43,23 +43,23 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** A business account as issuing needs it. Two reads with the same `revision` are equal in every field. */
+/** The parts of a business account that issuing a certificate needs. Two reads with the same `revision` are equal in every field. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
 /** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
-/** Counted for sandbox clients only: the number of live shares is not limited. */
+/** Counted only for sandbox clients, because the number of live shares is unlimited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** The business of a client; null for an unknown client. */
+/** The business that a client belongs to; null for an unknown client. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
-/** The client and business that the share protocol decides on, in one query. Null for an unknown client. SPEC Share. */
+/** Loads the client and business for the decisions of the share protocol, in one query. Null for an unknown client. SPEC Share. */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -84,7 +84,7 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** Sub-select for the business id inside a dependent insert: NULL when the account has changed since it was read. */
+/** Sub-select for the business ID in a dependent insert. It is NULL when the account has changed since it was read. */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -96,7 +96,7 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
-      // start of the day of the previous use
+      // Start of the day of the previous use.
       lastUsedAt: apiKeys.lastUsedAt,
       business: actingBusinessFields,
       chain: businessChainFields,
@@ -108,8 +108,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * The business behind an active API key, by the SHA-256 of the key; null otherwise. Unknown and revoked keys take the same path, so their
- * timing does not differ. SPEC Authentication.
+ * Finds the business behind an active API key by the SHA-256 of the key; null if there is none. Unknown and revoked keys take the same
+ * path, so timing does not distinguish them. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -132,7 +132,9 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
   return row?.id ?? null;
 };
 
-/** The verified domains and the client id that a page of a business is checked against; null for an unknown business or no client. */
+/**
+ * Loads the verified domains and the client ID used to check a page of a business. Null for an unknown business or one without a client.
+ */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
     .select({ domains: verifiedDomainsField, clientId: clients.id })
@@ -142,7 +144,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** The legal identity of a business for formal documents. All fields are null for an unknown business. */
+/** The legal identity of a business, for formal documents. All fields are null for an unknown business. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
@@ -156,7 +158,9 @@ export const findBusinessCountry = async (db: Database, businessId: BusinessId):
   return row?.country ?? null;
 };
 
-/** The names under which a certificate may list a business, and whether it has any verified domain; null for an unknown business. */
+/**
+ * The names under which a certificate may list a business, and whether the business has a verified domain; null for an unknown business.
+ */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({

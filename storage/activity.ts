@@ -1,4 +1,4 @@
-// Daily activity counts of a business. Reading them costs the same at a million certificates as at ten.
+// Daily activity counts of a business. Reading them costs the same for ten certificates as for a million.
 import { asc, eq, getColumns, gte } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -9,7 +9,7 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { dailyActivity } from "./schema.ts";
 
-/** Counts from `since` (midnight UTC) on, oldest first. */
+/** Counts since `since` (midnight UTC), oldest first. */
 export const listDailyActivity = (
   db: Database,
   of: { readonly businessId: BusinessId; readonly environment: Environment },

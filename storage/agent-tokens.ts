@@ -1,5 +1,5 @@
-// Agent tokens. A token is read together with its person and business in one query, so an erased person, a lost membership or a suspended
-// account takes effect with the next request. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business, so erasing the person, removing the membership or suspending
+// the account takes effect on the next request. SPEC Agent server.
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -21,7 +21,7 @@ export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revok
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Inserts a token only when the person has fewer than `maxActiveTokens` live ones and `onlyIf` holds. */
+/** Inserts a token only if the person has fewer than `maxActiveTokens` live ones and `onlyIf` is true. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));
@@ -29,10 +29,10 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
 };
 
-/** True when the batch failed because a token with that id exists: the form was submitted twice. */
+/** True when the batch failed because a token with that ID exists: the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Condition for later statements of the same batch: the token was inserted. */
+/** Condition for later statements in the same batch: the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -59,8 +59,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * The person and business behind a live token. Null when the token is unknown, has ended or its person is gone; all three take the same
- * path.
+ * Finds the person and business behind a live token. Null when the token is unknown or has ended, or its person's account no longer exists;
+ * all three take the same path.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -102,7 +102,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** The id of the person a live token belongs to; null when there is no such token in scope. */
+/** The ID of the person that a live token belongs to; null when there is no such token in scope. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db
@@ -113,14 +113,14 @@ export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope,
   return row?.principalId ?? null;
 };
 
-/** Revokes a live token. Changes no row for one that has ended. */
+/** Revokes a live token. Does nothing if the token has ended. */
 export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Ids of a person's live tokens for one program and redirect host: the ones that a new connection may replace. */
+/** IDs of a person's live tokens for one program and redirect host. A new connection may replace these. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -134,7 +134,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** The owner of a live token, by id or by hash. The caller checks separately that it may revoke the token. */
+/** The owner of a live token, found by ID or by hash. The caller separately checks that it may revoke the token. */
 export const findTokenHolder = async (
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
@@ -161,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Records the day of use. Writes at most once a day per token. */
+/** Records the day of use, at most once a day per token. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -170,10 +170,10 @@ export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, no
 const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
-/** Condition for the notice email, which comes before `markTokenNotified` in the batch: at most one email an hour per token. */
+/** Condition for the notification email, which must come before `markTokenNotified` in the batch: at most one email per hour and token. */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
-/** Records that the person was notified of a change by the token. */
+/** Records that the person was notified of a change made with the token. */
 export const markTokenNotified = (db: Database, id: string, now: Instant) =>
   db.update(agentTokens).set({ notifiedAt: now }).where(isTokenNoticeDue(id, now));
 
@@ -183,7 +183,7 @@ const isUnnotifiedConnection: SQL = allOf(
   isNull(agentTokens.expiryNotifiedAt),
 );
 
-/** OAuth connections that expire after `from` and by `until` and whose person has not been notified, soonest first. */
+/** OAuth connections that expire after `from` and no later than `until` and whose person has not been notified, soonest first. */
 export const listExpiringConnections = async (
   db: Database,
   vault: Vault,
@@ -208,7 +208,7 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** Condition for the expiry email, which comes before `markExpiryNotified` in the batch. */
+/** Condition for the expiry email, which must come before `markExpiryNotified` in the batch. */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
 /** Records that the person was notified of the expiry. */

@@ -1,4 +1,4 @@
-// API keys of a business. Only their hashes are stored. SPEC Authentication.
+// API keys of businesses. Only their hashes are stored. SPEC Authentication.
 import { desc, eq, getColumns, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -14,7 +14,7 @@ export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 const maxKeys = 20;
 const maxListedRevoked = 100;
 
-/** Fails as `isApiKeyLimitReached` says when the business has 20 active keys. */
+/** Fails when the business already has 20 active keys; check with `isApiKeyLimitReached`. */
 export const insertApiKey = (
   db: Database,
   businessId: BusinessId,
@@ -22,10 +22,10 @@ export const insertApiKey = (
 ) =>
   db.insert(apiKeys).values({ ...key, businessId: ownerIfBelowLimit(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
-/** True when the batch failed because the business has 20 active keys. */
+/** True when the batch failed because the business already has 20 active keys. */
 export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
-/** Active keys, oldest first; then up to 100 revoked keys, newest revocation first. */
+/** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
 export const listKeysByBusiness = async (db: Database, businessId: BusinessId): Promise<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
   const of = (state: SQL) =>
@@ -42,27 +42,27 @@ export const listKeysByBusiness = async (db: Database, businessId: BusinessId): 
 
 const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
 
-/** Null for a key that does not exist or belongs to another business. */
+/** Null if the key does not exist or belongs to another business. */
 export const findApiKey = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
   (await db.select(shown).from(apiKeys).where(isOwnKey(businessId, id)).get()) ?? null;
 
-/** Revokes an active key. Changes no row for one that is revoked. */
+/** Revokes an active key. Does nothing if it is already revoked. */
 export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
   db
     .update(apiKeys)
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Condition after `markApiKeyRevoked` with the same `now`: this call revoked the key. */
+/** Condition after `markApiKeyRevoked` with the same `now`: that call revoked the key. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
-/** `lastUsedAt` has the resolution of a day. */
+/** `lastUsedAt` is accurate to the day. */
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
-/** True when today's use is not recorded yet. */
+/** True when today's use has not been recorded yet. */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records today (midnight UTC) as the day of last use. Changes no row when it is recorded. */
+/** Records today (midnight UTC) as the day of last use. Does nothing if it is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

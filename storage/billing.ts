@@ -1,4 +1,4 @@
-// Customers and events of the payment provider, and the accounts they pay for.
+// Customers and events from the payment provider, and the accounts that the customers pay for.
 import { eq, isNotNull, isNull, lte, sql, type SQL } from "drizzle-orm";
 import { realmOfAccountId, type ConsumerPlan } from "../core/billing/plans.ts";
 import type { BillingEvent, BillingStatus } from "../core/billing/billing-status.ts";
@@ -12,14 +12,14 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
-/** `revision` starts at 1 and rises with every change. */
+/** `revision` starts at 1 and increases with every change. */
 export interface BillingCustomer extends BillingStatus {
   readonly revision: number;
 }
 
 const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
-/** The customer with the provider's id; null for an unknown one. */
+/** Finds a customer by the provider's ID; null if it is unknown. */
 export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
@@ -27,7 +27,7 @@ export const findBillingCustomer = async (db: Database, id: string): Promise<Bil
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** `isOver` when an operator closed the business: its subscription must end. */
+/** `isOver` is true when an operator closed the business, so its subscription must end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** `isOver` when the person deleted the account. */
+/** `isOver` is true when the person deleted the account. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -77,8 +77,8 @@ const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * The row of an event, for the batch that applies it. Fails as `isOutdatedBilling` says when customer or account has changed since they
- * were read: the customer id is NULL then.
+ * The event row for the batch that applies the event. The batch fails when the customer or account has changed since it was read, because
+ * the customer ID is then NULL; check with `isOutdatedBilling`.
  */
 export const insertBillingEvent = (
   db: Database,
@@ -97,7 +97,9 @@ export const insertBillingEvent = (
   });
 };
 
-/** Fails as `isOutdatedBilling` says when customer or account has changed since they were read: the customer id becomes NULL then. */
+/**
+ * Fails when the customer or account has changed since it was read, because the customer ID is then NULL; check with `isOutdatedBilling`.
+ */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
@@ -106,11 +108,11 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
     })
     .where(eq(customerId, customer.customerId));
 
-/** True when the batch failed because an event with this id has been recorded. */
+/** True when the batch failed because an event with this ID is already recorded. */
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
 /**
- * True when the batch failed because customer or account changed between reading and writing, or another customer was linked to the
+ * True when the batch failed because the customer or account changed between reading and writing, or another customer was linked to the
  * account.
  */
 export const isOutdatedBilling = (error: unknown): boolean =>
@@ -119,11 +121,11 @@ export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
-/** Whether the event has been recorded. */
+/** Whether the event is already recorded. */
 export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
-/** Writes the billing status of a customer and raises its revision. */
+/** Updates a customer's billing status and increases its revision. */
 export const upsertBillingCustomer = (db: Database, status: BillingStatus, now: Instant): Statement => {
   const row = { ...status, updatedAt: now };
   return db
@@ -134,11 +136,11 @@ export const upsertBillingCustomer = (db: Database, status: BillingStatus, now: 
 
 type Entitlement = Pick<BilledBusiness, "status" | "plan">;
 
-/** Sets status and plan of a business. */
+/** Sets the status and plan of a business. */
 export const updateBusinessEntitlement = (db: Database, id: BusinessId, entitlement: Entitlement): Statement =>
   db.update(businesses).set(entitlement).where(eq(businesses.id, id));
 
-/** Like `updateBusinessEntitlement`, but changes no row when the account has changed since it was read. */
+/** Like `updateBusinessEntitlement`, but does nothing if the account has changed since it was read. */
 export const updateEntitlementAtRevision = (db: Database, { id, revision: known }: BilledBusiness, entitlement: Entitlement) =>
   db
     .update(businesses)
@@ -155,11 +157,11 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
     eq(businesses.plan, entitlement.plan),
   );
 
-/** Sets the plan of a consumer. */
+/** Sets a consumer's plan. */
 export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
-/** Customers whose first unpaid failure is at or before `since` and whose account is not suspended for it, oldest first. */
+/** Customers whose first unpaid failure is at or before `since` and whose account has not been suspended for it, oldest first. */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
   const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));

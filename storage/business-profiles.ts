@@ -1,4 +1,4 @@
-// A business's account as its members see and change it.
+// Reads and changes a business account as its members see it.
 import { eq, getColumns } from "drizzle-orm";
 import type { BusinessProfileChange } from "../core/accounts/profile.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -6,7 +6,7 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { businesses } from "./schema.ts";
 
-/** The account of a business; null for an unknown one. */
+/** The account of a business; null if the business is unknown. */
 export const findBusinessAccount = (db: Database, id: BusinessId) => {
   const { auditChain, auditLog, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
   const account = db
@@ -18,7 +18,7 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes the given fields; a field that is undefined stays as it is. */
+/** Changes the given fields. Undefined fields stay unchanged. */
 export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
   db
     .update(businesses)

@@ -1,4 +1,4 @@
-// The mailbox of development: messages are sealed and stored instead of sent, and shown at /dev/mail.
+// The development mailbox: emails are sealed and stored instead of sent, and shown at /dev/mail.
 import { desc, eq, lte, max, sql } from "drizzle-orm";
 import type { OutgoingMail } from "../core/mail/message.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";
@@ -19,7 +19,7 @@ const messageContext = selfOwnedContext("captured_mail", "message");
 
 const computeRecipientIndex = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(to) ?? to);
 
-/** Stores a message and deletes all but the newest 1,000. A message with a known id is ignored. */
+/** Stores an email and deletes all but the newest 1,000. Ignores an email whose ID is already stored. */
 export const insertCapturedMail = async (db: Database, vault: Vault, message: OutgoingMail, now: Instant): Promise<void> => {
   const { id, to } = message;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify(message));
@@ -31,7 +31,7 @@ export const insertCapturedMail = async (db: Database, vault: Vault, message: Ou
   ]);
 };
 
-/** Up to 100 messages, newest first: all, or those to one address. */
+/** Up to 100 emails, newest first: all of them, or those to one address. */
 export const listCapturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
   const { id, messageSealed, sentAt } = mails;
   const rows = await db

@@ -1,5 +1,5 @@
-// Erasing the person of a certificate: every sealed value with its only key, the blind indexes that find the person, and everything queued
-// or saved elsewhere because of them. Triggers allow exactly this change, once. SPEC Certificate.
+// Erases the personal data on a certificate: every sealed value together with its only key, the blind indexes that find the person, and
+// everything about them that is queued or saved elsewhere. Triggers allow exactly this change, once. SPEC Certificate.
 import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -25,7 +25,7 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** The certificate, if it belongs to this business. Null both for an unknown certificate and for another business's. */
+/** The certificate if it belongs to this business. Null if it is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
@@ -43,7 +43,7 @@ export const findErasableCertificate = async (
 
 /**
  * The statements of an erasure. The certificate comes first, because triggers protect the other personal data until it is erased. View rows
- * are deleted; the view count stays. Fails as `isAlreadyErased` says when one of the certificates was erased before.
+ * are deleted; the view count stays. The batch fails when one of the certificates has already been erased; check with `isAlreadyErased`.
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -79,13 +79,13 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
   ] as const;
 };
 
-/** True when the batch failed because one of the certificates was erased before. */
+/** True when the batch failed because one of the certificates had already been erased. */
 export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * The retention period has ended. A withdrawal delays the erasure while recipients still have days to comply, so that a contact check can
- * still find the person, and so does one that is being applied to the person's other certificates.
+ * True when the retention period has ended. A withdrawal delays the erasure while recipients still have days left to comply, so that a
+ * contact check can still find the person. A withdrawal that is still being applied to the person's other certificates delays it too.
  */
 const isErasureDue = (now: Instant) => {
   const { addressIndex } = withdrawalWork;
@@ -99,7 +99,7 @@ const isErasureDue = (now: Instant) => {
   );
 };
 
-/** Certificates that are due for erasure, longest due first, each with its number of view rows. */
+/** Certificates that are due for erasure, most overdue first, each with its number of view rows. */
 export const listDueErasures = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: businessChainFields, viewRows })
@@ -112,7 +112,7 @@ export const listDueErasures = (db: Database, now: Instant, max: number) =>
 
 export type DueErasure = Found<typeof listDueErasures>[number];
 
-/** How many erasures are due, and since when the oldest is. */
+/** The number of erasures that are due, and when the oldest became due. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

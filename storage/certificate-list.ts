@@ -1,6 +1,6 @@
-// The certificate list of a business: one page and the exact total, at a cost that does not grow with the number of certificates. There are
-// few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates of each group from
-// an index, and adds up the groups' counters for the total.
+// The certificate list of a business: one page and the exact total, at a cost that does not grow with the number of certificates. A
+// business uses few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates in
+// each group from an index, and adds up the groups' counters for the total.
 import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -21,7 +21,7 @@ export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
-  /** A part of the purpose; case does not matter. */
+  /** Part of the purpose; case-insensitive. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
   readonly entity: string | null;
@@ -59,7 +59,7 @@ const listFields = {
 
 const newestFirst = [desc(certificates.issuedAt), desc(certificates.ord)];
 
-// instr instead of LIKE: LIKE rejects patterns over 50 bytes and treats % and _ as wildcards.
+// Uses instr because LIKE rejects patterns over 50 bytes and treats % and _ as wildcards.
 const isOwnPurpose = ({ businessId, environment, filter }: CertificateListQuery) =>
   and(
     eq(purposes.businessId, businessId),
@@ -83,7 +83,7 @@ const isOwnCertificate = ({ businessId, environment, filter }: CertificateListQu
 const selectWithPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
   db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
 
-/** An address has few certificates, so the other filters are applied to each of them. */
+/** An email address has few certificates, so the other filters are applied to each of them. */
 const searchByAddress = (db: Database, list: CertificateListQuery) => {
   const { filter } = list;
   const matching = and(
@@ -98,7 +98,7 @@ const searchByAddress = (db: Database, list: CertificateListQuery) => {
   return { rows: selectWithPurposes(db, listFields).where(matching), totals: [selectWithPurposes(db, { total: count() }).where(matching)] };
 };
 
-/** Without a filter, or with a status only, an index of the business lists the newest certificates. */
+/** Without a filter, or with only a status, an index on the business lists the newest certificates. */
 const searchByBusiness = (db: Database, list: CertificateListQuery) => ({
   rows: selectWithPurposes(db, listFields).where(isOwnCertificate(list)),
   totals: [
@@ -124,7 +124,7 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
     whenSet(filter.entity, (entity) => listContains(entityLists.entities, entity)),
   );
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
-  // The newest page of every matching group and status comes from its index; the result is the newest page of all of these.
+  // Reads the newest page of every matching group and status from its index. The result is the newest page across all of them.
   const newestOfGroup = query
     .select({ ord: certificates.ord })
     .from(certificates)
@@ -144,7 +144,7 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
     db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup).innerJoin(entityLists, isEntityListOfGroup);
   if (filter.from === null && filter.to === null)
     return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
-  // SQLite runs a cross join last. Otherwise it would read a group's counters and certificates before it knows the period.
+  // SQLite runs a cross join last. Otherwise it would read a group's counters and certificates before it has the period.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const rest = jsonTable(periods.remainders);

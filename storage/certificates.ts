@@ -1,5 +1,4 @@
-// Certificates: the rows that an issuance writes, and the reads for verification, the public page and the detail view. Each read is one
-// query.
+// Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
 import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -44,10 +43,10 @@ import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 const subjectContext = columnContext("certificates", "subject");
 const evidenceContext = columnContext("certificates", "evidence");
 
-/** True when the issuance failed because the account changed after the revision that the decision was made on. */
+/** True when the issuance failed because the account has changed since the revision that the decision was based on. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** The form that case-insensitive search compares; lower() of SQLite only knows ASCII. */
+/** The normalized form for case-insensitive search. SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -65,7 +64,7 @@ const incrementPurposeCount = (db: Database, { businessId, environment, purpose 
       set: { active: sql`${purposes.active} + 1` },
     });
 
-/** Stores a disclosure text under its hash, unless it is stored already. */
+/** Stores a disclosure text under its hash, unless it is already stored. */
 export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
   db.insert(disclosures).values(disclosure).onConflictDoNothing({ target: disclosures.hash });
 
@@ -94,7 +93,7 @@ interface IssuanceBasis extends GroupKey {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** Without the columns that the insert looks up and those with a default. */
+/** Excludes the columns that the insert looks up and those with a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
@@ -132,13 +131,13 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, val
 });
 
 /**
- * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit; `policyRequest` returns a row when
- * the certificate shares no capture of the origin's policies and one was requested. Purpose, disclosure, recipients and group are
- * written only where they are new.
+ * The statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row when
+ * the certificate does not share an existing policy capture and a new one was requested. Purpose, disclosure, recipients and group are
+ * written only if they are new.
  *
- * The insert looks up the certificate's `business_id` under the revision that the decision was made on. When the account, a domain or a
- * client has changed since, it is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). So no
- * certificate is committed after a change that forbids it, however long the account was cached. SPEC Certificate.
+ * The insert looks up the certificate's `business_id` under the revision that the decision was based on. If the account, a domain or a
+ * client has changed since, the result is NULL, the NOT NULL constraint fails, and the whole batch is rolled back (`isOutdatedRevision`). A
+ * certificate is therefore never committed after a change that forbids it, however long the account was cached. SPEC Certificate.
  */
 export const insertIssuance = async (
   db: Database,
@@ -150,11 +149,11 @@ export const insertIssuance = async (
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    /** A policy capture of the origin that is newer than this is shared. */
+    /** A policy capture of the origin is shared if it is newer than this. */
     readonly policiesNotBefore: Instant;
-    /** Scheme, host and port of the form's page. */
+    /** Scheme, host and port of the page with the form. */
     readonly policyOrigin: string;
-    /** URL of the form's page without query and fragment, because an outbox holds no personal data. */
+    /** URL of the page with the form, without query and fragment, because an outbox must not hold personal data. */
     readonly policyPage: string;
     /** Daily limits of the client, for submissions without an API key; null when an API key was used. */
     readonly dayLimits: DailyLimits | null;
@@ -231,7 +230,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .where(eq(policyCaptures.id, certificates.policyCaptureId)),
 );
 
-/** The audit entry of the outer query's certificate being issued. */
+/** The audit entry for issuing the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
 
 const publishedFields = {
@@ -265,7 +264,10 @@ const publishedFields = {
   revocation: jsonRow(anchorFields, (row) => selectFirstAnchor("certificate.revoked", { row })),
 };
 
-/** Every certificate has an anchor and few are withdrawn. The anchor is joined, so that its receipt is not JSON within JSON. */
+/**
+ * Joins the anchor, because every certificate has one and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
+ * because few certificates have one.
+ */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
     .select({ ...publishedFields, ...more })
@@ -295,7 +297,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** The published certificate; null for an unknown one. SPEC Public verification. */
+/** The published certificate; null if it is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   return row === undefined ? null : toPublishedCertificate(row);
@@ -309,8 +311,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * The certificate as the public page shows it, and when the audit log took its issuance. Null for an unknown certificate. Runs
- * `viewStatements`, which record the opening, in the same round trip; the result includes what they change.
+ * The certificate as shown on the public page, and when the audit log recorded its issuance. Null for an unknown certificate. Runs
+ * `viewStatements`, which record the view, in the same round trip; the result includes their changes.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -349,8 +351,8 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
 };
 
 /**
- * The owner's view of a certificate, with subject and evidence opened. Null both for an unknown certificate and for another business's.
- * SPEC Certificate API.
+ * The owner's view of a certificate, with subject and evidence decrypted. Null if the certificate is unknown or belongs to another
+ * business. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();
@@ -376,7 +378,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
   };
 };
 
-/** The capture evidence of a certificate; null when its person was erased. Throws for an unknown certificate. */
+/** The capture evidence of a certificate; null once its personal data is erased. Throws for an unknown certificate. */
 export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
@@ -396,7 +398,7 @@ const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> =
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
-/** The email address in a sealed subject, as typed into the form; null when there is none. */
+/** The email address in a sealed subject, exactly as entered in the form; null when there is none. */
 export const openSubjectEmail = async (
   vault: Vault,
   certId: string,

@@ -1,5 +1,5 @@
-// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree each audit log has signed. All of it is in shard
-// `00`, because a log serves all shards.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of it is in
+// shard `00`, because a log serves all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
@@ -12,7 +12,7 @@ import { allOf } from "./query.ts";
 
 export interface NewCheckpoint {
   readonly origin: string;
-  /** Number of the audit log; null for the ledger, whose tree is in `ledger_state`. */
+  /** The audit log number; null for the ledger, whose tree is in `ledger_state`. */
   readonly auditLog: number | null;
   /** Number of 15-minute windows since 1970. */
   readonly window: number;
@@ -24,14 +24,14 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** An attestor of a checkpoint, and its attestation if it has given one. */
+/** An attestor of a checkpoint, and its attestation once there is one. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
-/** The largest tree that an audit log has signed, as stored outside of the log; null before the first. */
+/** The largest tree that an audit log has signed, stored outside the log; null before the first one. */
 export const findHighWater = async (db: Database, auditLogNumber: number) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
@@ -39,7 +39,7 @@ export const findHighWater = async (db: Database, auditLogNumber: number) =>
     .where(eq(auditLogHighWater.auditLog, auditLogNumber))
     .get()) ?? null;
 
-// Inlined, because SQLite uses the index attestations_due only when the condition is not a bound value.
+// Inlined, because SQLite uses the index attestations_due only if the condition is not a bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -57,9 +57,9 @@ const raiseHighWater = (db: Database, auditLogNumber: number, size: string, root
     });
 
 /**
- * Saves a checkpoint with a pending anchor for each ledger and a pending attestation for each attestor. Saving the same window again
- * changes nothing. Earlier attestations that are still pending are given up: a later checkpoint covers them, and a late timestamp proves no
- * more than a newer one.
+ * Saves a checkpoint with a pending anchor for each ledger and a pending attestation for each attestor. Saving the same window again does
+ * nothing. Earlier attestations that are still pending are dropped: a later checkpoint covers them, and a delayed timestamp proves no more
+ * than a newer one.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -113,7 +113,7 @@ export const insertCheckpoint = async (
   ] satisfies Statement[]);
 };
 
-/** The window and size of a log's newest checkpoint; null before the first. */
+/** The window and size of a log's newest checkpoint; null before the first one. */
 export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
@@ -121,7 +121,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Size of the newest checkpoint of a log that this witness has cosigned, as decimal text; "0" when there is none. */
+/** Size, in decimal, of the newest checkpoint of a log that this witness has cosigned; "0" when there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
@@ -134,9 +134,9 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // an attestor has 10 s, three attempts in the worst case
+const leaseMs = minuteMs; // an attestor has 10 s; three attempts in the worst case
 
-/** Takes up to `max` due attestations with their checkpoints, under a lease of a minute. */
+/** Takes up to `max` due attestations with their checkpoints, under a lease of one minute. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const found = await batch(
@@ -157,13 +157,13 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** The outcome of a claimed attestation. A `pending` one is tried again at `nextAt`. */
+/** The outcome of a claimed attestation. If it is `pending`, it is tried again at `nextAt`. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
   | { readonly status: "pending"; readonly nextAt: Instant };
 
-/** Stores the outcome of a claimed attestation. Changes no row that is no longer pending. */
+/** Stores the outcome of a claimed attestation. Does nothing if the attestation is no longer pending. */
 export const updateAttestation = (db: Database, row: DueAttestation, update: AttestationUpdate) => {
   const attestation = "attestation" in update ? update.attestation : null;
   const { origin, window, kind, attestor } = attestations;
@@ -179,7 +179,7 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 };
 
 /**
- * The first checkpoint of a log that covers the entry and has at least `witnessMin` cosignatures, and a timestamp when `needsStamp`. Null
+ * The first checkpoint of a log that covers the entry, has at least `witnessMin` cosignatures and, if `needsStamp`, has a timestamp. Null
  * when there is none. `sinceWindow` is a window before the entry was logged.
  */
 export const findAttestedCheckpoint = async (

@@ -1,5 +1,6 @@
-// Daily usage of a client by submissions without an API key. Anyone who reads a page's source can send those, so their number and stored
-// bytes are limited. They are usage in the batch of the issuance, which fails as a whole beyond the limit. SPEC Limits.
+// Daily limits on a client's submissions without an API key. Anyone who reads a page's source can send those, so their number and their
+// stored bytes are limited. Usage is counted in the batch that issues the certificate, and the whole batch fails beyond the limit. SPEC
+// Limits.
 import { eq, isNull, sql } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -11,21 +12,22 @@ import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts
 export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientId" | "day">;
 
 export interface SubmissionUsage extends ClientUsageDay {
-  /** Characters stored for this certificate alone. */
+  /** Characters stored only for this certificate. */
   readonly ownBytes: number;
-  /** The shared parts; each is usage only when it is new. */
+  /** The shared parts; each counts only if it is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** Defaults for clients without limits of their own; null when nothing is usage. */
+  /** Defaults for clients without their own limits; null when usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
- * Counts a submission. Must come before the statements that store the shared parts. Fails as `isDailyLimitReached` says beyond the limit.
- * Returns `isNear` at four fifths of a limit when the owners were not warned that day; returns no row when nothing is usage.
+ * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
+ * `isDailyLimitReached`. Returns `isNear` at four fifths of a limit if the owners have not been warned that day. Returns no rows when usage
+ * is not counted.
  */
 export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
   const { submissions, bytes, warnedAt } = clientDailyUsage;
@@ -62,7 +64,7 @@ export const isDailyLimitReached = (error: unknown): boolean => isConstraintViol
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Condition for the email to the owners, which comes before `markUsageWarned` in the batch. */
+/** Condition for the email to the owners, which must come before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
 /** Records that the owners were warned that day. */

@@ -1,4 +1,4 @@
-// Public clients of a business.
+// The clients of each business, which identify it in public pages and scripts.
 import { eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
@@ -12,11 +12,11 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails as `isClientLimitReached` says when the business has 50 clients. */
+/** Fails when the business already has 50 clients; check with `isClientLimitReached`. */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
-/** True when the batch failed because the business has 50 clients. */
+/** True when the batch failed because the business already has 50 clients. */
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
 /** All clients of a business, oldest first. */

@@ -1,5 +1,5 @@
-// A change is one batch: its own statements and the audit entries, anchor statements and public events that its domain events call for. All
-// of it is committed, or nothing. A 2xx response is sent only after the commit.
+// Commits each change as one batch: its own statements plus the audit entries, anchor statements and public events that its domain events
+// require. Either everything is committed or nothing is. A 2xx response is sent only after the commit.
 import type { SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -24,7 +24,9 @@ const insertAuditEntries = bulkInsert(auditOutbox, auditEntryColumns);
 const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns);
 
-/** The audit entries of a domain event: one for each of its chains under one id, each with its own salt and its own seal. */
+/**
+ * The audit entries of a domain event, one for each of its chains. All have the same ID; each has its own salt and is sealed separately.
+ */
 const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
   const { type, entityType, entityId, at, chains } = event;
   const id = crypto.randomUUID();
@@ -38,7 +40,7 @@ const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
   );
 };
 
-/** The anchor row of a domain event. Throws for an anchored event type without anchor data. */
+/** The anchor row of a domain event. Throws if the event type is anchored but the event has no anchor data. */
 const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
@@ -66,7 +68,7 @@ const toOutboxEvent = (
   return { environment, event: { id: crypto.randomUUID(), businessId, type, ...about, dataSealed: null, createdAt: occurredAt ?? at } };
 };
 
-/** Events of sandbox records have an outbox of their own, so that test data never reaches a live endpoint. */
+/** Events about sandbox records have their own outbox, so that test data never reaches a live endpoint. */
 const buildEventStatements = (
   db: Database,
   events: readonly { readonly environment: Environment; readonly event: NewEvent }[],
@@ -84,8 +86,8 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
 };
 
 /**
- * The statements that domain events add to a change: one insert for all audit entries, one for all anchors, one per environment for all
- * public events. Under a condition, only audit entries are possible.
+ * The statements that domain events add to a change: one insert for all audit entries, one for all anchors, and one per environment for all
+ * public events. If there is a condition, only audit entries are possible.
  */
 const buildDomainEventStatements = async (
   db: Database,
@@ -115,29 +117,29 @@ export interface CommitServices {
   readonly ledgerId: string;
 }
 
-/** Schedules work to follow a commit. */
+/** Schedules work to run after a commit. */
 export interface FollowUpScheduler {
   readonly scheduleFollowUp: () => void;
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
 /**
- * Runs the statements of a change and of its domain events as one transaction. Throws, with nothing written, when any of them fails.
- * Returns the results of `statements` in their shape. Schedules no follow-up: the minute job picks it up.
+ * Runs the statements of a change and its domain events as one transaction. Throws, with nothing written, if any of them fails. Returns the
+ * results in the shape of `statements`. Does not schedule follow-up work; the minute job picks it up.
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** Must hold after `statements` for the domain events to be written. */
+  /** Must be true after `statements` for the domain events to be written. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
   return shapeResults(statements, await batch(db, [...Object.values<Statement>(statements), ...eventStatements]));
 };
 
-/** Like `commitWithoutFollowUp`, and schedules the relay of the audit entries, anchor statements and public events. */
+/** Like `commitWithoutFollowUp`, but also schedules the relay of the audit entries, anchor statements and public events. */
 export const commit = async <const Of extends Statements>(
   db: Database,
   services: CommitServices & FollowUpScheduler,
@@ -154,11 +156,11 @@ export const commit = async <const Of extends Statements>(
 };
 
 /**
- * Runs `attempt`, which loads, decides and commits, again when it fails because the loaded data changed in between. Refuses with
+ * Runs `attempt`, which loads, decides and commits. Runs it again if it fails because the loaded data changed in between. Refuses with
  * `storage_unavailable` after `maxAttempts` such failures; rethrows every other error.
  */
 export const retryOnConflict = async <T>(
-  /** Recognize errors that mean the loaded data is outdated. */
+  /** Recognize the errors that mean the loaded data is outdated. */
   outdated: readonly ((error: unknown) => boolean)[],
   attempt: () => Promise<T>,
   maxAttempts = 3,

@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change raises the revision and names the revision it was decided on; of two
-// concurrent changes the second fails and is decided again.
+// A person's contact fields, sealed as one value. Each change increases the revision and checks the revision that it was based on. If two
+// changes run concurrently, the second fails and is decided again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -19,15 +19,15 @@ type SerializedFields = Partial<Record<ContactKey, readonly [value: string, upda
 
 const fieldEntries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
 
-/** JSON to be sealed, for the person's own record and for the copy of a share. */
+/** The JSON that is sealed, for the person's own record and for a copy in a share. */
 export const serializeContactFields = (fields: ContactFields): string =>
   JSON.stringify(Object.fromEntries(fieldEntries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
 
-/** Reads what `serializeContactFields` wrote. */
+/** Parses what `serializeContactFields` wrote. */
 export const parseContactFields = (text: string): ContactFields =>
   Object.fromEntries(fieldEntries(JSON.parse(text) as SerializedFields).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
-/** The fields with their revision; null for an erased or unknown person. */
+/** The fields with their revision; null if the person is unknown or their account is erased. */
 export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) => {
   const { fieldsSealed: sealed, fieldsRevision: revision } = consumers;
   return createLookup(db, [db.select({ sealed, revision }).from(consumers).where(isExistingConsumer(id))], async ([[row]]) => {
@@ -44,8 +44,9 @@ type StoredContactFields = Found<typeof findContactFields>;
 const maxRevision = Number.MAX_SAFE_INTEGER; // every copy is older than a change without a revision
 
 /**
- * Everything that a change of these keys is decided on, in one round trip: the fields, the other shards where the person may have shares,
- * and the shares in the person's shard that contain one of the keys, up to the size of a batch. Null for an erased or unknown person.
+ * Loads everything needed to decide a change of these keys, in one round trip: the fields, the other shards where the person may have
+ * shares, and the shares in the person's shard that contain one of the keys, up to one batch. Null if the person is unknown or their
+ * account is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
@@ -53,14 +54,14 @@ export const findFieldsForUpdate = async (db: Database, vault: Vault, id: Consum
   return stored && { ...stored, otherShards: shards.filter((shard) => shard !== shardOfId(id)), shares };
 };
 
-/** Writes the fields. Fails as `isOutdatedFields` says when the fields have changed since they were read or the person is erased. */
+/** Updates the fields. Fails when they have changed since they were read or the account is erased; check with `isOutdatedFields`. */
 export const updateStoredFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: StoredContactFields) => {
   const fieldsSealed = await vault.seal(fieldsContext(id), serializeContactFields(fields));
   const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;
   return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
 };
 
-/** Sub-select for the revision inside a dependent insert: NULL when the fields have changed since or the person is erased. */
+/** Sub-select for the revision in a dependent insert: NULL when the fields have changed since or the account is erased. */
 export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<number> => {
   const { fieldsRevision } = consumers;
   return sql`${query
@@ -69,5 +70,5 @@ export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<n
     .where(allOf(isExistingConsumer(id), eq(fieldsRevision, revision)))}`;
 };
 
-/** True when the batch failed because the fields changed since they were read or the person is erased. */
+/** True when the batch failed because the fields have changed since they were read or the account is erased. */
 export const isOutdatedFields = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", consumers.fieldsRevision);

@@ -1,5 +1,5 @@
-// Contact checks: what a business's records say about an address or number, and whether a guess matches a certificate. Both use blind
-// indexes; nothing sealed is opened.
+// Contact checks: what a business's records say about an email address or phone number, and whether a guess matches a certificate. Both use
+// blind indexes and decrypt nothing.
 import { and, desc, eq, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
@@ -12,19 +12,19 @@ import { ownerTime } from "./sandbox-clocks.ts";
 import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
 import { allOf, listContains, query } from "./query.ts";
 
-/** The blind indexes of the person in question. Where both are given, a record with either one counts. */
+/** The blind indexes of the person to look up. If both are given, a record that matches either one counts. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
-const maxBasisRecords = 20; // records of one person with one business; more do not change the verdict
+const maxBasisRecords = 20; // records of one person with one business; more would not change the verdict
 
 type IndexName = "emailIndex" | "phoneIndex";
 const hasNoAcceptedEntities = sql`${certificates.entitiesAccepted} is '[]'`;
 
-/** The person rejected the recipient in question, or accepted none. */
+/** The person rejected the recipient, or accepted none of the recipients. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${listContains(certificates.entitiesRejected, entity)})`;
 
-/** The certificate names the recipient and, when the form asked recipient by recipient, asked about this one. */
+/** The certificate names the recipient and, if the form asked about each recipient separately, asked about this one. */
 const isAboutEntity = (entity: string): SQL => {
   const { entitiesAccepted, entitiesRejected } = certificates;
   const isAnswered = sql`(${listContains(entitiesAccepted, entity)} or ${listContains(entitiesRejected, entity)})`;
@@ -47,7 +47,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** Exactly as on the record; null for any. */
+  /** Exactly as on the record; null for any recipient. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
@@ -91,8 +91,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexN
 };
 
 /**
- * A share is consent for the business only. When a recipient is given, shares count only if it is the business under the name that was
- * shown.
+ * A share is consent for the business only. If a recipient is given, shares count only if that recipient is the business, under the name
+ * that was shown.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, values: readonly (string | null)[], now: Instant) => {
   const { businessId, environment, entity, purpose } = contact;
@@ -117,7 +117,7 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, v
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** For each subject, the records about it: those that permit contact first, then the newest. One round trip. */
+/** Finds the records about each subject, those that permit contact first, then newest first. One round trip. */
 export const listContactBasis = async (
   db: Database,
   contact: ContactQuery,
@@ -144,7 +144,7 @@ export const listContactBasis = async (
   return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
 };
 
-/** What a match is decided on; null for an unknown certificate. An erased person cannot be matched. */
+/** What is needed to check a guess; null for an unknown certificate. Nothing matches once the person's data is erased. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
@@ -159,12 +159,12 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** Null for a value that was not given. */
+/** Null if that value was not given. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
  * Compares a guess with the certificate and counts a miss in one statement, so that concurrent guesses cannot exceed the limit of 20 misses
- * a day. Null when the limit is reached. `day` is whole days since 1970 UTC.
+ * a day. Returns null when the limit is reached. `day` is in whole days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,

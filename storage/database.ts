@@ -1,4 +1,4 @@
-// A shard's database as the storage layer uses it, and how the statements of a change become one transaction.
+// The database of one shard as the storage layer uses it, including running the statements of a change as one transaction.
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { StorageFault, translateFaults } from "./faults.ts";
@@ -6,12 +6,12 @@ import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
-/** For requests: a database that has not responded within two seconds counts as down. What was sent may still be executed. */
+/** For requests: a database that has not responded within two seconds counts as down. The statements may still run. */
 const requestTimeoutMs = 2 * secondMs;
-/** For background work, which has large batches and no caller waiting. */
+/** For background work, which has large batches and does not keep a caller waiting. */
 export const backgroundTimeoutMs = 25 * secondMs;
 
-/** Rejects with an outage when the database does not respond within `maxMs`. */
+/** Rejects with an outage if the database does not respond within `maxMs`. */
 const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new StorageFault("outage", "NO_ANSWER")), maxMs);
@@ -25,10 +25,10 @@ const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Promise<T
 /** Called with the number of queries before they are sent. */
 export type QueryCounter = (queries: number) => void;
 
-/** Sends a number of queries in one call. */
+/** Sends `count` queries in one call. */
 type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
-/** The part of a D1 statement that drizzle uses, with the database's errors translated. */
+/** The part of a D1 statement that drizzle uses, with database errors translated. */
 class TranslatedStatement {
   readonly statement: D1PreparedStatement;
   readonly #runQueries: QueryRunner;
@@ -57,7 +57,7 @@ class TranslatedStatement {
   }
 }
 
-/** A binding that throws only StorageFault and sends everything through `runQueries`. */
+/** A D1 binding that throws only StorageFault and sends everything through `runQueries`. */
 const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQueries: QueryRunner): Binding => {
   const guard = {
     prepare: (sql: string) =>
@@ -78,7 +78,7 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Opens a shard's database, once per isolate; it has no connection and no state. `maxMs` limits each call. */
+/** Opens a shard's database. Called once per isolate; it holds no connection or state. `maxMs` limits each call. */
 export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, count: QueryCounter = () => {}): Database => {
   const runQueries: QueryRunner = (queries, call) => {
     count(queries);
@@ -87,18 +87,19 @@ export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, coun
   return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };
 
-/** Reads from the primary, so that a commit just made is visible whatever the state of the replicas. */
+/** Reads from the primary, so that the most recent commit is visible even if replicas are behind. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
-/** The value a storage function resolves to when it finds something. */
+/** The value that a storage function resolves to when it finds something. */
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query that has not run yet, for a batch. It is thenable: an async function that returns one runs it, so async functions return a list.
+ * A query for a batch that has not run yet. It is thenable, so an async function that returned one would run it. Async functions therefore
+ * return a list.
  */
 export type Statement = BatchItem<"sqlite">;
 
-/** The statements of a batch in their order: a list, or an object whose results come back under the same names. */
+/** The statements of a batch in order: a list, or an object whose results are returned under the same names. */
 export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
 
 /** The results of a batch in the shape of its statements: a list for a list, an object for an object. */
@@ -106,17 +107,17 @@ export type BatchResults<Of extends Statements> = {
   [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
 };
 
-/** Puts results, one for each statement in order, into the shape of the statements. Results beyond them are dropped. */
+/** Arranges results, one per statement in order, in the shape of the statements. Ignores additional results. */
 export const shapeResults = <Of extends Statements>(statements: Of, results: readonly unknown[]): BatchResults<Of> =>
   (Array.isArray(statements)
     ? results.slice(0, statements.length)
     : Object.fromEntries(Object.keys(statements).map((name, at) => [name, results[at]]))) as BatchResults<Of>;
 
 /**
- * Runs statements as one transaction in one round trip. Throws a StorageFault when any of them fails; nothing is written then, except
- * that after an outage the outcome is unknown.
+ * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. Nothing is written in that case, except
+ * that the outcome of an outage is unknown.
  *
- * Rows come back by column name, so a join read in a batch gives columns of the same name different aliases (`withTablePrefix`).
+ * Rows are returned by column name, so a join in a batch must give columns with the same name different aliases (`withTablePrefix`).
  */
 export const batch = async <const Of extends Statements>(db: Database, statements: Of): Promise<BatchResults<Of>> => {
   const [first, ...rest] = Object.values<Statement>(statements);

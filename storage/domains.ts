@@ -1,4 +1,4 @@
-// Domains of a business: claims, verification and periodic checks.
+// The domains of a business: claims, verification and periodic checks.
 import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { DomainCheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
@@ -19,13 +19,13 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** A claim that was not verified in time. */
+/** The claim was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * Inserts a claim; an expired claim of the same domain is deleted first. Fails as `isDomainAlreadyClaimed` says when the business has
- * claimed the domain, and as `isDomainLimitReached` says at 100 domains.
+ * Inserts a claim, after deleting an expired claim of the same domain. Fails if the business has already claimed the domain (check with
+ * `isDomainAlreadyClaimed`) or has 100 domains (check with `isDomainLimitReached`).
  */
 export const insertDomain = (
   db: Database,
@@ -39,9 +39,9 @@ export const insertDomain = (
   ] as const;
 };
 
-/** True when the batch failed because the business has 100 domains. */
+/** True when the batch failed because the business already has 100 domains. */
 export const isDomainLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", domains.businessId);
-/** True when the batch failed because the business has claimed the domain. */
+/** True when the batch failed because the business has already claimed the domain. */
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
@@ -53,14 +53,14 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Null for a domain that does not exist or belongs to another business. */
+/** Null if the domain does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
-/** Deletes a domain of the business. Changes no row for another business's. */
+/** Deletes a domain of the business. Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
-/** Marks a domain as verified, for the first time or again. */
+/** Marks a domain as verified, whether for the first time or again. */
 export const markDomainVerified = (
   db: Database,
   id: string,
@@ -71,9 +71,9 @@ export const markDomainVerified = (
     .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
     .where(eq(domains.id, id));
 
-const leaseMs = hourMs; // after a run that dies, the rows are due again in an hour
+const leaseMs = hourMs; // if a run dies, the rows are due again in an hour
 
-/** Takes up to `max` verified domains whose check is due, longest due first. Concurrent runs get different rows. */
+/** Takes up to `max` verified domains whose check is due, most overdue first. Concurrent runs get different rows. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
@@ -98,18 +98,18 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** The domain is as it was when the check began: it was not verified or removed in the meantime. */
+/** The domain has not been verified again or removed since the check began. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
-/** Stores the result of a check. Changes no row when the domain changed while it ran. */
+/** Stores the result of a check. Does nothing if the domain changed during the check. */
 export const recordDomainCheck = (db: Database, id: string, before: DomainCheckState, state: DomainCheckState, nextCheckAt: Instant) =>
   db
     .update(domains)
     .set({ ...state, nextCheckAt })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Marks a domain as lapsed. Changes no row when the domain changed while the check ran. */
+/** Marks a domain as lapsed. Does nothing if the domain changed during the check. */
 export const markDomainLapsed = (db: Database, id: string, before: DomainCheckState, state: DomainCheckState) =>
   db
     .update(domains)
@@ -120,6 +120,6 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
-/** The audit chain of a business; null for an unknown one. */
+/** The audit chain of a business; null if the business is unknown. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

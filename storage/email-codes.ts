@@ -1,6 +1,6 @@
-// Email codes: issued, limited and tried. An attempt is counted in the statement that returns the hash to compare with, so concurrent
-// guesses cannot exceed the limit. A row is the same whether or not an email is sent and whether or not a limit is reached; beyond a limit
-// the code has expired when it is created. SPEC Authentication, Limits.
+// Issues, limits and checks email codes. The statement that returns the hash to compare with also counts the attempt, so concurrent guesses
+// cannot exceed the limit. A row looks the same whether or not an email is sent and whether or not a limit is reached: beyond a limit, the
+// code has already expired when it is created. SPEC Authentication, Limits.
 import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -10,18 +10,18 @@ import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 
-/** The address whose control a code proves, and the purpose. */
+/** The email address that a code verifies, and the purpose. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
-  /** What the code is for within its purpose: business and environment, or the realm. */
+  /** The scope of the code within its purpose: business and environment, or the realm. */
   readonly topic: string;
   readonly addressIndex: string;
-  /** The certificate the code was requested for; null where there is none. */
+  /** The certificate that the code was requested for, if any. */
   readonly certId: CertId | null;
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** Hash of the browser's cookie; null where browsers are not told apart. */
+  /** Hash of the browser's cookie; null where browsers are not distinguished. */
   readonly contextHash: string | null;
 }
 
@@ -35,7 +35,7 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Condition of the insert: one more code may be sent. */
+/** Condition for the insert: another code may be sent. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const failedOften = existsIn(emailCodeFailures, isFailureFor(requester), gte(emailCodeFailures.failures, limits.guessSlowdown.failures));
@@ -56,7 +56,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit the code has expired already and no email is sent, at the same cost. */
+/** Inserts a code. Beyond a limit, the code has already expired and no email is sent, at the same cost. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -64,7 +64,7 @@ export const insertEmailCode = (
   code: {
     readonly id: string;
     readonly codeHash: string;
-    /** The sign-up or invitation that the code also completes; null for none. */
+    /** The sign-up or invitation that the code also completes, if any. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -80,16 +80,16 @@ export const insertEmailCode = (
   });
 };
 
-/** Condition for later statements of the batch: the code can be used. */
+/** Condition for later statements in the batch: the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Condition for the email with the code. `isKnown`: the address has a recipient. */
+/** Condition for the email with the code. `isKnown`: whether the code is for a known email address. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Condition for later statements of the batch: the code cannot be used, because a limit is reached. */
+/** Condition for later statements in the batch: the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on every open code that has attempts left for this requester, and returns those codes. Also counts a failure, which a
- * correct code clears. The failure row is written even when the count stays the same, so that timing does not reveal whether a code exists.
+ * Counts one attempt on every open code for which this requester has attempts left, and returns those codes. Also counts a failure, which a
+ * correct code clears. The failure row is written even if the count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -114,7 +114,7 @@ export const consumeCodeAttempt = async (
         ),
       )
       .returning({ id, codeHash }),
-    // changes() counts the codes tried just before, in the same batch.
+    // changes() counts the codes updated by the preceding statement in the batch.
     failures: db
       .insert(emailCodeFailures)
       .values({ purpose, topic, addressIndex, certId, failures: sql`changes() > 0`, updatedAt: now })
@@ -130,11 +130,11 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
-/** The sign-up or invitation that a code also completes; null for none. */
+/** The sign-up or invitation that a code also completes, if any. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Ids of the usable codes created after `since`; the limits keep them few. */
+/** IDs of the usable codes created after `since`; the limits keep the number small. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -143,23 +143,21 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** Clears the failures of an address after a correct code. */
+/** Clears the failures of an email address after a correct code. */
 export const deleteCodeFailures = (db: Database, address: VerifiableAddress) => db.delete(emailCodeFailures).where(isFailureFor(address));
 
-/** Marks a code as used by a session. Changes no row when it has been used or has expired. */
+/** Marks a code as used by a session. Does nothing if it has been used or has expired. */
 export const markCodeUsed = (db: Database, spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant }) =>
   db
     .update(emailCodes)
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** Condition for later statements of the batch: this session used the code. */
+/** Condition for later statements in the batch: this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 
-/**
- * After a sign-in: expires the other open codes of the address and clears its failures. Changes no row when the session was not created.
- */
+/** After a sign-in, expires the other open codes for the address and clears its failures. Does nothing if the session was not created. */
 export const expireOpenCodes = (db: Database, address: VerifiableAddress, now: Instant, sessionHash: string) => {
   const isSignedIn = existsIn(sessions, eq(sessions.tokenHash, sessionHash));
   return [

@@ -1,6 +1,6 @@
-// Recipients of a certificate, withdrawals from single recipients, and the business's acknowledgments of them. Of two concurrent
-// withdrawals or acknowledgments on one certificate, the second fails as a whole (same number or same recipient) and is decided again. SPEC
-// Withdrawal.
+// The recipients on a certificate, withdrawals from individual recipients, and the business's acknowledgments of them. If two withdrawals
+// or acknowledgments on one certificate run concurrently, the second fails as a whole (same number or same recipient) and is decided again.
+// SPEC Withdrawal.
 import { eq, gte, lte, sql } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -39,7 +39,7 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** Field for a query over `certificates`: the recipients, from the list that the certificate shares with others. */
+/** Field for a query over `certificates`: the recipients, from the list that certificates share. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
@@ -90,8 +90,8 @@ export interface SignedReceipt {
 }
 
 /**
- * The columns that withdrawals of a certificate and of single recipients share: how the business recorded the request, and the signed
- * receipt.
+ * The columns that withdrawals of whole certificates and withdrawals from individual recipients share: how the business recorded the
+ * request, and the signed receipt.
  */
 export const toWithdrawalRow = async (
   vault: Vault,
@@ -109,7 +109,9 @@ export const toWithdrawalRow = async (
 
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
-/** The statements of a withdrawal from single recipients. Fails as `isOutdatedEntityWithdrawal` says. */
+/**
+ * The statements of a withdrawal from individual recipients. The batch can fail on outdated data; check with `isOutdatedEntityWithdrawal`.
+ */
 export const insertEntityWithdrawal = async (
   db: Database,
   vault: Vault,
@@ -128,7 +130,7 @@ export const insertEntityWithdrawal = async (
   ];
 };
 
-/** True when the batch failed because the certificate was revoked, or another withdrawal was committed, since it was read. */
+/** True when the batch failed because, since the certificate was read, it was revoked or another withdrawal was committed. */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
@@ -136,8 +138,8 @@ export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /**
- * The statements of an acknowledgment for single recipients. Fails as `isOutdatedAcknowledgement` says when a recipient or the number was
- * acknowledged in the meantime.
+ * The statements of an acknowledgment for individual recipients. The batch fails when one of the recipients, or the number, was
+ * acknowledged in the meantime; check with `isOutdatedAcknowledgement`.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,
@@ -162,7 +164,7 @@ export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** Notes and acknowledgment details of each withdrawn recipient, opened, in the order of `sortWithdrawnEntities`. */
+/** Notes and acknowledgment details for each withdrawn recipient, decrypted, in the order of `sortWithdrawnEntities`. */
 export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
@@ -200,7 +202,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   );
 };
 
-/** Receipt, signature and anchor of the withdrawals numbered `from` to `to`, in their order. */
+/** Receipt, signature and anchor of the withdrawals numbered `from` to `to`, in order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,

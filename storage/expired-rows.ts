@@ -1,4 +1,4 @@
-// Expired rows of a shard: rows that cannot be used any more and that no limit counts.
+// Deletes a shard's expired rows: rows that can no longer be used and do not count toward any limit.
 import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
@@ -27,11 +27,11 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes stay for a day, so that a second use is recognized.
+// Used codes are kept for a day, so that a second use is recognized.
 const usedCodeRetentionMs = dayMs;
-// The provider retries an event for three days, and for up to thirty days on request.
+// The provider retries an event for three days, or for up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// The provider reports a checkout within three days. A customer without a checkout after that is not ours.
+// The provider reports a checkout within three days. After that, a customer without a checkout is not ours.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [
@@ -55,8 +55,8 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
 ];
 
 /**
- * One statement per table, each deleting at most 1,000 rows, so that the batch stays short however much has expired. The caller repeats the
- * batch until nothing changes.
+ * One statement per table, each deleting at most 1,000 rows, so that the batch stays short however many rows have expired. The caller
+ * repeats the batch until it deletes nothing.
  */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {

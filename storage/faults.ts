@@ -1,16 +1,16 @@
-// Errors of stores, translated into one type. Errors of the driver and the platform are read only here. Their text can quote statements and
+// Translates the errors of all stores into one type. Only this file reads driver and platform errors. Their text can contain statements and
 // values, so neither the text nor the original error leaves this file.
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
- * - outage: the store was unreachable or did not respond in time. It is unknown whether the change was written; the same request can be
- *   sent again under the same idempotency key.
- * - constraint: the database rejected the rows and nothing was written. The caller checks which constraint it was.
+ * - outage: the store was unreachable or did not respond in time. It is unknown whether the change was written. The same request can be
+ *   sent again with the same idempotency key.
+ * - constraint: the database rejected the rows and nothing was written. The caller checks which constraint failed.
  * - bug: the statement is invalid.
  */
 type FaultKind = "outage" | "constraint" | "bug";
 
-/** Trigger messages that `isTriggerError` checks for; the same text as in d1-migrations. */
+/** Trigger messages for `isTriggerError`. They must match the text in d1-migrations. */
 const triggerMessages = [
   "a certificate can be revoked only once, by a withdrawal",
   "policies can be linked to a certificate only once",
@@ -61,7 +61,7 @@ const toStorageFault = (error: unknown): StorageFault => {
   return new StorageFault(isBug ? "bug" : "outage", code);
 };
 
-/** Calls a store. Anything it throws or rejects with is a StorageFault. */
+/** Calls a store. Everything it throws or rejects with becomes a StorageFault. */
 export const translateFaults = <T>(call: () => T): T => {
   const fail = (error: unknown): never => {
     throw toStorageFault(error);
@@ -74,12 +74,12 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** The message of a StorageFault, as it crosses from a Durable Object to its caller. */
+/** The message of a StorageFault when it passes from a Durable Object to its caller. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** Messages of the platform when a Durable Object cannot be reached or was interrupted. */
+/** Platform error messages for a Durable Object that cannot be reached or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** The storage fault behind an error, however it is wrapped; null for every other error. */
+/** The storage fault behind an error, however it is wrapped; null for any other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -91,7 +91,7 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** True when a change failed because these columns, together, were taken (UNIQUE) or missing (NOT NULL). */
+/** True when a change failed because these columns, together, were already taken (UNIQUE) or missing (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

@@ -1,5 +1,5 @@
-// Model proposals for a form, saved for 30 days under the hash of the question, so that the same page gets the same mapping. They hold
-// numbers and keys of our own lists, nothing from the page. A store failure is ignored: the model is asked again.
+// Saves a model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. They hold
+// only numbers and keys from our own lists, nothing from the page. Store failures are ignored, and the model is asked again.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 

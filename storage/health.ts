@@ -1,10 +1,10 @@
-// The cheapest call to each store, for the health check. A store that is down throws.
+// Makes the cheapest possible call to each store, for the health check. Throws if a store is down.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Reads a table, because a database without its migrations is not healthy. */
+/** Reads a table, because a database that has not been migrated is not healthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;
@@ -13,11 +13,11 @@ export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
 /** The size limit of a D1 database, in bytes. */
 export const maxShardBytes = 10_000_000_000;
 
-/** Size of the database in bytes; D1 reports it with every result. */
+/** Size of the database in bytes, which D1 reports with every result. */
 export const getShardBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);
   return meta.size_after;
 };
 
-/** Reads a key that is never written; true when the store says that it does not exist. */
+/** Reads a key that is never written. Returns true when the store reports that it does not exist. */
 export const isKeyValueHealthy = async (kv: KVNamespace): Promise<boolean> => (await translateFaults(() => kv.get("health"))) === null;

@@ -1,11 +1,12 @@
-// Idempotent responses: the response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request
-// gets the same response and changes nothing. SPEC Limits.
+// Idempotent responses: the response to a request is saved for 24 hours under the caller's idempotency key, so that a repeated request gets
+// the same response and changes nothing. SPEC Limits.
 //
-// There are two ways to save one:
-// - A change that is one batch inserts the response in that batch (`insertIdempotentResponse`). Of two requests with one key the second
-//   violates the unique key, and its whole batch is rolled back.
-// - Work that is more than one batch first claims the key (`claimIdempotencyKey`) and saves the response when it is done. One request
-//   holds a claim at a time. If that request dies, the next equal request takes over when the lease has passed and finds its draft.
+// There are two ways to save a response:
+// - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
+//   second violates the unique key, and its whole batch is rolled back.
+// - Work that takes more than one batch first claims the key (`claimIdempotencyKey`) and saves the response when it is done. Only one
+//   request holds a claim at a time. If that request dies, the next identical request takes over after the lease expires and finds the
+//   draft.
 import { eq, lte, sql } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
 import type { CertId } from "../core/ids.ts";
@@ -19,7 +20,7 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const retentionMs = dayMs;
 
-/** The hash that stands for an idempotency key: keys of different principals or routes never collide. The key itself is not stored. */
+/** The hash that identifies an idempotency key. Keys for different principals or routes never collide. The key itself is not stored. */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
@@ -33,7 +34,7 @@ interface IdempotentRequest {
 interface IdempotentResponse {
   readonly status: number;
   readonly response: string;
-  /** The certificate the response is about: the response is deleted when that certificate's person is erased. */
+  /** The certificate that the response is about. When that certificate's personal data is erased, the response is deleted. */
   readonly certId?: CertId;
   readonly now: Instant;
 }
@@ -47,7 +48,7 @@ const toResponseRow = async (
   return { keyHash, bodyHash, status, responseSealed, expiresAt: now + retentionMs, certId: certId ?? null };
 };
 
-/** The response row for the batch of a change. The batch fails as `isIdempotencyKeyTaken` says when the key has a response. */
+/** The response row for the batch of a change. The batch fails when the key already has a response; check with `isIdempotencyKeyTaken`. */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await toResponseRow(vault, given, given))] as const;
 
@@ -57,7 +58,7 @@ export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintVi
 const deleteExpiredResponse = (db: Database, keyHash: string, now: Instant) =>
   db.delete(idempotentResponses).where(allOf(eq(idempotentResponses.keyHash, keyHash), lte(idempotentResponses.expiresAt, now)));
 
-/** The response saved under a key, opened; null when there is none. Deletes an expired one, so that the key can be used again. */
+/** The decrypted response saved under a key; null when there is none. Deletes an expired response, so that the key can be used again. */
 export const findIdempotentResponse = async (
   db: Database,
   vault: Vault,
@@ -74,23 +75,24 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await vault.open(responseContext(keyHash), row.responseSealed) };
 };
 
-// The longest work is a webhook test that a person waits for: 5 s to check the host and 10 s for the receiver. The lease is four times that.
+// The longest operation is a webhook test that a person waits for: 5 s to check the host and 10 s for the receiver. The lease is four times
+// that.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
-  /** Id of the request that does the work. */
+  /** ID of the request that does the work. */
   readonly holder: string;
 }
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request holds the claim, or made it with another body. */
+  /** Another request holds the claim, or claimed the key with a different body. */
   | { readonly kind: "taken" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
- * Claims a key for a request, unless it has a response or another live holder. One batch, so of concurrent requests exactly one gets
- * the claim. A claim whose lease has passed goes to the next request with the same body.
+ * Claims a key for a request, unless the key has a response or another live holder. This is one batch, so exactly one of several concurrent
+ * requests gets the claim. Once the lease expires, the next request with the same body gets the claim.
  */
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;
@@ -123,7 +125,7 @@ const isClaimOfHolder = ({ keyHash, holder }: Pick<IdempotencyClaim, "keyHash" |
 
 const hasClaim = (claim: IdempotencyClaim) => existsIn(claims, isClaimOfHolder(claim));
 
-/** Replaces a claim with the response, in a batch of its own. Saves nothing when another request holds the claim. */
+/** Replaces a claim with the response, in a batch of its own. Does nothing if another request holds the claim. */
 export const completeIdempotencyClaim = async (
   db: Database,
   vault: Vault,
@@ -137,8 +139,8 @@ export const completeIdempotencyClaim = async (
 };
 
 /**
- * Replaces a claim with the response, as the last statements of the batch of a change. The batch fails when another request holds the
- * claim. `onlyIf` is the condition, after the earlier statements, under which the change happened.
+ * Replaces a claim with the response, as the last statements in the batch of a change. The batch fails if another request holds the claim.
+ * `onlyIf` is the condition, after the earlier statements, that means the change happened.
  */
 export const insertClaimedResponse = async (
   db: Database,
@@ -152,16 +154,16 @@ export const insertClaimedResponse = async (
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };
 
-/** Drops a claim when nothing was done: the key can be used as if it had never been sent. */
+/** Releases a claim when nothing was done. The key can then be used as if it had never been sent. */
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/** Ends the lease when it is unknown how far the work came: an equal request may take over at once, and finds the draft. */
+/** Ends the lease when it is unknown how far the work got. An identical request may take over at once, and finds the draft. */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a sealed draft with the claim and returns the draft that counts: the first one saved, even by an earlier holder. Throws when
+ * Saves a sealed draft with the claim and returns the draft to use: the first one saved, even if an earlier holder saved it. Throws if
  * another request holds the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {

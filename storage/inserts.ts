@@ -1,4 +1,4 @@
-// Inserts that the query builder does not offer: conditional inserts, and inserts of any number of rows.
+// Inserts that the query builder does not support: conditional inserts, and inserts of any number of rows.
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
@@ -7,7 +7,7 @@ import { countIn } from "./query.ts";
 /** In the `set` of `onConflictDoUpdate`: the value that the insert would have written. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
-/** An insert that writes only when `condition` holds in the same statement. The row is type-checked as in `values`. */
+/** An insert that only runs if `condition` is true in the same statement. The row is type-checked as in `values`. */
 export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, row: SQLiteInsertValue<Table>, condition: SQL) => {
   const input = row as Readonly<Record<string, unknown>>;
   const columns = Object.entries<Column>(getColumns(table)).filter(([key]) => input[key] !== undefined);
@@ -15,13 +15,13 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
 
-/** The owner id of a new row: NULL, which violates NOT NULL, when the owner has `max` rows that meet `only`. */
+/** The owner ID for a new row. It is NULL, which violates NOT NULL, when the owner already has `max` rows that match `only`. */
 export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
- * A function that inserts any number of rows in their order with one statement and one bound value: D1 binds at most 100 values to a
- * statement. Columns not in `keys` get the database's default.
+ * Returns a function that inserts any number of rows in order with one statement and one bound value, because D1 binds at most 100 values
+ * per statement. Columns not in `keys` get the database default.
  */
 export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
   table: Table,

@@ -1,4 +1,4 @@
-// Rows of other tables as one JSON value of a query, with the type taken from their columns.
+// Selects rows of other tables as one JSON value in a query, typed by their columns.
 import { sql, type Column, type GetColumnData, type SQL, type SQLWrapper } from "drizzle-orm";
 
 /** Columns that JSON represents without conversion: text and numbers. */
@@ -13,10 +13,10 @@ const jsonObject = (fields: JsonFields): SQL => {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 };
 
-/** One row of other tables as a value, null where there is none. `select` builds the sub-select that returns the given `row`. */
+/** One row of another table as a value, or null if there is none. `select` builds the sub-select that returns the given `row`. */
 export const jsonRow = <F extends JsonFields>(fields: F, select: (row: SQL) => SQLWrapper): SQL<JsonRow<F> | null> =>
   sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): JsonRow<F> => JSON.parse(json));
 
-/** Like `jsonRow`, for all such rows. */
+/** Like `jsonRow`, but for all matching rows. */
 export const jsonRows = <F extends JsonFields>(fields: F, select: (rows: SQL) => SQLWrapper): SQL<readonly JsonRow<F>[]> =>
   sql<string>`${select(sql`json_group_array(${jsonObject(fields)})`)}`.mapWith((json: string): readonly JsonRow<F>[] => JSON.parse(json));

@@ -8,7 +8,7 @@ import { excluded, insertIf } from "./inserts.ts";
 import { existsIn } from "./query.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 
-/** The state of a ledger; defaults for one that has not been used. */
+/** The state of a ledger, or defaults if the ledger has not been used. */
 export const getLedgerState = async (db: Database, ledgerId: string) => {
   const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
@@ -19,15 +19,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal text of up to 20 digits: the longer one is larger; text of equal length is compared. */
+/** Sizes are decimal text of up to 20 digits. The longer text is larger; text of equal length is compared. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Records a tree that passed every check, and resets the failures. A smaller tree than the known one only resets the failures. A tree
- * learned for an anchor is recorded only while that anchor is under the given lease: after a restore of the database, what a run learned
- * before does not apply to the restored rows. So this statement comes first in the batch that ends the lease.
+ * Records a tree that passed every check, and resets the failures. A tree smaller than the stored one only resets the failures. A tree
+ * learned while anchoring is recorded only while that anchor is under the given lease, because after a database restore, what a run learned
+ * before does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,
@@ -51,7 +51,7 @@ export const recordSeenTree = (
   });
 };
 
-/** Records a failed call. After several in a row the ledger is blocked for a while. */
+/** Records a failed call. After several consecutive failures the ledger is blocked for a while. */
 export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
   const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };
@@ -61,7 +61,10 @@ export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefo
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
 };
 
-/** Records two signed trees that cannot both be true. They are kept as evidence; the ledger is not used until an operator has looked. */
+/**
+ * Records two signed trees that contradict each other. They are kept as evidence, and the ledger is not used until an operator has reviewed
+ * them.
+ */
 export const recordLedgerFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
     .insert(ledgers)

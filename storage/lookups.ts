@@ -3,10 +3,10 @@
 import { QueryPromise } from "drizzle-orm";
 import { batch, type BatchResults, type Database, type Statement } from "./database.ts";
 
-/** A query that runs when it is awaited, as drizzle's queries do. */
+/** A query that runs when it is awaited, like drizzle's queries. */
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** Runs by itself when awaited, like a query of drizzle, or together with others in `combineLookups`. */
+/** Runs by itself when awaited, like a drizzle query, or together with others in `combineLookups`. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;
@@ -24,7 +24,7 @@ export class Lookup<T> extends QueryPromise<T> {
     return new Lookup(this.#db, this.queries, async (rows) => mapResult(await this.resultFromRows(rows)));
   }
 
-  /** The result for the rows of its queries. */
+  /** Builds the result from the rows of its queries. */
   async resultFromRows(rows: readonly unknown[]): Promise<T> {
     return this.#toResult(rows);
   }
@@ -35,7 +35,7 @@ export class Lookup<T> extends QueryPromise<T> {
   }
 }
 
-/** A lookup of `queries`; `toResult` makes the result from the rows of each query. */
+/** Creates a lookup from `queries`. `toResult` builds the result from the rows of each query. */
 export const createLookup = <const Queries extends readonly AwaitableStatement[], T>(
   db: Database,
   queries: Queries,
@@ -44,7 +44,7 @@ export const createLookup = <const Queries extends readonly AwaitableStatement[]
 
 type LookupResults<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
-/** Combines lookups into one database call, so they see the same state. When one fails, all fail. */
+/** Combines lookups into one database call, so that they see the same state. If one fails, all fail. */
 export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>(
   db: Database,
   lookups: Lookups,

@@ -1,4 +1,4 @@
-// Members of a business and invitations to become one.
+// The members of a business and the invitations to join it.
 import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -12,14 +12,14 @@ import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** Limit for members and invitations of a business together. */
+/** Limit on the members and invitations of a business combined. */
 const maxMembersAndInvitations = 100;
 
 const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
 const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
-/** Members, oldest first; then open invitations, oldest first, each with the end of its validity. */
+/** Lists members, oldest first, and then open invitations, oldest first, each with its expiry. */
 export const listMembersAndInvitations = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const [joined, invited] = await batch(db, [
@@ -45,11 +45,11 @@ export const listMembersAndInvitations = async (db: Database, vault: Vault, busi
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** A member or invitation by id; null when the business has none with that id. */
+/** A member or invitation by ID; null when the business has none with that ID. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
-/** Whether the address is a member of this business. */
+/** Whether the email address belongs to a member of this business. */
 export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
   (await db
     .select({ id: members.id })
@@ -57,12 +57,12 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** Anyone with an account can invite an address, so the list has a limit. */
+/** Anyone with an account can invite an email address, so the list is limited. */
 const maxListedInvitations = 20;
 
 /**
- * The memberships of an address in this shard, then its open invitations, newest first, up to 20. An invitation has the id of the member it
- * becomes.
+ * The memberships of an email address in this shard, followed by its open invitations, newest first, up to 20. An invitation has the ID
+ * that the member will have.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -94,7 +94,10 @@ export type Membership = Found<typeof listMembershipsByAddress>[number];
 
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
-/** Replaces any invitation of the address to this business. Fails as `isMemberLimitReached` says at 100 members and invitations. */
+/**
+ * Replaces any invitation of the email address to this business. Fails when the business has 100 members and invitations; check with
+ * `isMemberLimitReached`.
+ */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
   const emailSealed = await vault.seal(memberEmailContext(id, businessId), email);
@@ -106,17 +109,17 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   ] as const;
 };
 
-/** True when the batch failed because the business has 100 members and invitations. */
+/** True when the batch failed because the business already has 100 members and invitations. */
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** Changes the role of the member or invitation with this id. Fails as `isLastOwner` says for the last owner. */
+/** Changes the role of the member or invitation with this ID. Fails for the last owner; check with `isLastOwner`. */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
     db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
     db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-/** Removes the member or invitation with this id, and the member's sessions. Fails as `isLastOwner` says for the last owner. */
+/** Removes the member or invitation with this ID, and the member's sessions. Fails for the last owner; check with `isLastOwner`. */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [
     db
@@ -129,7 +132,7 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
 /** True when a trigger rejected the batch because it would leave the business without an owner. */
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
-/** An invitation that has not expired; null otherwise. */
+/** An invitation that has not expired; null if there is none. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })
@@ -140,7 +143,7 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/** Turns an invitation into a member. Of two concurrent ones for the same address and business, one becomes a member. */
+/** Turns an invitation into a member. If two run concurrently for the same email address and business, only one becomes a member. */
 const insertMemberFromInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
@@ -150,7 +153,7 @@ const insertMemberFromInvitation = (db: Database, invitation: string, now: Insta
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
 
-/** Accepts an invitation with the code of its email. Writes only when this session used the code. */
+/** Accepts an invitation with the code from its email. Does nothing unless this session used the code. */
 export const acceptInvitationByCode = (
   db: Database,
   invitation: string,
@@ -161,17 +164,17 @@ export const acceptInvitationByCode = (
     deleteAcceptedInvitation(db, invitation),
   ] as const;
 
-/** Accepts an invitation with a verified address. Writes only when the invitation is for that address. */
+/** Accepts an invitation with a verified email address. Does nothing if the invitation is for another address. */
 export const acceptInvitationByAddress = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
   insertMemberFromInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
 
-/** Declines an invitation with a verified address. Changes no row when the invitation is for another address. */
+/** Declines an invitation with a verified email address. Does nothing if the invitation is for another address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
 
-/** Deletes an invitation when its member exists. */
+/** Deletes an invitation if its member exists. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
-/** Condition: a member with this id exists. */
+/** Condition: a member with this ID exists. */
 export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));

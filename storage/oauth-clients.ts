@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, for days on which the client's own host is unreachable. A copy is saved when a person has
-// allowed the client, never for a request alone. All are in the first shard. SPEC Agent server.
+// Copies of OAuth client metadata documents, used when the client's own host is unreachable. A copy is saved when a person allows the
+// client, never for a request alone. All copies are in the first shard. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -12,10 +12,10 @@ const documentLifeMs = 7 * dayMs;
 
 const { url, document, fetchedAt } = oauthClients;
 
-/** A copy older than seven days, which is not used any more. */
+/** The copy is older than seven days and is no longer used. */
 export const isExpiredDocument = (now: Instant): SQL => lte(fetchedAt, now - documentLifeMs);
 
-/** Saves a copy; an older copy never replaces a newer one. */
+/** Saves a copy. An older copy never replaces a newer one. */
 export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAuthClient, readAt: Instant) =>
   db
     .insert(oauthClients)
@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** The client from a copy of at most seven days; null when there is none or the id is not a document URL. */
+/** The client from a copy that is at most seven days old. Null when there is none or the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

@@ -1,5 +1,5 @@
-// Authorization codes that a connected client exchanges for its token (RFC 6749 section 4.1), stored by their hash. Redeeming a code is one
-// UPDATE that names every condition and stamps the code with the token it becomes: of concurrent redemptions one has its stamp, and a
+// Authorization codes that a connected client exchanges for its token (RFC 6749 section 4.1), stored by hash. One UPDATE redeems a code: it
+// checks every condition and marks the code with the token that it becomes. Only one of several concurrent redemptions succeeds, and a
 // request that fails a check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
@@ -14,13 +14,13 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Inserts a code. Fails as `isDuplicateAuthorization` says. */
+/** Inserts a code. Fails when the authorization page has already been submitted; check with `isDuplicateAuthorization`. */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
-/** True when the insert failed because the authorization page was submitted before. */
+/** True when the insert failed because the authorization page had already been submitted. */
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
 
-/** A code with its owner; null when the code is unknown, or its person or business is gone. */
+/** A code with its owner. Null when the code is unknown, or its person or business no longer exists. */
 export const findOAuthCode = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
     .select({ code: oauthCodes, consumer: consumerChainFields, business: businessChainFields })
@@ -33,7 +33,7 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
   return row === undefined || chain === null ? null : { code: row.code, holder: toTokenHolder(row.code, chain) };
 };
 
-/** The person exists; a member still has the membership, and the business is active or past due. */
+/** The person's account exists. A member also still has the membership, and the business is active or past due. */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
     ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
@@ -51,12 +51,12 @@ export interface OAuthCodeRedemption {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly tokenId: string;
-  /** Tokens that this one replaces. */
+  /** The tokens that this one replaces. */
   readonly replaced: readonly string[];
   readonly now: Instant;
 }
 
-/** Number of the person's live tokens, without those to be replaced. */
+/** The number of the person's live tokens, excluding those to be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,
@@ -66,8 +66,8 @@ const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   );
 
 /**
- * Redeems a code. Changes no row when the code, client, redirect URI or PKCE challenge does not match, the code is used or expired, the
- * person or membership is gone, or the token limit is reached.
+ * Redeems a code. Does nothing if the code, client, redirect URI or PKCE challenge does not match, the code is used or expired, the person
+ * or membership no longer exists, or the token limit is reached.
  */
 export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redemption: OAuthCodeRedemption) => {
   const { codeHash, clientId, redirectUri, challenge, tokenId, replaced, now } = redemption;
@@ -88,11 +88,11 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
     );
 };
 
-/** Condition for later statements of the batch: the code became this token. */
+/** Condition for later statements in the batch: the code became this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 
-/** Revokes the tokens that a new one replaces, when `isRedeemed` holds. */
+/** Revokes the tokens that a new token replaces, if `isRedeemed` is true. */
 export const revokeReplacedTokens = (db: Database, replaced: readonly string[], isRedeemed: SQL, now: Instant) =>
   db
     .update(agentTokens)

@@ -1,4 +1,4 @@
-// Email addresses for notices to a business: its owners, or its published contact when it has no owner yet.
+// Email addresses for notices to a business: those of its owners, or its published contact if it does not have an owner yet.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import type { Vault } from "./vault.ts";
 
 const maxOwners = 10; // one email each
 
-/** Addresses for several businesses of one shard, in one query, up to ten owners each. */
+/** Email addresses for several businesses in one shard, in one query, up to ten owners each. */
 export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,

@@ -1,4 +1,4 @@
-// Passkeys of consumers, found by credential id, each with the public key that verifies its signatures. SPEC Authentication.
+// Passkeys of consumers, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -42,8 +42,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * An insert that writes only when the account has fewer than ten passkeys and the credential id is new, and `isWritten`, the condition that
- * it did.
+ * Returns an insert that only runs if the account has fewer than ten passkeys and the credential ID is new, and `isWritten`, the condition
+ * that it ran.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
@@ -55,7 +55,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   };
 };
 
-/** The passkey with this credential id and user handle; null when there is none. */
+/** The passkey with this credential ID and user handle; null when there is none. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
@@ -63,7 +63,10 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
     .get()) ?? null;
 
-/** Records a signature. Changes no row when the passkey is gone or its counter did not rise, unless the authenticator does not count. */
+/**
+ * Records a signature. Does nothing if the passkey no longer exists or its counter did not increase, unless the authenticator does not
+ * count.
+ */
 export const recordPasskeyUse = (
   db: Database,
   passkey: string,
@@ -77,6 +80,6 @@ export const recordPasskeyUse = (
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** Deletes a passkey of the consumer. Changes no row for another consumer's. */
+/** Deletes a passkey of the consumer. Does nothing if the passkey belongs to another consumer. */
 export const deletePasskey = (db: Database, consumer: string, passkey: string) =>
   db.delete(passkeys).where(allOf(eq(id, passkey), eq(consumerId, consumer)));

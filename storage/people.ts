@@ -1,4 +1,4 @@
-// Members and consumers, found by the blind index of their address, and the data of a person's account.
+// Looks up members and consumers by the blind index of their email address, and loads a person's account data.
 import { asc, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { Realm } from "../core/access/session.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -16,26 +16,26 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** Order of memberships: last used first. */
+/** Order of memberships: most recently used first. */
 export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
 
 /**
- * The recipient of a sign-in code: the member or consumer with the address; for the business realm also an invited person or a sign-up. The
- * code goes to the address as it was first given, never to the one typed into the form.
+ * The recipient of a sign-in code: the member or consumer with this email address, or in the business realm also an invited person or a
+ * sign-up. The code goes to the address as it was first given, never to the one entered in the form.
  */
 export interface SignInRecipient {
-  /** A `person` is a member or consumer; an invitation or a sign-up becomes a member first. */
+  /** A `person` is a member or consumer. An invitation or a sign-up first has to become a member. */
   readonly kind: "person" | "invitation" | "sign_up";
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When a session of the membership last began; null when none has, and for other kinds. */
+  /** When a session in the membership last began. Null if none has, and for other kinds. */
   readonly lastUsedAt: Instant | null;
 }
 
 /**
- * The possible recipients in one shard: at most one of each kind. Of several memberships the last used one, of several invitations the
- * oldest.
+ * The possible recipients in one shard: at most one of each kind. If there are several, it is the most recently used membership or the
+ * oldest invitation.
  */
 export const listSignInRecipients = async (
   db: Database,
@@ -83,11 +83,11 @@ export const listSignInRecipients = async (
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/** The recipient among all shards: a person before an invitation before a sign-up; null for none. */
+/** The recipient across all shards: a person before an invitation before a sign-up; null when there is none. */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** Id of the membership used last, over all shards; null when there is none. */
+/** The ID of the most recently used membership across all shards; null when there is none. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -96,14 +96,14 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: string;
   readonly name: string | null;
-  /** Random: not derived from personal data. */
+  /** Random, not derived from personal data. */
   readonly chainTag: string;
   readonly now: Instant;
 }
 
 /**
- * Creates the consumer at the first sign-in of an address. Writes only when this session used the code; of concurrent sign-ins one creates
- * the consumer.
+ * Creates the consumer when an email address signs in for the first time. Does nothing unless this session used the code. If several
+ * sign-ins run concurrently, only one creates the consumer.
  */
 export const insertConsumer = async (
   db: Database,
@@ -119,10 +119,13 @@ export const insertConsumer = async (
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Condition: the consumer exists and is not erased. */
+/** Condition: the consumer exists and their account is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/** The account data of a person, with the blind index under which certificates name them. Null for an erased or unknown person. */
+/**
+ * A person's account data, with the blind index under which certificates name them. Null if the person is unknown or their account is
+ * erased.
+ */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
     db,
@@ -131,19 +134,19 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Sub-select for the blind index under which certificates name the person, for a query in their own shard; NULL for an erased or unknown
- * person.
+ * Sub-select for the blind index under which certificates name the person, for a query in their own shard. NULL if the person is unknown or
+ * their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** The email address of a person; null for an erased or unknown one. */
+/** A person's email address; null if the person is unknown or their account is erased. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** The sealed addresses of several people, without the erased and unknown ones. */
+/** The sealed email addresses of several people, except those who are unknown or whose accounts are erased. */
 export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })
@@ -152,7 +155,7 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/** The address of an account that is being erased, for the last email; null when the erasure is complete. */
+/** The email address of an account that is being erased, for the last email; null once the erasure is complete. */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
@@ -161,7 +164,7 @@ export const findAddressToErase = async (db: Database, vault: Vault, id: Consume
 /** For selections from `consumers`. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
 
-/** The audit chain of a person, erased or not; null for an unknown one. */
+/** A person's audit chain, even if the account is erased; null if the person is unknown. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
   (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 
@@ -171,7 +174,7 @@ export const listPersonShards = (db: Database, id: ConsumerId): Lookup<readonly 
     rows.map(({ shard }) => shard),
   );
 
-/** Number of a person's active shares in this shard. */
+/** The number of a person's active shares in this shard. */
 export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
   return createLookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);

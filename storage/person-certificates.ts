@@ -1,5 +1,6 @@
-// Certificates that name a person, found by the blind index of a verified address. Anyone can create certificates about anyone, so the cost
-// of the list depends on the number of businesses: it steps from one business to the next along the index, and counts only up to a limit.
+// Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
+// the cost of the list must depend only on the number of businesses: it steps from one business to the next along the index, and counts
+// only up to a limit.
 import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -18,10 +19,10 @@ const isActiveCertificate = eq(status, "active");
 /** Sandbox certificates are not consent. */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
-/** Counts stop here. */
+/** The highest count that is computed. */
 const maxCounted = 1_000;
 
-/** The next businesses in this shard that hold certificates naming the person, in the order of their ids, with counts of at most 1,000. */
+/** The next businesses in this shard that hold certificates naming the person, ordered by ID, with counts of at most 1,000. */
 export const listNamingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
@@ -97,7 +98,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** Number of the person's active certificates with a business; at most 1,000. */
+/** The number of the person's active certificates with a business, at most 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord })
@@ -108,15 +109,15 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
 
-/** A withdrawal from one business, or from all. */
+/** A withdrawal from one business or from all businesses. */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
   readonly businessId: BusinessId | null;
-  /** When the person withdrew; a certificate issued later is a new consent. */
+  /** When the person withdrew. A certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
 }
 
-/** Active certificates of one business, oldest first: of the given business, or else of the first one that has any. */
+/** Active certificates of one business, oldest first: the given business, or else the first one that has any. */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
@@ -145,7 +146,9 @@ const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: A
   withdrawnAt,
 });
 
-/** Saves a withdrawal, so that the minute job completes it if this request dies. Repeating it extends it to certificates issued since. */
+/**
+ * Saves a withdrawal, so that the minute job completes it if this request dies. Saving it again extends it to certificates issued since.
+ */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
     .insert(accountWithdrawals)
@@ -155,7 +158,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
-/** Takes the unfinished withdrawal that has been due longest, under a lease of a minute; null when there is none. */
+/** Takes the unfinished withdrawal that has been due longest, under a lease of one minute; null when there is none. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };

@@ -1,5 +1,5 @@
-// Policy snapshots: rows in D1, texts in KV under their own hash. A text in KV is never stale, and it is written before any row names it.
-// SPEC Policy snapshot.
+// Policy snapshots: rows in D1, and texts in KV under their own hash. A text in KV is never stale, and it is written before any row refers
+// to it. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -50,13 +50,13 @@ export const storePolicyTexts = async (
   const known = new Set(rows.map(({ contentHash }) => contentHash));
   for (const { contentHash, text } of texts) {
     if (known.has(contentHash)) continue;
-    known.add(contentHash); // one page can be both policies, and KV allows one write per second to a key
+    known.add(contentHash); // one page can hold both policies, and KV allows one write per second to a key
     await translateFaults(() => kv.put(policyTextKey(contentHash), text));
   }
   return rows;
 };
 
-/** Where policies are looked for: an origin (scheme, host and port) and the URL of the form's page without query. */
+/** Where to look for policies: an origin (scheme, host and port) and the URL, without query, of the page with the form. */
 export interface PolicyLocation {
   readonly origin: string;
   readonly page: string;
@@ -124,7 +124,7 @@ export const insertPolicyCapture = (
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** Null when every page of the origin shares it. */
+    /** Null if every page of the origin shares it. */
     readonly page: string | null;
     readonly certId: string;
     readonly found: CapturedPolicies;
@@ -170,7 +170,8 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture, in the batch that deletes their outbox rows. Fails as `isAlreadyLinked` says when one of them is linked.
+ * Links certificates to a capture, in the batch that deletes their outbox rows. Fails when one of them is already linked; check with
+ * `isAlreadyLinked`.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
@@ -178,7 +179,7 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .set({ policyCaptureId: captureId })
     .where(inArray(certificates.id, jsonList(certIds)));
 
-/** True when the batch failed because another worker linked the same certificates first. */
+/** True when the batch failed because another worker linked one of the certificates first. */
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");
 
 /** True when the batch failed because another worker inserted a snapshot of the same text first. */

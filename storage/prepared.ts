@@ -1,6 +1,6 @@
-// Queries of the hottest requests, built once per database and then only bound. Building the largest takes 0.1 ms, a twentieth of the time
-// of a request; binding it takes a tenth of that. Only the certificate insert of `POST /v1/consent`, the reads of verification and the API
-// key lookup use this.
+// Queries for the most frequent requests, built once per database and then only bound. Building the largest one takes 0.1 ms, a twentieth
+// of the time of a request; binding it takes a tenth of that. Used only for the certificate insert of `POST /v1/consent`, the reads for
+// verification and the API key lookup.
 import { fillPlaceholders, getColumns, sql, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
@@ -16,7 +16,7 @@ interface PreparedQuery {
 }
 type QueryResult<Query extends PreparedQuery> = Awaited<ReturnType<Query["execute"]>>;
 
-/** A prepared query with its values: runs by itself or in a batch. */
+/** A prepared query with its values. It runs by itself or in a batch. */
 class BoundQuery<Query extends PreparedQuery> implements Statement {
   declare readonly _: { readonly dialect: "sqlite"; readonly result: QueryResult<Query> };
   readonly #query: Query;

@@ -1,14 +1,14 @@
-// Conditions, lists and sub-selects that the queries of the storage layer share.
+// Conditions, lists and sub-selects shared by the queries of the storage layer.
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** A condition under which a statement writes, as passed on by the layers above. */
+/** A condition for a statement to write, as passed on by the layers above. */
 export type Condition = SQL;
 
-/** Builds sub-selects, which belong to no database. */
+/** Builds sub-selects, which are not tied to a database. */
 export const query = new QueryBuilder();
 
-/** All conditions. Unlike `and`, it does not accept undefined, which would mean all rows. */
+/** Combines all conditions. Unlike `and`, it does not accept undefined, which would match all rows. */
 export const allOf = (...conditions: readonly [SQL, SQL, ...SQL[]]): SQL => and(...conditions) as SQL;
 
 type Conditions = readonly [SQL, ...SQL[]];
@@ -18,15 +18,15 @@ const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
     .from(table)
     .where(and(...conditions));
 
-/** Whether a table has rows that meet all conditions; whether it has none; how many. */
+/** Whether a table has rows that match all conditions, whether it has none, and how many it has. */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
 
-/** Condition in a batch: the statement just before this one changed a row. */
+/** Condition in a batch: the preceding statement changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
-/** The values of a list as one bound value, for `inArray`: D1 binds at most 100 values to a statement. */
+/** A list as one bound value, for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /** Rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
@@ -40,8 +40,8 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
 export const listContains = (list: SQLWrapper, item: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${item})`;
 
 /**
- * Columns with their table's name as a prefix, for a join that is read in a batch: rows come back by column name there, and columns of the
- * same name would collide.
+ * Columns prefixed with the name of their table, for a join in a batch: rows are returned by column name there, and columns with the same
+ * name would collide.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

@@ -1,5 +1,6 @@
-// Refused requests of a business, saved for seven days so that its developers can look one up by request id: code, route, hosts and ids
-// only. They are in KV, because a refused request must not write to the database, and they are only read by business and request id.
+// Refused requests of a business, saved for seven days so that its developers can look one up by request ID. They hold only codes, routes,
+// hosts and IDs. They are in KV because a refused request must not write to the database, and they are only ever read by business and
+// request ID.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -8,13 +9,13 @@ import { translateFaults } from "./faults.ts";
 export interface RefusedRequest {
   readonly at: Instant;
   readonly method: string;
-  /** The route template, never the path itself. */
+  /** The route template, never the actual path. */
   readonly route: string;
   readonly status: number;
   readonly code: RefusalCode;
   /** Host of the page that sent the request, from the Origin header. */
   readonly originHost: string | null;
-  /** Host of the page that the request body names. */
+  /** Host of the page named in the request body. */
   readonly pageHost: string | null;
   readonly clientId: string | null;
   readonly keyId: string | null;
@@ -30,7 +31,7 @@ export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requ
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Null when the request belongs to another business, was not refused, or is older than seven days. */
+/** Null if the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

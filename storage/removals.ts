@@ -1,4 +1,4 @@
-// Data removal requests, in the person's shard. An affidavit names the person, so its file is sealed; its hash is not.
+// Data removal requests, stored in the person's shard. An affidavit names the person, so its file is sealed; its hash is not.
 import { desc, eq, inArray, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
@@ -29,7 +29,7 @@ export interface NewRemoval {
   readonly requestId: string;
 }
 
-/** The statements of a new removal. Fails as `isMissingConsumer` says for an erased person. */
+/** The statements of a new removal. The batch fails if the person is unknown or their account is erased; check with `isMissingConsumer`. */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
   const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
@@ -49,7 +49,7 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
   ];
 };
 
-/** True when the batch failed because the person is erased or unknown. */
+/** True when the batch failed because the person is unknown or their account is erased. */
 export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;
@@ -90,7 +90,7 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
-/** A removal with its sealed affidavit and the id of its last change; null for an unknown one. */
+/** A removal with its sealed affidavit and the ID of its last change; null if it is unknown. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const { rows, targets } = await batch(db, {
     rows: db.select().from(removals).where(eq(removals.id, id)),
@@ -103,8 +103,8 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 };
 
 /**
- * The statements of a change. `was` is the `changedBy` that the change was decided on; fails as `isOutdatedRemoval` says when another
- * change came first.
+ * The statements of a change. `was` is the `changedBy` that the change was based on. The batch fails if another change came first; check
+ * with `isOutdatedRemoval`.
  */
 export const updateRemovalRow = async (
   db: Database,
@@ -144,7 +144,7 @@ export const updateRemovalRow = async (
 /** True when the batch failed because another change came first. */
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** The affidavit as a file. Throws when the sealed value cannot be opened. */
+/** The affidavit as a file. Throws if the sealed value cannot be opened. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

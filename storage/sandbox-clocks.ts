@@ -1,5 +1,5 @@
 // The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
-// a share with the time use these fields; for a live share they are the real time.
+// a share with the current time use these fields; for a live share they are the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -20,23 +20,23 @@ export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectC
 /** The same for selections from `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
-/** The time by the clock of a row's share. */
+/** The current time on the clock of the row's share. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** The time by the clock that all shares of one owner have. */
+/** The current time on the clock shared by all of one owner's shares. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** The clock of a sandbox; `movedAt` is null when it was never moved. */
+/** The clock of a sandbox; `movedAt` is null if it was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();
   return row ?? { offsetMs: 0, movedAt: null };
 };
 
-/** Moves the clock ahead to `offsetMs`; a clock that is further ahead stays. */
+/** Moves the clock ahead to `offsetMs`. Does nothing if the clock is already further ahead. */
 export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
   db
     .insert(sandboxClocks)

@@ -1,4 +1,4 @@
-// Saved views of a business's certificate list: a name and the query of its URL, shared by all members.
+// Saved views of a business's certificate list. Each is a name and a URL query, shared by all members.
 import { asc, eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,7 +8,7 @@ import { ownerIfBelowLimit } from "./inserts.ts";
 import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
-/** `query` is the part of the URL after `?`; it contains no personal data. */
+/** `query` is the part of the URL after `?`. It must not contain personal data. */
 export type SavedView = Pick<typeof savedViews.$inferSelect, "name" | "query">;
 
 const maxViews = 20;
@@ -19,15 +19,15 @@ const { businessId, name } = savedViews;
 export const listViewsByBusiness = (db: Database, id: BusinessId): Promise<readonly SavedView[]> =>
   db.select({ name, query: savedViews.query }).from(savedViews).where(eq(businessId, id)).orderBy(asc(name)).all();
 
-/** Fails as `isSavedViewLimitReached` says at 20 views, and as `isSavedViewNameTaken` says for a name in use. */
+/** Fails if the business has 20 views (check with `isSavedViewLimitReached`) or the name is in use (check with `isSavedViewNameTaken`). */
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
   db.insert(savedViews).values({ ...view, businessId: ownerIfBelowLimit(businessId, id, maxViews), createdAt });
 
-/** True when the insert failed because the business has 20 views. */
+/** True when the insert failed because the business already has 20 views. */
 export const isSavedViewLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", businessId);
 /** True when the insert failed because the name is in use. */
 export const isSavedViewNameTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", businessId, name);
 
-/** Deletes a view. Changes no row for an unknown name. */
+/** Deletes a view. Does nothing if the name is unknown. */
 export const deleteSavedView = (db: Database, id: BusinessId, named: string) =>
   db.delete(savedViews).where(allOf(eq(businessId, id), eq(name, named)));

@@ -1,5 +1,5 @@
-// Every table of a shard: columns with type, NULL, default, keys, uniqueness, references and indexes. The migrations create them, with what
-// only SQL can express (STRICT, CHECK, triggers); a test compares the two in both directions. A key is its column's name in camel case.
+// Every table of a shard: columns with type, NULL, default, keys, uniqueness, references and indexes. The migrations create the tables and
+// add what only SQL can express (STRICT, CHECK, triggers). A test compares the two in both directions. Keys are column names in camel case.
 // docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
@@ -15,14 +15,14 @@ const { table } = snakeCase;
 /** Milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts; never Date. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
-/** JSON that only the service reads. Hashed, signed or sealed data is text, because its bytes matter. */
+/** JSON that only the service reads. Hashed, signed or sealed data is stored as text, because its exact bytes matter. */
 const json = <T>() => text({ mode: "json" }).$type<T>();
 const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
 const clientId = () => text().$type<ClientId>();
-/** A fixed set of values, which a CHECK of the table enforces. */
+/** A fixed set of values, enforced by a CHECK on the table. */
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
@@ -33,7 +33,7 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
   toDriver: scopeToBits,
   fromDriver: scopeFromBits,
 });
-/** A row's place in the order of its table, assigned by the database. */
+/** A row's position in its table, assigned by the database. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 
 const businessRef = () => businessId().references(() => businesses.id);
@@ -267,7 +267,7 @@ export const certificateViews = table(
     certId: certificateRef().notNull(),
     at: instant().notNull(),
     viewerSealed: text().notNull(),
-    /** Always empty: each opening is stored, so duplicates need not be recognized. */
+    /** Always empty: every view is stored, so duplicates do not need to be detected. */
     viewerIndex: text().notNull(),
     bot: flag().notNull(),
   },

@@ -1,5 +1,5 @@
-// Sessions, found by the hash of the cookie's token. A session is read together with its person and business in one query, so a changed
-// role or a suspended account takes effect with the next request. SPEC Authentication.
+// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business, so changing a
+// role or suspending an account takes effect on the next request. SPEC Authentication.
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
@@ -22,7 +22,9 @@ export interface NewSession {
   readonly id: string;
   readonly deviceSealed: string;
   readonly now: Instant;
-  /** For members: whether the address has a membership or invitation in another shard. `markOtherShards` sets it for existing sessions. */
+  /**
+   * For members: whether the email address has a membership or invitation in another shard. `markOtherShards` sets it on existing sessions.
+   */
   readonly hasOtherShards?: boolean;
 }
 
@@ -47,8 +49,8 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 };
 
 /**
- * Inserts a session for an address. Writes only when the session used the code and the address has a person; of several memberships it is
- * for the one used last.
+ * Inserts a session for an email address. Does nothing unless the session used the code and the address has a person. If there are several
+ * memberships, the session is for the most recently used one.
  */
 export const insertSessionByCode = (
   db: Database,
@@ -67,8 +69,8 @@ export const insertSessionByCode = (
 };
 
 /**
- * Inserts a session in another membership of a verified address. Writes only when the membership has that address. The lifetime still
- * counts from the original verification.
+ * Inserts a session in another membership of a verified email address. Does nothing unless the membership has that address. The lifetime
+ * still counts from the original verification.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -80,10 +82,10 @@ export const insertSessionForMember = (
   return insertSessionRow(db, session, { realm: "business", userId: membership.id }, allOf(isOfAddress, condition), membership.verifiedAt);
 };
 
-/** Condition for later statements of the batch: the session was created. */
+/** Condition for later statements in the batch: the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
-/** Inserts a session only when the statement before it recorded the use of the consumer's passkey. */
+/** Inserts a session only if the preceding statement recorded the use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
   insertSessionRow(db, session, { realm: "consumer", userId: consumerId }, hasPreviousChange());
 
@@ -115,7 +117,10 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
     .where(allOf(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now)));
 };
 
-/** The session behind a token. Null when the token is unknown, has ended or its person is gone; all three take the same path. */
+/**
+ * Finds the session behind a token. Null when the token is unknown or has ended, or its person's account no longer exists; all three take
+ * the same path.
+ */
 export const findSessionByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
   const row = await selectSessionByHash(db, tokenHash, now).get();
   if (row === undefined) return null;
@@ -137,13 +142,13 @@ export const findSessionByTokenHash = async (db: Database, tokenHash: string, no
   };
 };
 
-/** Marks the sessions of an address that now has a membership or invitation in another shard. */
+/** Marks the sessions of an email address that now has a membership or invitation in another shard. */
 export const markOtherShards = (db: Database, emailIndex: string) => {
   const memberships = query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex));
   return db.update(sessions).set({ hasOtherShards: true }).where(inArray(sessions.userId, memberships));
 };
 
-/** Records the day of use, in whole days since 1970. Changes no row when it is recorded. */
+/** Records the day of use, in whole days since 1970. Does nothing if it is already recorded. */
 export const updateLastSeenDay = (db: Database, tokenHash: string, day: number) =>
   db
     .update(sessions)
@@ -155,7 +160,7 @@ const isLiveSession = ({ realm, userId }: Pick<Session, "realm" | "userId">, now
 
 const maxListed = 100;
 
-/** Live sessions of a person, newest first, up to 100. `device` is null for a session from before devices were stored. */
+/** A person's live sessions, newest first, up to 100. `device` is null for sessions created before devices were stored. */
 export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Session, "realm" | "userId">, now: Instant) => {
   const { id, tokenHash, deviceSealed, createdAt, expiresAt, seenDay } = sessions;
   const live = db
@@ -176,7 +181,7 @@ export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Se
 
 export type StoredSession = Found<typeof listSessionsByPerson>[number];
 
-/** Ends one of a person's own live sessions. Changes no row for any other. */
+/** Ends one of a person's own live sessions. Does nothing for any other session. */
 export const deleteOwnSession = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(person, now), eq(sessions.id, id)));
 

@@ -1,15 +1,15 @@
-// Finds the database of a record. Every id, key, token and client id contains the code of its shard, so no look-up is needed. This is the
-// only place that turns a code into a database.
+// Finds the database of a record. Every ID, key, token and client ID contains its shard code, so finding the shard does not take a lookup.
+// This is the only place that turns a code into a database.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type QueryCounter, type Database } from "./database.ts";
 
 export interface Shards {
-  /** The database of an id or secret. An unknown shard code gives the first shard, where no such id exists. */
+  /** The database for an ID or secret. An unknown shard code returns the first shard, where such an ID does not exist. */
   readonly forId: (id: string) => Database;
-  /** Throws for a shard without a database, so that data recorded for it is not mistaken for missing. */
+  /** Throws if the shard does not have a database, so that its data is not mistaken for missing. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** The same databases, which report the number of queries to `count`. */
+  /** The same databases, reporting the number of queries to `count`. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

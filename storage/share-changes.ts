@@ -1,5 +1,6 @@
-// Changes of shares: the statements of a grant and of each transition. A transition checks the state it was decided on in its own
-// statement. When the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
+// Changes of shares: the statements of a grant and of each state transition. The statement of a transition itself checks the state that the
+// transition was based on. If the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again.
+// SPEC Share.
 import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -26,15 +27,15 @@ import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** True when the batch failed because the account or the person's fields changed since the grant was decided. */
+/** True when the batch failed because the account or the person's fields have changed since the grant was decided. */
 export const isOutdatedGrant = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.businessId) || isConstraintViolation(error, "NOT NULL", shares.fieldsRevision);
 
-/** True when the batch failed because the share is in another state than the one the change was decided on. */
+/** True when the batch failed because the share is no longer in the state that the change was based on. */
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-// The shared values belong to the person; the reason for revoking and the acknowledgment belong to the business.
+// The shared values belong to the person. The reason for revoking and the acknowledgment belong to the business.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -44,7 +45,7 @@ interface NewShare {
   readonly client: Pick<GrantingClient, "business" | "revision">;
   /** Null for a test person. */
   readonly person: Person | null;
-  /** The revision of the person's fields as read; the insert checks it when the fields are in the same shard. */
+  /** The revision of the person's fields when they were read. The insert checks it if the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: { readonly email: string | null; readonly phone: string | null };
   readonly signature: IssuerSignature;
@@ -52,7 +53,10 @@ interface NewShare {
   readonly requestId: string;
 }
 
-/** The statements of a new share and the copy of its values, under a key of its own. Fails as `isOutdatedGrant` says. */
+/**
+ * The statements of a new share and the copy of its values, sealed with a key of its own. The batch can fail on outdated data; check with
+ * `isOutdatedGrant`.
+ */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId } = newShare;
   const { share, rootSalt } = prepared;
@@ -96,7 +100,10 @@ export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: C
   return parseContactFields(fields);
 };
 
-/** The authorization code of a grant. Fails as `isAlreadyDecided` says when the request was decided before. SPEC Authorization code. */
+/**
+ * The authorization code of a grant. The batch fails if the request was already decided; check with `isAlreadyDecided`. SPEC Authorization
+ * code.
+ */
 export const insertShareCode = (
   db: Database,
   { share, verifiedOrigin }: ShareGrant,
@@ -119,17 +126,17 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records, in the person's shard, that the person may have shares in another one. Written before or with the first share there. */
+/** Records, in the person's shard, that the person may have shares in another shard. Written before or with the first share there. */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
 const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
 
-/** Records, in the person's shard, a cross-shard grant that is not settled yet: written before the share, deleted after it. */
+/** Records, in the person's shard, a cross-shard grant that is not settled yet. Written before the share and deleted after it. */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
-/** Takes the intent that has been due longest, under a lease of a minute; null when there is none. */
+/** Takes the intent that has been due longest, under a lease of one minute; null when there is none. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
@@ -145,7 +152,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** The statements that revoke an active share. Fails as `isOutdatedShare` says. */
+/** The statements that revoke an active share. The batch fails if the share is no longer active; check with `isOutdatedShare`. */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -162,28 +169,31 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Revokes several shares without a reason. Fails as `isOutdatedShare` says when one of them is not active any more. */
+/** Revokes several shares without a reason. Fails if one of them is no longer active; check with `isOutdatedShare`. */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Revokes shares of a sandbox. A share that has expired by its clock but was not swept yet is revoked too. */
+/** Revokes shares of a sandbox, including shares that have expired by the sandbox clock but have not been swept yet. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId, eq(shares.state, "active")))
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
-/** Marks an active share as replaced by its renewal. Fails as `isOutdatedShare` says. */
+/** Marks an active share as replaced by its renewal. Fails if the share is no longer active; check with `isOutdatedShare`. */
 export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
     .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
-/** The statements that record the acknowledgment of a revoked share. Fails as `isOutdatedShare` says. */
+/**
+ * The statements that record the acknowledgment of a revoked share. The batch fails if the share has changed since; check with
+ * `isOutdatedShare`.
+ */
 export const updateShareCeased = async (
   db: Database,
   vault: Vault,

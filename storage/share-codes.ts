@@ -1,5 +1,5 @@
-// Authorization codes of the share protocol, single use and stored by their hash. Redeeming a code is one UPDATE that names every condition
-// and stamps the code with the request, so of concurrent redemptions one has its stamp. SPEC Authorization code.
+// Authorization codes of the share protocol. They are single-use and stored by hash. One UPDATE redeems a code: it checks every condition
+// and marks the code with the request, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
@@ -11,14 +11,14 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** For this long after the decision, the same request can get another code if none was redeemed. */
+/** How long after the decision the same request can get another code if none was redeemed. */
 const reissueWindowMs = 10 * minuteMs;
 
-/** True when the batch failed because the request was decided before. */
+/** True when the batch failed because the request was already decided. */
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** The decision on a request; null when there is none, or its code has been deleted. */
+/** The decision on a request. Null when there is none or its code has been deleted. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
@@ -28,7 +28,7 @@ type DecidedRequest = Found<typeof findDecidedRequest>;
 export const canReissueCode = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + reissueWindowMs;
 
-/** Issues the next generation of an unused code. Of two concurrent calls one returns true. */
+/** Issues the next generation of an unused code. If two calls run concurrently, only one returns true. */
 export const reissueCode = async (
   db: Database,
   { shareId, generation }: DecidedRequest,
@@ -47,16 +47,16 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null when the request has no Origin: a server's. */
+  /** Null if the request does not have an Origin, because a server sent it. */
   readonly origin: string | null;
-  /** Id of the redeeming request. */
+  /** ID of the redeeming request. */
   readonly requestId: string;
-  /** Keyed hash of the idempotency key; null without one. */
+  /** Keyed hash of the idempotency key; null if there is none. */
   readonly retryHash: string | null;
   readonly now: Instant;
 }
 
-/** The origin's domain is still verified. A test client on http://localhost has none. */
+/** The origin's domain is still verified. A test client on http://localhost does not have a domain. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),
@@ -65,8 +65,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip: the UPDATE, the audit entries of both chains if it succeeded, and the code as it is afterwards,
- * from which the caller derives success or the right refusal. Null for an unknown code. Only the UPDATE changes a code.
+ * Attempts a redemption in one round trip: the UPDATE, the audit entries in both chains if it succeeds, and the resulting code. The caller
+ * derives success or the correct refusal from that code. Null for an unknown code. Only the UPDATE changes a code.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
@@ -129,5 +129,5 @@ export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   return { ...rest, share: { ...share, clockOffsetMs } };
 };
 
-/** A code with its share right after the attempt; `usedBy` is the request that redeemed it. */
+/** A code with its share right after the attempt. `usedBy` is the request that redeemed it. */
 export type RedeemedCode = Found<typeof attemptRedemption>;

@@ -1,5 +1,5 @@
-// Copies of a person's fields in their shares, and the events that tell businesses of a change. Both are written together, so a copy is
-// never behind the event feed. A copy carries the revision of the fields it was made from; only older copies are replaced.
+// Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
+// never behind the event feed. A copy carries the revision of the fields it was made from, and only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -15,7 +15,7 @@ import { shareTime } from "./sandbox-clocks.ts";
 import { fieldFanouts, shares, shareValues } from "./schema.ts";
 import { columnContext } from "./vault.ts";
 
-/** The most copies that one batch updates. */
+/** The maximum number of copies that one batch updates. */
 export const maxCopiesPerBatch = 500;
 
 const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], revision: number | SQL, now: Instant): SQL =>
@@ -52,10 +52,10 @@ export const listOutdatedShares = (
 
 export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
-/** Context of an update event's payload, sealed under the key of its share. */
+/** Context of an update event's payload, which is sealed with the key of its share. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** The sealed keys of the active ones among these shares of one shard. */
+/** The sealed keys of those of these shares that are active, in one shard. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })
@@ -65,14 +65,14 @@ export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: 
 
 export interface ShareUpdate {
   readonly shareId: ShareId;
-  /** The new copy, sealed under the share's key. */
+  /** The new copy, sealed with the share's key. */
   readonly sealed: string;
   readonly events: readonly { readonly id: string; readonly type: EventType; readonly dataSealed: string }[];
 }
 
 /**
- * The statements that write update events, the time of the last update, and the copies, for shares of one environment; `now` is by their
- * clock. Shares that are over or have a copy at least as new are skipped. The first result counts the events.
+ * The statements that write update events, the time of the last update, and the copies, for shares in one environment; `now` is on their
+ * clock. Skips shares that are over or whose copy is already as new. The first result counts the events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -104,8 +104,8 @@ export const updateShareCopies = (
 };
 
 /**
- * Updates the blind indexes of the person's active shares that contain the email address or the phone number. A share whose copy is newer
- * keeps its indexes.
+ * Updates the blind indexes of the person's active shares that contain the email address or the phone number. Skips shares whose copy is
+ * newer.
  */
 export const updateShareIndexes = (
   db: Database,
@@ -132,16 +132,14 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** Queues a change for another shard of the person. */
+/** Queues a change for another of the person's shards. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
     .values({ ...fanOut, nextAt: now })
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
-/**
- * Queues a change for the person's own shard when shares with older copies are left: those beyond one batch, and those granted in between.
- */
+/** Queues a change for the person's own shard if shares with older copies remain: those beyond one batch, and those granted in between. */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
   const left = query
@@ -157,7 +155,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
 
 const leaseMs = minuteMs; // longer than a batch takes
 
-/** Takes the change that has been due longest, under a lease of a minute; null when there is none. */
+/** Takes the change that has been due longest, under a lease of one minute; null when there is none. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
@@ -169,7 +167,7 @@ export const finishFieldFanout = (db: Database, { consumerId, shard, revision }:
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** Makes the rest of a change due at once. */
+/** Makes the remaining part of a change due at once. */
 export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, now: Instant) =>
   db
     .update(fieldFanouts)

@@ -1,4 +1,4 @@
-// The sweep of shares that are due: expiry warnings and expirations. Up to 2,000 shares are one batch that stamps each share with the run.
+// The sweep of due shares: expiry warnings and expirations. One batch handles up to 2,000 shares and stamps each share with the run.
 // Events, audit entries and notices join on the stamp, so a repeated run does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -13,7 +13,7 @@ import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSweptShares = 2_000; // a bound value of 1.2 MB; D1 allows 2 MB
-/** The limit while a caller waits: a developer who moved a sandbox clock, or a person who deletes their account. */
+/** The limit while a caller waits: a developer who moved a sandbox clock, or a person who is deleting their account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -25,7 +25,7 @@ const dueFields = {
   clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-/** Shares that are due, longest due first, up to the size of a batch. */
+/** Due shares, most overdue first, up to one batch. */
 export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
@@ -34,7 +34,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // Sandboxes whose clock was moved use an index of their own; all others are due by the real time.
+  // Sandboxes whose clock was moved have their own index. All other shares are due by the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)
@@ -50,7 +50,7 @@ export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
-/** Due shares of one business's sandbox, by its clock. */
+/** Due shares in one business's sandbox, by its clock. */
 export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db
@@ -62,7 +62,7 @@ export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: 
     .all();
 };
 
-/** A person's shares that have expired and were not swept yet. */
+/** A person's shares that have expired and have not been swept yet. */
 export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
@@ -72,7 +72,7 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .limit(maxSweptInRequest)
     .all();
 
-/** A clock that jumped past both warnings causes the later one; past the expiration, only the expiration. */
+/** If the clock jumps past both warnings, only the later one is sent. If it jumps past the expiration, only the expiration is recorded. */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;
@@ -95,7 +95,7 @@ const toSweepRow = (share: DueShare, realTime: Instant) => {
   };
 };
 
-/** Sweeps shares of one environment in one batch. A share that changed since it was read stays as it is. */
+/** Sweeps shares of one environment in one batch. Skips shares that have changed since they were read. */
 export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
   const { each, cell, order } = jsonTable(due.map((share) => toSweepRow(share, now)));

@@ -1,4 +1,4 @@
-// The copy of the shared values in a share, sealed under the share's own key. Without the key it cannot be read.
+// The copy of the shared values in a share, sealed with the share's own key. Without the key it cannot be read.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** An active test share with its copy, which takes the place of a test person's fields; undefined for any other share. */
+/** An active test share with its copy, which stands in for a test person's fields; undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -49,8 +49,8 @@ const currentReadType = "consumer.current_read";
 
 /**
  * Reads the current values of a share for a business and writes the audit entries of the read, in one round trip. The business's chain gets
- * an entry for each read, the person's chain one per share and day. Entries are written only for an active share. Null for a share that is
- * not the business's.
+ * an entry for each read, the person's chain one per share and day. Entries are written only for an active share. Null if the share does
+ * not belong to the business.
  */
 export const readShareValues = async (
   db: Database,

@@ -1,5 +1,5 @@
-// Reads of shares, for the business, for the person, and for changes. A share is in its business's shard, which is the only copy of its
-// state. The status is computed with the current time. SPEC Share.
+// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, which holds the only copy of
+// its state. The status is computed from the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
@@ -68,8 +68,8 @@ export interface SharePage {
 }
 
 /**
- * A page of shares, newest first, after `startingAfter`; null when that is not a share of the owner. The few shares that have expired but
- * were not swept are read from the index of due times: the planner would read every active share instead.
+ * A page of shares, newest first, after `startingAfter`; null if that share does not belong to the owner. The few shares that have expired
+ * but have not been swept are read from the index of due times, because the planner would otherwise read every active share.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -89,7 +89,7 @@ export const listSharesByOwner = async (
       .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  // The unary plus keeps SQLite from using any index but that of due times.
+  // The unary plus keeps SQLite from using any index but the one on due times.
   const overdue = selectShares(db)
     .where(
       and(
@@ -114,7 +114,7 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/** The audit chains of a share: its business's, and its person's when that is a person with an account. */
+/** The audit chains of a share: its business's, and its person's if that person has an account. */
 const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: shares.consumerAuditLog } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
@@ -127,8 +127,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * A share with what a change needs, by its id, for a business (its own), for the person (theirs) or for the holder of a mailed link. It has
- * no person when it is a test person's or the account is erased. Null for any other share.
+ * A share with what a change needs, by its ID, for a business (its own), for the person (theirs) or for the holder of an emailed link. It
+ * does not have a person if it belongs to a test person or the account is erased. Null for any other share.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -162,7 +162,7 @@ const firstAnchorField = jsonRow(anchorFields, (row) =>
     .limit(1),
 ).as("anchor");
 
-/** The history of a share. A renewal is in the entry of the new share. */
+/** The history of a share. A renewal is recorded in the entry of the new share. */
 const isHistoryOfShare = (id: ShareId): SQL => {
   const { entityId, type } = auditOutbox;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
@@ -170,8 +170,8 @@ const isHistoryOfShare = (id: ShareId): SQL => {
 };
 
 /**
- * Everything a business can read about its share, with the history from the business's chain, oldest first: the id of each entry, and
- * whether the audit log has taken it. One round trip; null for a share that is not the business's.
+ * Everything a business can read about its share, with the history from the business's chain, oldest first: the ID of each entry, and
+ * whether the audit log has recorded it. One round trip; null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
@@ -195,11 +195,11 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The shares with these ids, in no particular order. */
+/** The shares with these IDs, in no particular order. */
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/** Active shares of a business's sandbox, oldest first. */
+/** Active shares in a business's sandbox, oldest first. */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -260,8 +260,8 @@ export const listUnendedShares = async (
 };
 
 /**
- * Everything a person can read about their share: also the business's acknowledgment, its contact address, the time of the last update
- * sent, and the history from the person's chain, oldest first. One round trip; null for another person's share.
+ * Everything a person can read about their share: in addition, the business's acknowledgment, its contact address, the time of the last
+ * update sent, and the history from the person's chain, oldest first. One round trip; null if the share belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const { rows, history } = await batch(db, {
@@ -293,7 +293,7 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
 
 const exportPageSize = 200;
 
-/** Everything a person ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person. */
+/** Everything a person has ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person. */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;

@@ -1,5 +1,5 @@
-// Sign-ups: requested accounts whose address is not verified yet. Verification creates the business, its first owner and its clients in one
-// batch.
+// Sign-ups: requested accounts whose email address is not verified yet. Verification creates the business, its first owner and its clients
+// in one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -18,7 +18,7 @@ export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain of its website, to be claimed for the business; null when none was given. */
+  /** The domain of its website, which is claimed for the business; null if none was given. */
   readonly domain: string | null;
 }
 
@@ -27,7 +27,7 @@ const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
-/** Saves a sign-up, whether or not the address is known; writes only when its code can be used. */
+/** Saves a sign-up, whether or not the email address is already known. Does nothing unless its code can be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
@@ -37,7 +37,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
-/** A sign-up that has not expired, opened; null otherwise. */
+/** A decrypted sign-up that has not expired; null when there is none. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
@@ -62,12 +62,12 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Condition for later statements of the batch: the business exists. */
+/** Condition for later statements in the batch: the business exists. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * The statements that create a business. They write only when the session used the code and the address has no membership; of two
- * concurrent sign-ups one succeeds.
+ * The statements that create a business. They do nothing unless the session used the code and the email address does not have a membership.
+ * If two sign-ups run concurrently, only one succeeds.
  */
 export const insertAccount = async (
   db: Database,

@@ -1,4 +1,4 @@
-// Counts work that should have been done by now, for operators.
+// Counts work that should already be done, for operators.
 import { count, eq, isNull, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -14,7 +14,7 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .from(table)
     .where(condition);
 
-/** The number of stuck rows by kind, and the age of the oldest. Kinds with none are left out. */
+/** The number of stuck rows by kind, and the age of the oldest. Omits kinds without stuck rows. */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;

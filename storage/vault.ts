@@ -1,11 +1,11 @@
-// Sealing: AES-256-GCM under a new data key for each value; the data key is wrapped (AES-KW) by the current master key. A sealed value is
-// one text, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting it to NULL destroys its only key,
-// which is what erasure means. The additional data names table, record, field and owner, so a sealed value moved to another row or tenant
-// does not open.
+// Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one text,
+// `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only copy of
+// its data key; this is how erasure works. The additional data names the table, record, field and owner, so a sealed value that was moved
+// to another row or tenant does not open.
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** The place of a sealed value: the additional data of its encryption. */
+/** Identifies where a sealed value belongs: the additional data of its encryption. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
@@ -13,43 +13,44 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
-/** Encryption contexts of a sealed column. */
+/** Encryption contexts for a sealed column. */
 export const columnContext =
   (table: string, field: string) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
 
-/** Encryption contexts of a record that is its own owner. */
+/** Encryption contexts for a record that is its own owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
 
 export interface Sealer {
   readonly seal: (context: EncryptionContext, text: string) => Promise<string>;
-  /** Throws when the value was moved or changed, or its key version is not available. */
+  /** Throws if the value was moved or changed, or if its key version is not available. */
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
 export interface Vault extends Sealer {
   /**
-   * A new key for one record, wrapped by the master key. Values sealed under it become unreadable when it is deleted, wherever copies are.
+   * Creates a new key for one record, wrapped by the master key. Deleting it makes the values sealed with it unreadable, wherever copies
+   * are.
    */
   readonly newRecordKey: () => Promise<string>;
-  /** Seals and opens with the record's key in place of the master key. */
+  /** Seals and opens with the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** 32 hex characters (128 bits). Equal inputs give equal indexes; without the key a guess cannot be tested. */
+  /** 32 hex characters (128 bits). Equal inputs give equal indexes. A guess cannot be tested without the key. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Keyed hash of a six-digit code sent for `purpose`: without the key its million values cannot be tried. */
+  /** Keyed hash of a six-digit code sent for `purpose`. Without the key, the million possible codes cannot be tried. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
-  /** The token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it is not stored. */
+  /** The token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /** Keyed hash of a sent text within one record: a copy of the database does not allow guesses. */
+  /** Keyed hash of a sent text within one record. It keeps someone with a copy of the database from testing guesses. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** The blind index of a value that is only known by the lower-case hex SHA-256 of its comparable form. */
+  /** The blind index of a value when only the lowercase hex SHA-256 of its normalized form is known. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
 export interface VaultKeys {
-  /** Keys of 32 bytes by version. The last one seals; all of them open. */
+  /** 32-byte keys by version. The last one seals; all of them open. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** 32 bytes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
@@ -59,10 +60,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
-/** A record key never changes, so it has one version. */
+/** A record key never changes, so it has only one version. */
 const recordKeyVersion = "r";
 
-/** The parts are names and ids without a bar. A part with a bar could make two contexts look the same, so it throws. */
+/** The parts are names and IDs without a bar. A bar could make two contexts look the same, so it throws. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
@@ -78,7 +79,7 @@ interface WrappingKeys {
   readonly current: string;
 }
 
-/** Splits a sealed value at the dot. Throws when it is malformed or its key version is not available. */
+/** Splits a sealed value at the dot. Throws if it is malformed or its key version is not available. */
 const parseSealed = (
   { byVersion }: WrappingKeys,
   sealed: string,
@@ -120,7 +121,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
-/** Opens a vault. Throws when there is no master key. */
+/** Opens a vault. Throws if there is no master key. */
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const byVersion = new Map<string, CryptoKey>();
   for (const [version, bytes] of keys.masterKeys) {
@@ -145,7 +146,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
-    // The inner hash lets a caller send the SHA-256 of an address instead of the address.
+    // The inner hash lets a caller send the SHA-256 of an email address instead of the address.
     blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
     codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
     linkToken: async (purpose) => toBase64Url(await keyed(`link:${purpose}`)),

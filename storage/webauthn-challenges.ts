@@ -1,4 +1,4 @@
-// Challenges of passkey registration and sign-in, by their hash. Each is used by one statement, whatever the outcome of the ceremony.
+// Challenges for passkey registration and sign-in, stored by hash. One statement uses up a challenge, whatever the outcome of the ceremony.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,14 +8,17 @@ import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
 
-/** A challenge is valid for one purpose, and for one session; `sessionHash` is null when no one is signed in. */
+/** A challenge is valid for one purpose and one session. `sessionHash` is null when no one is signed in. */
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
 /** Saves a challenge for its lifetime. */
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
-/** Uses a challenge. Of concurrent calls one gets it. Null when it is unknown, expired, used, or of another session or purpose. */
+/**
+ * Uses up a challenge. Only one of several concurrent calls gets it. Null if it is unknown, expired or already used, or belongs to another
+ * session or purpose.
+ */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db
     .update(webauthnChallenges)

@@ -1,8 +1,8 @@
-// The response to a webhook registration, serialized for its idempotent response (idempotency.ts).
+// Serializes the response to a webhook registration for its idempotent response (idempotency.ts).
 import type { RegisteredEndpoint } from "../core/webhooks/endpoint.ts";
 import { toIso } from "../core/time.ts";
 
-/** Serializes the response, secret included; it is sealed when it is saved. */
+/** Serializes the response, including the secret. It is sealed when it is saved. */
 export const serializeRegistration = ({ createdAt, ...endpoint }: RegisteredEndpoint): string =>
   JSON.stringify({ ...endpoint, created_at: toIso(createdAt) });
 
@@ -11,9 +11,9 @@ type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt" | "environmen
   readonly environment?: RegisteredEndpoint["environment"];
 };
 
-/** Reads what `serializeRegistration` wrote. */
+/** Parses what `serializeRegistration` wrote. */
 export const parseRegistration = (text: string): RegisteredEndpoint => {
   const { created_at, ...endpoint } = JSON.parse(text) as SerializedRegistration;
-  // Responses from before there were two environments have none.
+  // Responses saved before there were two environments do not have one.
   return { ...endpoint, environment: endpoint.environment ?? "live", createdAt: Date.parse(created_at) };
 };

@@ -1,5 +1,6 @@
-// Withdrawals of whole certificates. The certificate is the primary key of a withdrawal: of concurrent batches that withdraw the same
-// certificate, the first commits and every other is rolled back as a whole, with its audit entry, anchor, event and email. SPEC Withdrawal.
+// Withdrawals of whole certificates. The certificate is the primary key of a withdrawal. If several batches withdraw the same certificate
+// concurrently, the first commits and the others are rolled back as a whole, with their audit entries, anchors, events and emails. SPEC
+// Withdrawal.
 import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
@@ -43,12 +44,13 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Fields for a query over `certificates`: the withdrawal as anyone can see it, and with its proof; null while the certificate is active.
+ * Fields for a query over `certificates`: the withdrawal as anyone can see it, and the withdrawal with its proof; null while the
+ * certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-/** Opens the note and the acknowledgment of a withdrawal; erased values are null. */
+/** Decrypts the note and the acknowledgment of a withdrawal. Erased values are null. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,
@@ -78,8 +80,8 @@ export const withdrawableFields = {
 };
 
 /**
- * A certificate as a withdrawal needs it, with the indexes and hashes that prove who may withdraw, and the contact details the business has
- * published. Null for an unknown certificate.
+ * A certificate with what a withdrawal needs, including the indexes and hashes that prove who may withdraw, and the contact details that
+ * the business has published. Null for an unknown certificate.
  */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
@@ -95,9 +97,9 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       entities: entitiesField,
       accepted: certificates.entitiesAccepted,
       entitiesWithdrawn: withdrawnEntitiesField,
-      // endpoints can subscribe to opt-in events
+      // Endpoints can subscribe to opt-in events.
       isToldAll: businesses.emitCertificateIssued,
-      // default scope of a withdrawal recorded by the business
+      // Default scope of a withdrawal recorded by the business.
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
@@ -124,7 +126,10 @@ interface AddressScope {
   readonly address: WithdrawalAddress;
 }
 
-/** The certificates that a withdrawal from everything covers: those of one business that carry an address and were active at a time. */
+/**
+ * The certificates that a withdrawal of everything covers: those of one business that carry an email address or phone number and were
+ * active at a given time.
+ */
 export interface AddressWithdrawalScope extends AddressScope {
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
@@ -139,7 +144,7 @@ const isInAddressScope = ({ businessId, environment, address }: AddressScope) =>
   );
 const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
 
-/** Other active certificates in the scope, issued after `issuedAfter` when it is given: their number, and up to `max` of the newest. */
+/** Other active certificates in the scope, issued after `issuedAfter` if it is given: their number, and up to `max` of the newest. */
 export const findOtherCertificates = async (
   db: Database,
   scope: AddressScope,
@@ -172,8 +177,8 @@ export const listActiveWithAddress = (
     .all();
 
 /**
- * Condition for the email that confirms a withdrawal without proof of the address: fewer than `max` such withdrawals since `since`, on
- * certificates with that address. Certificates withdrawn at the same moment count once.
+ * Condition for the email that confirms a withdrawal without a verified email address: fewer than `max` such withdrawals since `since`, on
+ * certificates with that address. Certificates withdrawn at the same instant count once.
  */
 export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant, max: number): SQL => {
   const whole = query
@@ -189,7 +194,10 @@ export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant,
   return sql`${whole} + ${single} < ${max}`;
 };
 
-/** The statements of a withdrawal; triggers update the certificate and its counters. Fails as `isAlreadyWithdrawn` says. */
+/**
+ * The statements of a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already
+ * withdrawn; check with `isAlreadyWithdrawn`.
+ */
 export const insertWithdrawal = async (
   db: Database,
   vault: Vault,
@@ -202,7 +210,7 @@ export const insertWithdrawal = async (
   return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
-/** What the business recorded of a withdrawal, to be applied to the person's other certificates; null for a withdrawal by the person. */
+/** What the business recorded about a withdrawal, for applying it to the person's other certificates; null if the person withdrew. */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
   const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
@@ -211,12 +219,12 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: Cer
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-/** True when the batch failed because the certificate was withdrawn before. */
+/** True when the batch failed because the certificate was already withdrawn. */
 export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-/** The statements of an acknowledgment. Fails as `isAlreadyAcknowledged` says. */
+/** The statements of an acknowledgment. The batch fails if the business has already acknowledged; check with `isAlreadyAcknowledged`. */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
@@ -228,5 +236,5 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
-/** True when the batch failed because the business acknowledged before. */
+/** True when the batch failed because the business had already acknowledged. */
 export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);

@@ -1,4 +1,4 @@
-// The device of a session or passkey, named by operating system and browser family only, as on the page of a certificate.
+// The device of a session or passkey. It is named only by operating system and browser family, as on a certificate page.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {

@@ -1,5 +1,5 @@
 // Parses DNS-over-HTTPS answers (application/dns-json). An answer is trusted only as far as it follows from the question: aliases are
-// followed from the host on, and an address counts only under the last alias. The caller decides which addresses are public.
+// followed starting from the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
@@ -8,7 +8,7 @@ export type DnsType = "A" | "AAAA";
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** False for an alias that a third party must not direct us to. */
+  /** False for an alias that a third party must not send us to. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -43,7 +43,7 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** The name at the end of the aliases. Null for a loop, a fork, an unrelated alias or one to a disallowed name. */
+/** The name at the end of the aliases. Null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -61,7 +61,7 @@ const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedNa
   return passed.size === aliases.size && !passed.has(name) ? name : null;
 };
 
-/** The addresses of `host` in one answer to a query of one type; possibly none. */
+/** The IP addresses of `host` in one answer to a query of one type; possibly none. */
 export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRules): DnsAnswer => {
   if (!isRecord(body) || typeof body.Status !== "number") return fail("unanswered");
   if (body.Status === nxDomainStatus) return { ok: true, addresses: [] };
@@ -76,7 +76,7 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/** Some resolvers quote each string of a TXT record, others join them; the value is all strings joined. */
+/** Some resolvers quote each string of a TXT record, others join them. The value is all strings joined. */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
@@ -92,17 +92,20 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** `nowhere`: the host has no address at all, so it is not public, but nothing internal is behind it either. */
+/** `nowhere`: the host does not have an IP address, so it is not public, but it does not lead to anything internal either. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
-/** One resolver's answers to the A and AAAA queries: public only with at least one address, all of them public. */
+/** One resolver's answers to the A and AAAA queries. Public only if there is at least one IP address and all of them are public. */
 export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
   if (answers.some((answer) => !answer.ok && answer.fault === "refused")) return "not_public";
   if (answers.some((answer) => !answer.ok)) return "unanswered";
   return answers.some((answer) => answer.ok && answer.addresses.length > 0) ? "public" : "nowhere";
 };
 
-/** All resolvers must agree. A `not_public` outweighs one that found nothing or did not answer. No resolvers means `unanswered`. */
+/**
+ * All resolvers must agree. `not_public` outweighs a resolver that found nothing or did not answer. Without resolvers the result is
+ * `unanswered`.
+ */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";
   if (verdicts.includes("nowhere")) return "nowhere";

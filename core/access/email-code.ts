@@ -1,5 +1,5 @@
-// Email codes: six digits that prove control of an address, and every limit around them. A code is only as strong as the limits on
-// guessing it, and sending codes must not become a way to flood a mailbox.
+// Email codes: six digits that verify an email address, and all the limits around them. A code is only as strong as the limits on guessing
+// it, and sending codes must not become a way to flood a mailbox.
 import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
@@ -7,7 +7,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 export const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** Accepts spaces and dashes, as people copy codes; null if it is not a code. */
+/** Accepts spaces and dashes, because people copy codes with them; null if it is not a code. */
 export const parseEmailCode = (text: string): string | null => {
   const code = text.replaceAll(/[\s-]/g, "");
   return emailCodePattern.test(code) ? code : null;
@@ -25,33 +25,33 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** What proving the address is for. */
+/** What the verified address is used for. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
   /** How long a code is valid. */
   readonly lifeMs: number;
-  /** A new code does not cancel older ones: a stranger requesting codes must not invalidate the one the person is typing. */
+  /** A new code does not cancel older ones, so that a stranger who requests codes cannot invalidate the one the person is typing. */
   readonly maxActive: number;
   /** Minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** Limits for one address and topic. A topic is what the code opens, such as one business or one realm. */
+  /** Limits for one email address and topic. A topic is what the code gives access to, such as one business or one realm. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
-  /** Limit for one address over all topics; the first few emails of each topic do not count. */
+  /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /** Attempts at one code from the browser that requested it. If browsers are not distinguished, all attempts count here. */
   readonly attemptsFromContext: number;
-  /** Attempts at one code from everywhere else. Strangers can exhaust only these. */
+  /** Attempts at one code from everywhere else. Strangers can use up only these. */
   readonly attemptsFromElsewhere: number;
-  /** After this many wrong codes in a row, only one code per period until a correct one is entered. */
+  /** After this many wrong codes in a row, only one code per period can be requested until a correct one is entered. */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number };
 }
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment: a code sent for one certificate works for all that name the address. The first three
-   * emails a day of each topic do not count towards the address's twenty, so requests elsewhere cannot use up a person's codes.
-   * Ten codes a day with ten attempts each: a guesser has 100 of 1,000,000, once.
+   * A topic is a business and environment: a code sent for one certificate works for all that name the email address. The first three
+   * emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere cannot use up a person's codes.
+   * With ten codes a day and ten attempts each, a guesser has 100 of 1,000,000, once.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -67,8 +67,8 @@ export const emailCodeLimits = {
     guessSlowdown: { failures: 100, everyMs: dayMs },
   },
   /**
-   * A topic is a realm. Twenty codes a day with five attempts each: a guesser has 100 of 1,000,000 in a day. After twenty wrong
-   * codes in a row, one code per hour with five attempts.
+   * A topic is a realm. With twenty codes a day and five attempts each, a guesser has 100 of 1,000,000 per day. After twenty wrong codes in
+   * a row, only one code per hour, with five attempts.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -82,9 +82,9 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count towards a limit: the longest period of any limit. */
+/** How long codes count toward a limit: the longest period of any limit. */
 export const emailCodeRetentionMs = dayMs;
-/** Wrong codes count until a correct one, or until none was entered for this long. */
+/** Wrong codes count until a correct one is entered, or until no code has been entered for this long. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {
@@ -93,6 +93,9 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** The id of the matching code; null if none. Every comparison is made, whatever the others found, so that timing reveals nothing. */
+/**
+ * The ID of the matching code; null if there is none. All comparisons are made, whatever their results, so that timing does not reveal
+ * anything.
+ */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

@@ -1,5 +1,5 @@
-// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on
-// it: they are the person's right, whatever the business has paid.
+// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it:
+// they are the person's right, whether or not the business has paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";
@@ -19,7 +19,7 @@ export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusa
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 
-/** Issuing certificates requires write access and the Enterprise plan; sandbox clients need no plan. */
+/** Issuing certificates requires write access and the Enterprise plan. Sandbox clients do not need a plan. */
 export const authorizeCapture = (
   business: { readonly status: BusinessStatus; readonly plan: Plan },
   environment: Environment,

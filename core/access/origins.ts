@@ -1,5 +1,5 @@
-// Checks Origin and page URLs against the verified domains of a business. A host is accepted only in its canonical spelling, so no
-// spelling trick reaches the comparison.
+// Checks Origin headers and page URLs against the verified domains of a business. A host is accepted only in its canonical spelling, so
+// spelling tricks never reach the comparison.
 import { ok, refuse, type Result } from "../result.ts";
 import type { Environment } from "./entitlement.ts";
 
@@ -14,7 +14,7 @@ export interface VerifiedDomain {
 export interface OriginRules {
   /** Development only: plain http for localhost and 127.0.0.1, on any port. */
   readonly allowsLocalHttp: boolean;
-  /** Sandbox clients: http://localhost needs no verification. */
+  /** Sandbox clients: http://localhost does not need verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
 
@@ -32,7 +32,7 @@ const maxPageUrlLength = 2_048;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
-/** A domain verified by DNS covers its subdomains; one verified by a file or tag covers the exact host and `www.`. */
+/** A domain verified by DNS covers its subdomains. One verified by a file or tag covers only the exact host and its `www.` host. */
 const coversHost = (verified: VerifiedDomain, host: string): boolean =>
   host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
 
@@ -44,8 +44,8 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * https on its default port; another port or plain http only where the rules allow local hosts. An empty label (a trailing dot) or a
- * `*` passes the URL parser, but no page has such a host.
+ * https on its default port. Another port or plain http is accepted only where the rules allow local hosts. The URL parser accepts an empty
+ * label (a trailing dot) and `*`, but no page has such a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -73,8 +73,8 @@ const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /**
- * Accepts scheme, host and port as a browser sends them, if the host is covered by a verified domain. Refuses a missing Origin and
- * `null` (a sandboxed frame).
+ * Accepts scheme, host and port as a browser sends them, if a verified domain covers the host. Refuses a missing Origin and `null` (a
+ * sandboxed frame).
  */
 export const verifyOrigin = (
   origin: string | null,
@@ -88,7 +88,7 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** Null, or the broken rule of a page URL to be sealed as evidence. `verifyPageUrl` checks its host later. */
+/** Returns the rule that a page URL breaks, before it is sealed as evidence, or null. `verifyPageUrl` checks its host later. */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
@@ -99,7 +99,7 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric forms of an
+ * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric forms of an IP
  * address also parse to the same host, but people do not spell their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
@@ -108,11 +108,11 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
-/** Whether a host is on one of the domains; used for fetched pages and their redirects. */
+/** Whether a host is on one of the domains. Used for fetched pages and their redirects. */
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 
-/** Verifies the host of the page that held the form. Page and Origin may have different hosts as long as each is verified. */
+/** Verifies the host of the page with the form. The page and the Origin may have different hosts as long as each is verified. */
 export const verifyPageUrl = (
   pageUrl: string,
   domains: readonly VerifiedDomain[],

@@ -1,10 +1,10 @@
-// The contract for fetching a page of a third-party site. Every failure is a value, because such pages are routinely slow, wrong or
+// The contract for fetching a page from a third-party site. Every failure is a value, because such pages are routinely slow, wrong or
 // hostile.
 
 export interface PageRequest {
   readonly url: string;
   readonly userAgent: string;
-  /** Redirects are followed only to hosts for which this is true. */
+  /** Redirects are followed only to hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
   /** Total budget for name resolution, redirects and body. */
@@ -22,7 +22,7 @@ export interface FetchedPage {
   readonly url: string;
   readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
-  /** Cache lifetime in seconds stated by the host; undefined if it states none. */
+  /** Cache lifetime in seconds that the host specified; undefined if it did not specify one. */
   readonly maxAgeSeconds?: number;
   /** The Content-Security-Policy header, if any. */
   readonly contentSecurityPolicy?: string;
@@ -30,12 +30,12 @@ export interface FetchedPage {
 
 export type PageFetchResult =
   | { readonly outcome: "page"; readonly page: FetchedPage }
-  /** The URL was refused or the host answered; retrying gives the same result. */
+  /** The URL was refused or the host responded; retrying gives the same result. */
   | {
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** No reliable answer; retry later. */
+  /** There was no reliable response; retry later. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Never throws. */

@@ -1,7 +1,7 @@
-// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages): https to a public name, in the one spelling
-// that is unambiguous. A URL is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` all into 127.0.0.1, so
-// whatever it had to change is not what was written. This file judges names only; their addresses are checked against resolvers later
-// (core/access/dns-answer.ts).
+// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages). They must use https and a public
+// name, in the one spelling that is unambiguous. A URL is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` all
+// into 127.0.0.1, so anything it had to change is not what was written. This file judges only names; their IP addresses are checked against
+// resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
@@ -17,7 +17,7 @@ export type OutboundUrlFault =
 
 export interface OutboundUrlRules {
   readonly ports: readonly number[];
-  /** `host` or `host:port` of the service's own addresses: the service never calls itself. */
+  /** `host` or `host:port` of the service's own URLs: the service never calls itself. */
   readonly ownHosts: readonly string[];
   /** Development only: `host:port` exactly as written in the URL; such a host may be local and plain http. */
   readonly developmentHosts: readonly string[];
@@ -37,14 +37,14 @@ const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so no name can be read as an address
+const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so a name cannot be read as an IP address
 
-// Names of machines near the caller, or that turn a public name into one. Each covers its subdomains. Reserved names (RFC 2606, 6761,
-// 6762, 7686, 8375, 9476) never have a public address.
+// Names of machines near the caller, or that turn a public name into one. Each covers its subdomains. Reserved names (RFC 2606, 6761, 6762,
+// 7686, 8375, 9476) never have a public IP address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],
-  // Public names that encode their address, change it between answers, or always point to the local machine.
+  // Public names that encode their IP address, change it between answers, or always point to the local machine.
   ...["nip.io", "sslip.io", "xip.io", "traefik.me", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "local.gd"],
   ...["127-0-0-1.org.uk", "1u.ms", "rbndr.us"],
   // Cloud metadata services with a public name.
@@ -53,7 +53,7 @@ const internalNames: ReadonlySet<string> = new Set([
 
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
-/** Null, or why a third party must not direct us to this name. Also applied to every alias a resolver returns. */
+/** Returns why a third party must not send us to this name, or null. Also applied to every alias that a resolver returns. */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
   if (/^[\d.]+$/.test(name)) return "ip_address";
@@ -94,7 +94,7 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
 };
 
 /**
- * Makes a reference from a page or a Location header absolute against `base`, keeping the host as its author spelled it, so that
+ * Makes a reference from a page or a Location header absolute against `base`. Keeps the host as its author spelled it, so that
  * `checkOutboundUrl` judges that spelling. Null if the reference is not a URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {

@@ -1,4 +1,4 @@
-// Passkeys (WebAuthn): the inputs and results of the ceremonies, and their limits. A library checks authenticator signatures
+// Passkeys (WebAuthn): the inputs, results and limits of the ceremonies. A library checks authenticator signatures
 // (workers/adapters/webauthn.ts).
 import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../bytes.ts";
 import { parseIJson } from "../i-json.ts";
@@ -6,13 +6,13 @@ import { minuteMs, type Instant } from "../time.ts";
 import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
-/** Adding a passkey gives permanent access, so a session left open is not enough. */
+/** Adding a passkey gives permanent access, so a session that was left open is not enough. */
 export const addPasskeyProofMinutes = 10;
 /** Time for the person to find their phone. */
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** What authenticators bind to: the app's host, on the app's origin and no other. */
+/** What authenticators bind to: the app's host, only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
@@ -43,7 +43,7 @@ export interface AuthenticationResponse {
   };
 }
 
-/** What is stored of a credential to check its signatures. */
+/** The part of a credential that is stored to check its signatures. */
 export interface PasskeyCredential {
   readonly credentialId: string;
   /** COSE, base64url. */
@@ -57,7 +57,7 @@ export interface VerifiedCredential extends PasskeyCredential {
   readonly backedUp: boolean;
 }
 
-/** A passkey as its owner sees it, and as the options for adding another list it. */
+/** A passkey as its owner sees it, and as it is listed in the options for adding another. */
 export interface Passkey {
   readonly id: string;
   readonly credentialId: string;
@@ -70,7 +70,7 @@ export interface Passkey {
   readonly lastUsedDay: number | null;
 }
 
-/** Creates options and verifies responses. Null from a verification: the response does not match the request. */
+/** Creates options and verifies responses. A verification returns null when the response does not match the request. */
 export interface WebAuthn {
   readonly createRegistrationOptions: (
     party: RelyingParty,
@@ -78,7 +78,7 @@ export interface WebAuthn {
       readonly challenge: Uint8Array<ArrayBuffer>;
       readonly userHandle: string;
       readonly userName: string;
-      /** The account's existing passkeys, so that no device creates a second one. */
+      /** The account's existing passkeys, so that a device does not create a second one. */
       readonly excluded: readonly { readonly credentialId: string; readonly transports: readonly string[] }[];
     },
   ) => Promise<object>;

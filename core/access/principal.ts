@@ -1,4 +1,4 @@
-// The callers of the API: businesses by API key, and the persons whose records a request is about.
+// The callers of the API: businesses, identified by API key, and the people whose records a request is about.
 import type { AuditChain } from "../domain-events.ts";
 import type { Actor } from "../actor.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";

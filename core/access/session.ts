@@ -10,17 +10,18 @@ export type Role = "owner" | "member";
 export const realms: readonly Realm[] = ["consumer", "business"];
 
 /**
- * A consumer on their own device stays signed in for a month. The portal opens other people's data, so a session ends with the working day.
+ * A consumer on their own device stays signed in for a month. The portal gives access to other people's data, so a session ends with the
+ * working day.
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
 interface BaseSession {
   readonly userId: string;
-  /** `ssn_…`, the public id of the session. */
+  /** `ssn_…`, the public ID of the session. */
   readonly sessionId: string;
   /** Hash of the cookie's token. */
   readonly tokenHash: string;
-  /** When the person last proved who they are, with a code or a passkey. */
+  /** When the person last verified who they are, with a code or a passkey. */
   readonly verifiedAt: Instant;
   /** The last day the session was recorded as in use, in days since 1970; null if not yet. */
   readonly lastSeenDay: number | null;
@@ -32,11 +33,11 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** A session in one of the businesses an address is a member of; `userId` is the membership id. */
+/** A session in one of the businesses that an email address is a member of; `userId` is the membership ID. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the address may have other memberships, in this shard or another, as far as is known. */
+  /** Whether the email address may have other memberships, in this shard or another, as far as is known. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;
@@ -53,6 +54,6 @@ export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "user
 /** The audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
 export const getAuditChain = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
 
-/** Whether the person's last proof is recent enough for actions that a stolen session must not allow. */
+/** Whether the person's last verification is recent enough for actions that a stolen session must not allow. */
 export const isRecentlyVerified = ({ verifiedAt }: Pick<Session, "verifiedAt">, now: Instant, minutes: number): boolean =>
   now - verifiedAt < minutes * minuteMs;

@@ -7,7 +7,7 @@ export interface DailyCounts {
   /** Certificates. */
   readonly issued: number;
   readonly withdrawn: number;
-  /** Certificate pages opened by people. */
+  /** How often people opened certificate pages. */
   readonly opened: number;
   /** Shares. */
   readonly granted: number;
@@ -40,7 +40,7 @@ export interface Activity {
   /** Issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Acknowledged on time and late per month, for the last twelve months including this one. */
+  /** Acknowledged on time and after the deadline per month, for the last twelve months including this one. */
   readonly months: readonly ChartPoint[];
 }
 
@@ -81,7 +81,7 @@ const buildMonthlyPoints = (
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
-/** `counted` must cover every day since `getActivityStart(now)`; days may be missing or repeated. */
+/** `counted` must cover every day since `getActivityStart(now)`. Days may be missing or repeated. */
 export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
   const first = startOfDay(now) - (chartDays - 1) * dayMs;
   const compareMetric = (metric: ActivityMetric): PeriodComparison => ({

@@ -1,4 +1,4 @@
-// Domain verification: parsing a claimed domain, the proofs a business publishes, and the results of checking them.
+// Domain verification: parsing a claimed domain, the proofs that a business publishes, and the results of checking them.
 import type { VerificationMethod } from "../access/origins.ts";
 import { toHex } from "../bytes.ts";
 import type { RandomBytes } from "../ids.ts";
@@ -9,7 +9,7 @@ export const verificationMethods: readonly VerificationMethod[] = ["dns", "well_
 
 /** How long a claimed domain can stay unverified. */
 export const claimLifetimeMs = 14 * dayMs;
-const domainTokenBytes = 20; // 160 bits: no token is published by chance
+const domainTokenBytes = 20; // 160 bits: a token is never published by chance
 
 export const generateDomainToken = (random: RandomBytes): string => toHex(random(domainTokenBytes));
 
@@ -25,8 +25,8 @@ export interface DomainClaimRules {
 }
 
 /**
- * Returns the canonical spelling of a domain: lowercase, other scripts as punycode. Refuses IP addresses and public suffixes: running one
- * host under `co.uk` or `github.io` does not prove control of the others.
+ * Returns the canonical spelling of a domain: lowercase, other scripts as punycode. Refuses IP addresses and public suffixes, because
+ * control of one host under `co.uk` or `github.io` does not show control of the others.
  */
 export const parseClaimedDomain = (
   text: string,
@@ -58,14 +58,14 @@ export interface DomainChallenges {
 export const verificationMetaName = "svc-site-verification";
 const formatVerificationText = (token: string): string => `svc-verify=${token}`;
 
-/** The records, tag and file that prove control of `domain` with `token`. */
+/** The records, tag and file that show control of `domain` with `token`. */
 export const buildDomainChallenges = (domain: string, token: string): DomainChallenges => ({
   dns: { type: "TXT", name: `_svc-challenge.${domain}`, value: formatVerificationText(token) },
   meta: { tag: `<meta name="${verificationMetaName}" content="${token}">`, url: `https://${domain}/` },
   wellKnown: { url: `https://${domain}/.well-known/svc-verification.txt`, body: formatVerificationText(token) },
 });
 
-/** The results of checking a proof, as constant text that contains nothing of the page that was read. */
+/** The results of checking a proof, as constant text that does not contain anything from the page. */
 export const verificationFindings = {
   found: "found",
   absent: "not found",
@@ -91,7 +91,7 @@ export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** The combined result of all resolvers; null is one that did not answer. Each must see the proof. */
+/** The combined result of all resolvers; null stands for a resolver that did not answer. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -104,8 +104,8 @@ const maxShownTexts = 3;
 const maxShownTextLength = 100;
 
 /**
- * The values published instead of the proof, so that the business can see its mistake. Untrusted text: show it only on the business's
- * own page. Limited to three values of 100 characters.
+ * The values that were published instead of the proof, so that the business can see its mistake. This text is untrusted: show it only on
+ * the business's own page. Limited to three values of 100 characters.
  */
 export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[], token: string): readonly string[] =>
   [...new Set(answers.flatMap((values) => values ?? []))]
@@ -132,7 +132,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
 /** Proofs are rechecked, so that a business that loses a domain stops being verified for it. */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** No answer for this long after a check was due counts as a miss. */
+/** If there has been no answer for this long after a check was due, the check counts as a miss. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
@@ -146,11 +146,11 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** The first miss: the owners are notified. */
+  /** The first miss, which the owners are notified of. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 
-/** Applies one check of a verified domain. A resolver or host that does not answer for some hours changes nothing. */
+/** Applies one check of a verified domain. Nothing changes if a resolver or host fails to answer for a few hours. */
 export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
   if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };

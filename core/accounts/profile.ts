@@ -1,4 +1,4 @@
-// The profile and settings of a business. Profile texts are published beside certificates, so each must be visible, unambiguous text.
+// The profile and settings of a business. Profile texts are published next to certificates, so each must be visible, unambiguous text.
 import { isCountryCode } from "../certificates/field-kinds.ts";
 import { isEmailAddress } from "../email-address.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -7,7 +7,7 @@ import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts"
 
 export interface BusinessProfile {
   readonly name: string;
-  /** The name used in letters and in court. */
+  /** The name used in letters and court proceedings. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
   /** Published, for questions about consent. */
@@ -16,7 +16,7 @@ export interface BusinessProfile {
   readonly logoUrl: string | null;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** How long personal data of new certificates is kept. */
+  /** How long personal data on new certificates is kept. */
   readonly retentionYears: number;
   /** The scope of a withdrawal that the business records without naming one. */
   readonly revocationScopeDefault: WithdrawalScope;
@@ -40,7 +40,7 @@ const lineValidator =
 const validateMailingAddress = (text: string): string | null =>
   text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
-/** The logo is loaded by the browsers of consumers: only https, a host name and no credentials. */
+/** Consumers' browsers load the logo, so its URL must be https with a host name and no credentials. */
 const validateImageUrl = (text: string): string | null => {
   const rule = "must be an https URL of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;
@@ -61,7 +61,7 @@ const textFields = {
 export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
-/** Trims and validates each given member. Refuses `invalid_request`, naming the field and the rule. */
+/** Trims and validates each given member. Refuses with `invalid_request`, naming the field and the rule. */
 export const parseProfileChange = (requested: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
   const change: Record<string, unknown> = {};
   for (const [key, [jsonKey, validate]] of Object.entries(textFields) as [

@@ -1,5 +1,5 @@
-// Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It grants nothing once it has
-// ended, its person is gone, or the business may not be read.
+// Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It stops granting access when it
+// ends, when its person's account no longer exists, or when reading the business is not allowed.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before a connection ends its person is notified. */
+/** How far in advance the person is notified that a connection will end. */
 export const expiryNoticeMs = 7 * dayMs;
 /** Maximum active tokens per person. */
 export const maxActiveTokens = 10;
@@ -25,7 +25,7 @@ export interface AgentToken {
   readonly expiresAt: Instant;
   /** Whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The program connected with it; null for a token that its person pasted. */
+  /** The program connected with the token; null for a token that its person pasted. */
   readonly client: ConnectedClient | null;
 }
 
@@ -41,7 +41,7 @@ interface BaseAgent {
   readonly tokenHash: string;
   /** Last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The consumer or business whose records it opens. */
+  /** The consumer or business whose records the token gives access to. */
   readonly ownerId: string;
   /** The owner's audit chain. */
   readonly chain: AuditChain;
@@ -78,7 +78,7 @@ export const tokenOwnerFromSession = (session: Session): TokenOwner => ({
   actor: { kind: session.realm === "business" ? "member" : "consumer", id: session.userId },
 });
 
-/** `expiresAt` is given for a new token. The chain never holds the token's name, which a person chose. */
+/** `expiresAt` is set for a new token. The chain never holds the token's name, because a person chose it. */
 export const createTokenEvent = (
   { chain, actor }: TokenOwner,
   action: {

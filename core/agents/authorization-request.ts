@@ -1,4 +1,4 @@
-// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and holds the texts of their errors.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and holds their error texts.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
@@ -41,7 +41,7 @@ const unsupportedParameters = ["request", "request_uri"] as const;
 
 const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 
-/** Case of scheme and host is not significant, nor is one trailing slash. */
+/** The case of scheme and host does not matter, and neither does one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /** Whether all requested resources are this server; true if none is named. */
@@ -50,7 +50,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
-/** Null if `client_id` is missing, or it or `redirect_uri` is repeated: no client can then be sent an error. */
+/** Null if `client_id` is missing, or if it or `redirect_uri` is repeated, because an error cannot be sent to any client then. */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,
   resource: string,

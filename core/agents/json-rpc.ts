@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 type RpcMessageId = string | number;
 
 export interface RpcMessage {
-  /** Undefined for a notification, which gets no response. */
+  /** Undefined for a notification, which does not get a response. */
   readonly id: RpcMessageId | undefined;
   readonly method: string;
   readonly params: JsonObject | readonly Json[] | undefined;
@@ -35,7 +35,7 @@ export const toRpcError = (id: RpcMessageId | null, error: RpcError): RpcRespons
 
 const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeof value === "string" || typeof value === "number";
 
-/** The id for the response, even if the rest of the message is invalid. */
+/** The ID for the response, even if the rest of the message is invalid. */
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 

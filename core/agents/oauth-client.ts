@@ -1,5 +1,5 @@
-// OAuth clients. A client either serves a metadata document whose URL is its id, or it registered itself, and then nothing it says is
-// verified. Redirect URIs are judged strictly; metadata that is not used here is ignored.
+// OAuth clients. Either a client serves a metadata document whose URL is its ID, or it registered itself, and then nothing it says is
+// verified. Redirect URIs are checked strictly; metadata that is not used here is ignored.
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { parseRedirectUri } from "./redirect-uri.ts";
@@ -18,7 +18,7 @@ export interface OAuthClient {
 
 /** A client resolved from its metadata document. */
 export interface ResolvedClient {
-  /** Null if the URL serves no client document. */
+  /** Null if the URL does not serve a client document. */
   readonly client: OAuthClient | null;
   /** When it was fetched from its URL; null for a copy. */
   readonly fetchedAt: Instant | null;
@@ -39,7 +39,7 @@ const cleanClientName = (text: unknown): string | null => {
   return [...name].slice(0, maxNameLength).join("").trim() || null;
 };
 
-/** Well-known assistants by the start of their names, and the hosts they belong to. */
+/** Well-known assistants, by the start of their names, and the hosts that belong to them. */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
   ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],
@@ -58,7 +58,7 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** A well-known name is shown only for clients of its own hosts. */
+/** A well-known name is shown only for clients on its own hosts. */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
@@ -69,7 +69,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** The id as a document URL, judged exactly as written; null if it is not one. */
+/** The ID as a document URL, checked exactly as written; null if it is not one. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -77,13 +77,13 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Whether the document publishes a secret or private key, which anyone can then use. */
+/** Whether the document publishes a secret or private key, which anyone could then use. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** The client of a metadata document; null if the document names another id or is not usable. */
+/** The client described by a metadata document; null if the document names another ID or is not usable. */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
@@ -100,7 +100,7 @@ export const clientFromDocument = (url: URL, document: unknown): OAuthClient | n
   };
 };
 
-/** What is stored of a client that registers itself. */
+/** The stored data of a client that registers itself. */
 export interface ClientRegistration {
   readonly name: string | null;
   readonly redirectUris: readonly string[];
@@ -111,7 +111,7 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
-/** `hosts` lists the hosts of allowed https redirects, because anyone can register any name. Unusable redirects are dropped. */
+/** `hosts` lists the hosts of allowed https redirects, because anyone can register under any name. Unusable redirects are dropped. */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";
   const { redirect_uris, client_name, token_endpoint_auth_method: method } = body;

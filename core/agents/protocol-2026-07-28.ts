@@ -1,5 +1,5 @@
-// MCP revision 2026-07-28. A request belongs to it if and only if its body says so in `_meta`. This file checks what such a request must
-// contain and which headers must match the body.
+// MCP revision 2026-07-28. A request uses this revision if and only if its body says so in `_meta`. This file checks what such a request
+// must contain and which headers must match the body.
 import { fromBase64 } from "../bytes.ts";
 import { isJsonObject } from "../canonical-json.ts";
 import type { RpcMessage, RpcError } from "./json-rpc.ts";
@@ -17,7 +17,7 @@ const invalidParamsCode = -32602;
 
 const getMeta = ({ params }: Pick<RpcMessage, "params">) => (isJsonObject(params) && isJsonObject(params._meta) ? params._meta : null);
 
-/** Whether the message itself has the version key, with any value. No earlier revision uses it. */
+/** Whether the message has the version key, with any value. Earlier revisions do not use it. */
 export const isModernRequest = (message: Pick<RpcMessage, "params">): boolean => Object.hasOwn(getMeta(message) ?? {}, versionKey);
 
 /** The error for a request that uses a method of this revision without the version key. */
@@ -45,7 +45,7 @@ export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boo
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/** The first error of a request of this revision, each of them HTTP 400; null if it is valid. */
+/** The first error in a request of this revision, always HTTP 400; null if the request is valid. */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];

@@ -1,13 +1,13 @@
-// Redirect URIs of assistants (RFC 8252, RFC 9700). A URI is refused, never repaired: what the parser would have to change is not what
+// Redirect URIs of assistants (RFC 8252, RFC 9700). A URI is refused, never repaired: anything the parser would have to change is not what
 // was written, and two programs may read it differently.
 
 export interface RedirectUri {
   readonly kind: "https" | "loopback" | "app";
-  /** What people are shown: a host, or the name of the app. */
+  /** The name shown to people: a host, or the name of the app. */
   readonly host: string;
 }
 
-/** The only accepted private-use URI: this app registers no other that works on every device. PKCE covers the risk. */
+/** The only accepted private-use URI, because this app registers no other URI that works on every device. PKCE covers the risk. */
 const cursorUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 const maxLength = 2_048;
@@ -19,7 +19,7 @@ const publicHostPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{
 /** Scheme, authority and the rest, exactly as written. */
 const splitUri = (text: string) => /^(https?):\/\/([^/?#]+)(.*)$/.exec(text);
 
-/** Null if no authorization response may be sent to this URI. */
+/** Null if authorization responses must not be sent to this URI. */
 export const parseRedirectUri = (text: string): RedirectUri | null => {
   if (text === cursorUri) return { kind: "app", host: "Cursor" };
   if (text.length > maxLength || !printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return null;

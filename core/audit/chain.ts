@@ -1,5 +1,5 @@
-// Audit chains: each entry names the hash of the previous one and has one canonical form. A chain holds only hashes, fixed words and
-// ids. The full payload is committed to by its hash and stored elsewhere, where it can be erased.
+// Audit chains: each entry names the hash of the previous one and has one canonical form. A chain holds only hashes, fixed words and IDs.
+// It commits to the full payload by its hash. The payload is stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { parseCount, type HashFunction } from "../ledger/merkle.ts";
@@ -36,7 +36,7 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * The head of an empty chain, named by its first entry as the previous hash. It binds the chain to its index: with plain zeros, one
+ * The head of an empty chain, which its first entry names as the previous hash. It binds the chain to its index. If it were zeros, one
  * principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({

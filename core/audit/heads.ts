@@ -1,5 +1,5 @@
-// The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this proves
-// that nothing was left out. Every 15 minutes the log records the root over all heads, and a principal's leaf under it says "exactly
+// The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this tree proves
+// that nothing was left out. Every 15 minutes the log records the root over all heads. A principal's leaf under that root says "exactly
 // this many entries, ending in this hash". Unlike in the log's own tree, leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
@@ -29,7 +29,7 @@ export interface HeadNode {
 
 /**
  * The nodes that change with the leaves in `changed`, in a tree that now has `size` leaves: at most log2(size) per leaf. Only perfect
- * subtrees are stored; the rest is computed when read. New leaves count as changed.
+ * subtrees are stored; the rest is computed on reading. New leaves count as changed.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,

@@ -1,5 +1,5 @@
-// The proof delivered with a principal's audit entries, and its check: the log holds the newest entry, and nothing was left out up to the
-// last heads record. Together with the chain hashes (chain.ts) this is the whole verification.
+// The proof delivered with a principal's audit entries, and its verification: the log holds the newest entry, and nothing was left out up
+// to the last heads record. Together with the chain hashes (chain.ts) this is the whole verification.
 import { fromBase64, fromHex, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -25,7 +25,7 @@ export interface HeadsProof {
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint of the newest entry's proof; it may carry cosignatures that the proof does not. */
+  /** The signed checkpoint from the newest entry's proof. It may carry cosignatures that the proof does not. */
   readonly checkpoint: string;
   /** Proof of the newest entry. */
   readonly head_tlog_proof: string;
@@ -72,8 +72,8 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 };
 
 /**
- * `head` is the head of the verified entries; `hashOfEntry` returns the hash of the entry with that seq, if the reader has it. If the
- * leaf counts more entries than were shown the fault is `entries_missing`; if it names a different entry, `leaf_mismatch`.
+ * `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader has it. If the leaf
+ * counts more entries than were shown, the fault is `entries_missing`; if it names a different entry, `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

@@ -18,7 +18,7 @@ export interface TrailEntry extends HashedEntry {
   readonly committed: CommittedPayload | null;
 }
 
-/** An entry that is committed but not yet in its chain: it has no sequence number and no proof. */
+/** An entry that is committed but not yet in its chain, so it does not have a sequence number or a proof. */
 export interface PendingEntry {
   readonly at: Instant;
   readonly type: string;
@@ -38,9 +38,9 @@ export interface AuditPage {
 
 export interface AuditTrail {
   readonly chain: string;
-  /** Null if the chain has no entry yet, or none was requested. */
+  /** Null if the chain has no entries yet, or if a page was not requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
-  /** Anchor of the newest checkpoint of the audit log in the ledger. */
+  /** The ledger's anchor of the newest audit log checkpoint. */
   readonly anchor: PublishedAnchor | null;
 }

@@ -1,6 +1,6 @@
-// The billing status of one customer, derived from the payment provider's events. Events arrive late, repeatedly and in any order, so the
-// plan, the payments and the end of the subscription each keep the provider's time, and only newer values replace them: any order leads
-// to the same plan and status. Of two events with the same second, the one that arrives later counts.
+// The billing status of one customer, derived from the payment provider's events. Events arrive late, repeatedly and in any order. The
+// plan, the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them, so any
+// order leads to the same plan and status. If two events have the same second, the one that arrives later counts.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -17,12 +17,12 @@ interface BillingEventBase {
   readonly subscriptionId: string | null;
 }
 
-/** A completed checkout: the only event that links a customer to an account. */
+/** A completed checkout, the only event that links a customer to an account. */
 export interface CheckoutEvent extends BillingEventBase {
   readonly kind: "checkout";
   readonly accountId: string;
   readonly plan: AnyPlan;
-  /** False while the payment is still pending; a later event then sets the plan. */
+  /** False while the payment is still pending. A later event then sets the plan. */
   readonly isPaid: boolean;
 }
 
@@ -42,7 +42,7 @@ export type BillingEvent = CheckoutEvent | SubscriptionEvent | PaymentEvent;
 
 export interface BillingStatus {
   readonly customerId: string;
-  /** `biz_…` or `con_…`; null until its checkout is known. */
+  /** `biz_…` or `con_…`; null until the checkout is known. */
   readonly accountId: string | null;
   readonly linkedAt: Instant | null;
   readonly subscriptionId: string | null;
@@ -52,9 +52,11 @@ export interface BillingStatus {
   /** Times of the last successful and the last failed payment; 0 if none. */
   readonly paidAt: Instant;
   readonly failedAt: Instant;
-  /** Time of the first failed payment after the last successful one; if that one arrived late, of the last failed payment. */
+  /**
+   * Time of the first failed payment after the last successful one. If the successful one arrived late, time of the last failed payment.
+   */
   readonly pastDueSince: Instant | null;
-  /** When the plan was suspended for non-payment; null also if an operator suspended the account. */
+  /** When the plan was suspended for non-payment. Also null if an operator suspended the account. */
   readonly suspendedAt: Instant | null;
   readonly endedAt: Instant | null;
 }
@@ -115,8 +117,9 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * The status after an event. Null if the event changes nothing: it concerns a subscription that is not the current one or has ended, or
- * is a checkout that would move a customer to another account. `parsePlanName` parses the event's plan for the kind of account.
+ * The status after an event. Null if the event does not change anything: it concerns a subscription that is not the current one or has
+ * ended, or it is a checkout that would move a customer to another account. `parsePlanName` parses the event's plan for the kind of
+ * account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -127,7 +130,7 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // An end without a subscription id, from before the checkout, belongs to an earlier subscription.
+  // An end without a subscription ID, from before the checkout, belongs to an earlier subscription.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;
@@ -137,13 +140,13 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks the customer of an earlier checkout, once another customer pays for the account. Its later events no longer affect the account.
+ * Unlinks the customer from an earlier checkout once another customer pays for the account. Its later events no longer affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * If two subscriptions are paid for one account, the id of the one with the earlier checkout, which must be canceled; otherwise null.
- * `paying` is the customer currently linked to the account.
+ * If two subscriptions pay for one account, the ID of the one with the earlier checkout, which must be canceled; otherwise null. `paying`
+ * is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {
   if (paying === null || event.subscriptionId === null || paying.subscriptionId === event.subscriptionId) return null;
@@ -155,8 +158,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * The plan an account gets: the provider's plan if it changed, if it was just paid for, or if the customer was just linked to the account.
- * Otherwise the current plan stays, including one that an operator set.
+ * The plan that an account gets: the provider's plan if it changed, if it was just paid for, or if the customer was just linked to the
+ * account. Otherwise the current plan stays, including one that an operator set.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);
@@ -171,7 +174,7 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
   return after.pastDueSince !== null ? "past_due" : "active";
 };
 
-/** Consumers have no status: after 14 days without a payment the plan is paused, and a payment restores it. */
+/** Consumers do not have a status. After 14 days without a payment the plan is paused; a payment restores it. */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";
   return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : resolvePlan(current, before, after);

@@ -1,9 +1,10 @@
-// The interface of the payment provider. Payment details and addresses stay on its pages; the service only gets URLs to redirect to.
+// The interface to the payment provider. Payment details and billing addresses stay on its pages; the service only gets URLs to redirect
+// to.
 import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
 
-/** Never throws: an unavailable provider is an outcome. */
+/** Never throws, because an unavailable provider is an outcome. */
 export interface PaymentProvider {
   /** Creates a payment page for the plan. */
   readonly createCheckout: (request: {
@@ -12,11 +13,11 @@ export interface PaymentProvider {
     /** The customer of an account that has paid before; null for a first payment. */
     readonly customerId: string | null;
     readonly returnUrl: string;
-    /** Idempotency key: repeated calls return one page, because two open pages could both be paid. */
+    /** Idempotency key. Repeated calls return the same page, because two open pages could both be paid. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
   /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
-  /** Cancels a subscription immediately. `ended` also if it was already over or never existed. */
+  /** Cancels a subscription immediately. Also `ended` if it was already over or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -1,11 +1,11 @@
-// The plans of each kind of account, and which of them can be bought.
+// The plans for each kind of account, and which of them can be bought.
 import type { Plan } from "../access/entitlement.ts";
 import type { Realm } from "../access/session.ts";
 
 export type ConsumerPlan = "free" | "white_glove";
 export type AnyPlan = Plan | ConsumerPlan;
 
-/** Plans with a checkout, and the realm that can buy them. Enterprise is sold by agreement only. */
+/** Plans with a checkout, and the realm that can buy them. Enterprise is sold only by agreement. */
 export const realmByPurchasablePlan = { business: "business", white_glove: "consumer" } as const satisfies Readonly<Record<string, Realm>>;
 export type PurchasablePlan = keyof typeof realmByPurchasablePlan;
 export const purchasablePlans = Object.keys(realmByPurchasablePlan) as readonly PurchasablePlan[];
@@ -15,8 +15,8 @@ const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
   consumer: ["free", "white_glove"],
 };
 
-/** The kind of account an id belongs to. */
+/** The kind of account that an ID belongs to. */
 export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
-/** The plan named by a text for this kind of account; null if there is none. */
+/** The plan that a text names for this kind of account; null if there is none. */
 export const parsePlan = (text: unknown, realm: Realm): AnyPlan | null => plansByRealm[realm].find((plan) => plan === text) ?? null;

@@ -1,9 +1,9 @@
-// A ledger statement whose checkpoint was attested by others, as published with the anchor and as packed.
+// A ledger statement whose checkpoint was attested by others, in the forms that anchors publish and evidence packs contain.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
 export interface AttestedStatement {
-  /** The ledger's own note; exactly these bytes are time-stamped. */
+  /** The ledger's own note. Exactly these bytes are timestamped. */
   readonly note: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusionProof: readonly string[];
@@ -13,13 +13,13 @@ export interface AttestedStatement {
 
 /** A ledger checkpoint attested by others, and the statement's position in its tree. */
 export interface PackedAttestation {
-  /** The stored note: text, empty line, the log's own signature. A time stamp covers exactly these bytes. */
+  /** The stored note: text, empty line, the log's own signature. A timestamp covers exactly these bytes. */
   readonly note: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusionProof: readonly string[];
   /** Signature lines of witnesses, each with its line break. */
   readonly cosignatures: readonly string[];
-  /** The time-stamp reply, DER. */
+  /** The timestamp reply, DER. */
   readonly tsr: Uint8Array | null;
 }
 
@@ -28,7 +28,7 @@ type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
   attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/** The earliest time stamp; null if there is none. ISO times in one spelling sort as text. */
+/** The earliest timestamp; null if there is none. ISO times in one spelling sort as text. */
 export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
     .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")

@@ -1,4 +1,4 @@
-// The response of an issuance, and the stored form that is replayed for a day to a caller who repeats the request.
+// The response to an issuance, and the stored form that is replayed for a day to a caller who repeats the request.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -15,7 +15,7 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** This form is sealed and stored, so another version of the code may replay it. */
+/** This form is sealed and stored, so a different version of the code may replay it. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,
@@ -30,7 +30,7 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
 /** The text to seal and store. */
 export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
-/** Reads what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */
+/** Parses what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */
 export const parseStoredReceipt = (text: string): CaptureReceipt => {
   const stored = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
   const { entities_accepted: accepted, entities_rejected: rejected } = stored;

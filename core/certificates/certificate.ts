@@ -8,7 +8,7 @@ import type { SubjectFields } from "./subject.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
-/** How the request reached the service. The Origin is only reported, never proved (docs/internals/security.md, accepted risks). */
+/** How the request reached the service. The Origin is only reported, never verified (docs/internals/security.md, accepted risks). */
 export interface CaptureContext {
   readonly ip: string;
   readonly userAgent: string;
@@ -17,7 +17,7 @@ export interface CaptureContext {
   readonly geo: { readonly country: string | null; readonly region: string | null; readonly city: string | null };
 }
 
-/** A form submission with validated shapes; its content is validated later (submission.ts). */
+/** A form submission whose shapes are validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
   readonly disclosureText: string;

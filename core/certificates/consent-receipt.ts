@@ -1,6 +1,6 @@
-// Consent receipts for other systems: ISO/IEC TS 27560:2023 as JSON-LD with terms of the Data Privacy Vocabulary, and Kantara Consent
-// Receipt 1.1. They are built from the published certificate only, so they contain no personal data: the person appears as the
-// certificate's subject hash. What a certificate does not contain is marked as not stated, never guessed.
+// Consent receipts for other systems: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and Kantara Consent
+// Receipt 1.1. They are built only from the published certificate, so they do not contain personal data: the person appears as the
+// certificate's subject hash. Anything that a certificate does not contain is marked as not stated, never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import type { PublishedCertificate } from "./published-certificate.ts";
@@ -15,7 +15,7 @@ export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
   /** ISO 3166-1 alpha-2, as set by the business. */
   readonly country: string;
-  /** Whether the evidence says that the person ticked the box themselves. */
+  /** Whether the evidence says that the person checked the box themselves. */
   readonly isExplicit: boolean;
   readonly context: ViewContext;
 }
@@ -25,7 +25,7 @@ const undeterminedLanguage = "und"; // BCP 47: the form's language is part of th
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** The privacy notice: the saved policy, or else the certificate page with its disclosure. */
+/** The privacy notice: the saved policy, or otherwise the certificate page with its disclosure. */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
@@ -33,14 +33,14 @@ const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Recipients the consent still covers, without the business itself. */
+/** The recipients that the consent still covers, without the business itself. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** The certificate against which the receipt can be checked. */
+/** The certificate that the receipt can be checked against. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
@@ -187,7 +187,7 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and omitted where they
+ * Every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and are omitted where they
  * would make a claim.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
@@ -236,6 +236,6 @@ const buildKantaraReceipt = (parts: ReceiptInput) => {
   };
 };
 
-/** The receipt of a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
+/** The receipt for a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
 export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
   format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

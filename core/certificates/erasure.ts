@@ -1,11 +1,11 @@
-// The decision to erase the subject of a certificate, by an owner of the business or because its retention time has ended. It cannot be
-// undone; hashes, times, status and proofs remain.
+// The decision to erase the subject of a certificate, by an owner of the business or because the retention period has ended. It cannot be
+// undone. Hashes, times, status and proofs remain.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** The reasons an owner can give. A closed list, so that a reason cannot contain personal data. */
+/** The reasons that an owner can give. The list is closed, so that a reason cannot contain personal data. */
 export const erasureReasons = ["person_asked", "no_longer_needed", "consent_withdrawn", "unlawful", "legal_duty", "other"] as const;
 export type ErasureReason = (typeof erasureReasons)[number];
 
@@ -16,7 +16,7 @@ export interface ErasableCertificate {
   readonly chain: AuditChain;
 }
 
-/** `reason` is null if an owner gave none. */
+/** `reason` is null if an owner did not give one. */
 export const createErasureEvent = (
   certificate: ErasableCertificate,
   { reason, actor, now }: { readonly reason: ErasureReason | "retention_ended" | null; readonly actor: Actor; readonly now: Instant },

@@ -1,6 +1,6 @@
-// The certificate in plain language for readers of a pack: who, when, from where, what was shown and how, who may make contact, what
-// has happened since, and the proofs. It is certificate.html, and the self-checking page compares itself with it, so every text here is
-// part of the pack format. Deliberate omissions are stated.
+// The certificate in plain language for readers of a pack: who, when, from where, what was shown and how, who may make contact, what has
+// happened since, and the proofs. It becomes certificate.html, and the self-checking page compares itself with it, so every text here is
+// part of the pack format. It states what was deliberately omitted.
 import type { Json, JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
@@ -208,7 +208,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
 <p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
 };
 
-/** Recipients withdrawn from individually. */
+/** The recipients that the person has withdrawn from individually. */
 const renderWithdrawnRecipients = ({ opened }: ArticleParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;
@@ -274,7 +274,7 @@ const parseInstant = (value: unknown): Instant | null => {
   return Number.isFinite(instant) ? instant : null;
 };
 
-/** All events of the certificate, in chronological order. */
+/** All events about the certificate, in chronological order. */
 const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);

@@ -1,4 +1,4 @@
-// The evidence of one certificate as one JSON object, for programs. It has the same content as the files of the pack; only the pack is
+// The evidence for one certificate as one JSON object, for programs. It has the same content as the files in the pack, but only the pack is
 // signed.
 import { hashAuditEntry } from "../audit/chain.ts";
 import { toBase64 } from "../bytes.ts";
@@ -45,7 +45,7 @@ const emptyLedgerPart = {
   tlog_proof: null,
 } as const;
 
-/** The proof against the attested checkpoint if there is one, otherwise against the checkpoint of the receipt. */
+/** The proof against the attested checkpoint if there is one, otherwise against the checkpoint in the receipt. */
 const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;

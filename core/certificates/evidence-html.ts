@@ -1,11 +1,11 @@
-// The HTML pages of an evidence pack: certificate.html, and the page that checks itself when opened from disk. Both are made for local
-// files: nothing is loaded, user input is always escaped, and the Content-Security-Policy allows only what it names by hash.
+// The HTML pages in an evidence pack: certificate.html, and the page that checks itself when opened from disk. Both are made for local
+// files: they do not load anything, user input is always escaped, and the Content-Security-Policy allows only what it names by hash.
 import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";
 import { html, Markup } from "./evidence-markup.ts";
 
-/** Each printed page shows the certificate id, so a loose sheet can be identified. */
+/** Each printed page shows the certificate ID, so that a loose sheet can be identified. */
 const buildStyleSheet = (
   certId: string,
 ): string => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}
@@ -68,7 +68,7 @@ ${body}
 `.text;
 };
 
-/** certificate.html of the pack: static, without a script. */
+/** certificate.html in the pack: static, without a script. */
 export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 

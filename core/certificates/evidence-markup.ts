@@ -1,4 +1,4 @@
-// HTML templates for the pages of an evidence pack. Inserted strings are escaped; only Markup is inserted as it is.
+// HTML templates for the pages in an evidence pack. Inserted strings are escaped; only Markup is inserted unchanged.
 import { toIso, type Instant } from "../time.ts";
 
 export class Markup {

@@ -1,4 +1,4 @@
-// The evidence pack: every byte that was hashed or signed for one certificate, each in its own file, so that common tools can check it
+// The evidence pack: every byte that was hashed or signed for one certificate, each part in its own file, so that common tools can check it
 // without the service (docs/reference/evidence-pack.md). All input is plain data except the issuer's signing function for the manifest.
 // Equal certificates give equal bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
@@ -29,7 +29,7 @@ const maxPackBytes = 10 * 1_024 * 1_024;
 
 const toJsonBytes = (value: Json): Uint8Array => encodeUtf8(toCanonicalJson(value));
 
-/** Names what was deliberately omitted, so that a gap is not taken for a defect. */
+/** Names what was deliberately omitted, so that a gap is not mistaken for a defect. */
 const listRedactions = (parts: EvidenceParts): string[] => {
   const shown = new Set(listDisclosedFields(parts).map(([key]) => key));
   const hidden = [...(parts.opened.subject?.fields.keys() ?? [])].filter((key) => !shown.has(key)).map((key) => `subject.${key}`);
@@ -87,7 +87,7 @@ const buildAnchorFiles = (folder: string, { statement, receipt, attested }: Pack
   return files;
 };
 
-/** The signed receipt of a withdrawal from individual recipients, and its ledger proof. */
+/** The signed receipt for a withdrawal from individual recipients, and its ledger proof. */
 const buildEntityWithdrawalFiles = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): [string, Uint8Array][] => [
   [`withdrawals/${number}/receipt.json`, encodeUtf8(receipt)],
   [`withdrawals/${number}/signature.json`, toJsonBytes({ ...signature })],
@@ -127,7 +127,7 @@ const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Only keys whose ids are safe in a file name get a file; other keys are in trust.json only. */
+/** Only keys whose IDs are safe in a file name get a file. Other keys are only in trust.json. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>
@@ -166,7 +166,7 @@ const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   ];
 };
 
-/** Every file of the pack by path. Throws for contradictory parts, which is always a bug of the service. */
+/** Every file in the pack by path. Throws for contradictory parts, which are always a bug in the service. */
 export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<string, Uint8Array>> => {
   const { certificate } = parts.opened;
   const {

@@ -1,4 +1,4 @@
-// The input of an evidence pack as plain data. An operation loads it; the pack, the bundle and the pages are built from it.
+// The input for an evidence pack as plain data. An operation loads it; the pack, the bundle and the pages are built from it.
 import type { AuditEntry } from "../audit/chain.ts";
 import type { HeadsProof } from "../audit/proof.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -11,7 +11,7 @@ import type { IssuerSignature, OpenedCertificate, PublishedCertificate, PageView
 /** A ledger statement with its receipt and attestation. */
 export interface PackedStatement {
   readonly statement: string;
-  /** Null until the ledger confirms. */
+  /** Null until the ledger confirms the statement. */
   readonly receipt: Receipt | null;
   readonly attested: PackedAttestation | null;
 }
@@ -22,7 +22,7 @@ export interface PackedAnchor extends PackedStatement {
 
 /** The proof of a withdrawal from individual recipients. */
 export interface PackedEntityWithdrawal {
-  /** 1, 2, 3 … on its certificate. */
+  /** 1, 2, 3 … for each certificate. */
   readonly number: number;
   /** The exact text that was signed. */
   readonly receipt: string;
@@ -30,16 +30,16 @@ export interface PackedEntityWithdrawal {
   readonly anchor: PackedStatement | null;
 }
 
-/** A pack contains the proofs of this many withdrawals, about 15 KiB each; audit entries prove the later ones. */
+/** A pack contains the proofs of at most this many withdrawals, about 15 KiB each. Audit entries prove the later ones. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** The entries of this certificate in its business's chain that the audit log already holds, oldest first. */
+/** The entries about this certificate in its business's chain that the audit log already holds, oldest first. */
 export interface PackedAudit {
   readonly chainIndex: number;
-  /** The newest entry of the chain, which may concern another record. */
+  /** The newest entry in the chain, which may concern another record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
-  /** By seq; erased payloads are missing. */
+  /** By seq. Erased payloads are missing. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
   /** c2sp.org/tlog-proof@v1 of each entry, by seq. */
   readonly proofs: ReadonlyMap<string, string>;
@@ -59,7 +59,7 @@ export interface PackIssuer {
 export interface EvidenceParts {
   readonly createdAt: Instant;
   readonly opened: OpenedCertificate;
-  /** The response of GET /v1/certs/{id}/verify at this moment. */
+  /** The response of GET /v1/certs/{id}/verify when the pack is made. */
   readonly publicView: JsonObject;
   readonly views: readonly PageView[];
   /** Text of each linked policy by content hash; null if it could not be read. */
@@ -70,7 +70,7 @@ export interface EvidenceParts {
   readonly anchors: readonly PackedAnchor[];
   /** Withdrawals from individual recipients, oldest first. */
   readonly entityWithdrawals: readonly PackedEntityWithdrawal[];
-  /** Null if the audit log has no entry of the certificate yet. */
+  /** Null if the audit log does not have an entry about the certificate yet. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;
@@ -82,9 +82,9 @@ export interface EvidenceParts {
 }
 
 /**
- * The types of audit entries that belong to the evidence. Views are excluded, because every view would change the evidence. Entries that
- * strangers can cause are excluded, because they could fill a pack. Entries newer than the loaded certificate are excluded, so that all
- * of the evidence is of one moment.
+ * The types of audit entries that belong to the evidence. Three kinds are excluded: views, because every view would change the evidence;
+ * entries that strangers can cause, because they could fill a pack; and entries newer than the loaded certificate, so that all of the
+ * evidence is from the same instant.
  */
 export const listEvidenceEventTypes = ({
   status,
@@ -102,6 +102,6 @@ export const listEvidenceEventTypes = ({
   ...(subjectErasedAt === null ? [] : (["certificate.subject_erased"] as const)),
 ];
 
-/** Fields shown in the clear, in stored order. */
+/** Fields shown unmasked, in stored order. */
 export const listDisclosedFields = ({ opened, isRedacted, disclosedKeys }: EvidenceParts): readonly (readonly [string, string])[] =>
   isRedacted || opened.subject === null ? [] : [...opened.subject.fields].filter(([key]) => disclosedKeys?.has(key) ?? true);

@@ -1,4 +1,4 @@
-// README.txt of an evidence pack: how to check it with common tools. The text is part of the pack format.
+// README.txt in an evidence pack: how to check the pack with common tools. The text is part of the pack format.
 import type { JsonObject } from "../canonical-json.ts";
 
 export interface VerifierRelease {
@@ -7,7 +7,7 @@ export interface VerifierRelease {
   readonly sha256: string;
 }
 
-/** The verifier named by a trust document; null if none. */
+/** The verifier that a trust document names; null if there is none. */
 export const parseVerifierRelease = (trust: JsonObject): VerifierRelease | null => {
   const { url, sha256 } = (trust.verifier ?? {}) as Partial<VerifierRelease>;
   return url === undefined || sha256 === undefined ? null : { url, sha256 };

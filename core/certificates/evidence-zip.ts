@@ -1,5 +1,5 @@
-// The zip container of an evidence pack: members are stored uncompressed, in exactly one spelling, independent of clock and machine. The
-// reader accepts only what the writer produces, so no byte can be changed, added or hidden (no comments, extra fields or gaps).
+// The zip container of an evidence pack. Members are stored uncompressed, in exactly one spelling, independent of clock and machine. The
+// reader accepts only what the writer produces, so not a single byte can be changed, added or hidden (no comments, extra fields or gaps).
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
@@ -57,7 +57,7 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A relative ASCII path: no member can be unpacked outside its folder, on any system. */
+/** A relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /** Members are sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
@@ -98,7 +98,7 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * The members of an archive that `createZip` could have written, or the first fault found. Members are read from the first byte on. The
+ * The members of an archive that `createZip` could have written, or the first fault found. Members are read starting at the first byte. The
  * archive is then written again and compared, which checks every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {

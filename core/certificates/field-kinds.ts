@@ -1,5 +1,5 @@
-// Validation of values under recognized field keys, so that readers of a certificate can rely on the kind of `country` or `email`. Values
-// are stored as typed; other keys accept any text.
+// Validates values under recognized field keys, so that readers of a certificate can rely on the kind of `country` or `email`. Values are
+// stored as typed. Other keys accept any text.
 import { isEmailAddress } from "../email-address.ts";
 
 /** All assigned ISO 3166-1 alpha-2 codes. */
@@ -34,7 +34,7 @@ const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boole
   date_of_birth: [isDate, "must be a date"],
 };
 
-/** Null, or the broken rule. An empty value is valid: nothing was typed. */
+/** Returns the broken rule, or null. An empty value is valid: nothing was typed. */
 export const validateFieldKind = (key: string, value: string): string | null => {
   const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];

@@ -1,6 +1,6 @@
 // The fingerprint: SHA-256 over the canonical JSON of exactly eight members, or ten if the form asked about each recipient (SPEC
 // Certificate). All members are published, so anyone can recompute it. Text is used exactly as stored, never Unicode-normalized, so
-// verifiers need no Unicode tables.
+// verifiers do not need Unicode tables.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
@@ -8,7 +8,7 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /** Id and name at the time of issuance: a later change of name does not change whom the person trusted. */
+  /** ID and name at the time of issuance. A later name change does not change who the person gave consent to. */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;
@@ -22,7 +22,7 @@ export interface Preimage {
   readonly timestamp: string;
 }
 
-/** The members bound by the fingerprint, with recipient names sorted. */
+/** The members that the fingerprint covers, with recipient names sorted. */
 export const buildPreimage = (input: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;
@@ -50,5 +50,5 @@ export const buildPreimage = (input: {
 /** The exact text whose SHA-256 is the fingerprint. */
 export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
-/** 64 lowercase hex characters; the input is the text of `canonicalizePreimage`. */
+/** 64 lowercase hex characters. The input is the text from `canonicalizePreimage`. */
 export const computeFingerprint = (canonical: string): string => sha256Hex(canonical);

@@ -1,4 +1,4 @@
-// Normalized email address and phone number of a subject. Used only for matching and the blind index; never stored.
+// The normalized email address and phone number of a subject. Used only for matching and the blind index; never stored.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { trimWhiteSpace } from "../text.ts";
 import type { SubjectFields } from "./subject.ts";
@@ -6,7 +6,7 @@ import type { SubjectFields } from "./subject.ts";
 /** E.164 form of a number typed in a country; null if it does not parse. */
 export type ToE164 = (phone: string, country: string) => string | null;
 
-/** E.164 if the number parses in `country`, otherwise the trimmed text with collapsed white space. */
+/** E.164 if the number parses in `country`, otherwise the trimmed text with white space collapsed. */
 export const normalizePhone = (phone: string, country: string, toE164: ToE164): string =>
   toE164(phone, country) ??
   trimWhiteSpace(phone)
@@ -18,7 +18,7 @@ export interface NormalizedSubject {
   readonly phone: string | null;
 }
 
-/** Null for a missing email or phone, and for an email that is not one address. `phone` is preferred over `mobile`. */
+/** Null for a missing email or phone, and for an email that is not exactly one address. `phone` is preferred over `mobile`. */
 export const normalizeSubject = (fields: SubjectFields, country: string, toE164: ToE164): NormalizedSubject => {
   const email = fields.get("email") ?? "";
   const phone = fields.get("phone") || fields.get("mobile") || "";

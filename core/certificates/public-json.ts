@@ -1,7 +1,7 @@
 // The published JSON of a certificate: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
 // checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in
-// core, not in workers/api, because evidence packs and consent receipts contain the same JSON. Only published parts are read, so no
-// decrypted value can enter.
+// core rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so
+// decrypted values cannot enter.
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { isOverdue } from "../withdrawals/cease-acknowledgment.ts";
 import { parseWithdrawalReceipt } from "../withdrawals/receipt.ts";
@@ -31,13 +31,13 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Both lists or neither: "asked and declined none" differs from "never asked". */
+/** Both lists or neither, because "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Empty while the person has withdrawn from no individual recipient. Once the business has acknowledged the withdrawal of the whole
- * certificate, no recipient on it is overdue.
+ * Empty if the person has not withdrawn from individual recipients. Once the business has acknowledged the withdrawal of the whole
+ * certificate, recipients on it are no longer overdue.
  */
 export const toWithdrawnEntitiesView = (
   {
@@ -70,7 +70,7 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** The published member `attested` of an anchor. A time-stamp authority's time is preferred over a witness's. */
+/** The published member `attested` of an anchor. A timestamp authority's time is preferred over a witness's. */
 const toAttestedView = (attested: AttestedStatement) => {
   const stamp = findEarliestTimestamp(attested);
   return {
@@ -87,11 +87,11 @@ const toAttestedView = (attested: AttestedStatement) => {
   };
 };
 
-/** While pending, what will be anchored; once anchored, also the verified receipt. */
+/** While pending, the statement that will be anchored; once anchored, also the verified receipt. */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
-  // Receipts are stored only after every check of core/ledger/receipt.ts, so reading one needs no check.
+  // Receipts are stored only after every check in core/ledger/receipt.ts, so reading one does not need a check.
   const receipt = anchor.status === "anchored" && anchor.receipt !== null ? (JSON.parse(anchor.receipt) as Receipt) : null;
   if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
@@ -106,7 +106,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // The clock of this service; no one else attests this time.
+    // The clock of this service. No third party attests this time.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),
@@ -161,7 +161,7 @@ const listChecks = (certificate: PublishedCertificate) => [
   { id: "subject", result: "as_submitted", note: "The person's details are as they were typed into the form; nobody checked them." },
 ];
 
-/** GET /v1/certs/{id}/verify. Contains no personal data except the masked subject. */
+/** GET /v1/certs/{id}/verify. Does not contain personal data except the masked subject. */
 export const toPublicView = (certificate: PublishedCertificate, context: ViewContext) => ({
   cert_id: certificate.id,
   status: certificate.status,
@@ -196,6 +196,6 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   status_list: null,
 });
 
-/** The policies of a certificate with their text, where it could be read. */
+/** The policies of a certificate, with their text where it could be read. */
 export const toPoliciesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
   certificate.policies.map((policy) => ({ ...toPolicyView(policy), text: texts.get(policy.contentHash) ?? null }));

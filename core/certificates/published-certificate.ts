@@ -1,4 +1,4 @@
-// A certificate as it is published: everything a stranger may see, and nothing else. What only the owner may see is in a separate type
+// A certificate as it is published: everything that a stranger may see, and nothing else. Data for the owner only is in a separate type
 // (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -90,14 +90,14 @@ export interface PublishedCertificate {
   readonly anchor: PublishedAnchor | null;
   /** Null exactly while the certificate is active. */
   readonly withdrawal: WithdrawalWithProof | null;
-  /** Recipients withdrawn from individually, in the order of the withdrawals. */
+  /** The recipients that the person has withdrawn from individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
 /** Whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
-/** False only for a sandbox certificate of localhost, whose control cannot be proved. */
+/** False only for a sandbox certificate on localhost, where domain control cannot be verified. */
 export const hasVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
   environment === "live" || originDomain !== "localhost";
 
@@ -119,12 +119,12 @@ export type CertificateSummary = Pick<
   | "entitiesWithdrawn"
 > & { readonly withdrawal: PublishedWithdrawal | null };
 
-/** The owner's view: subject and evidence opened. */
+/** The owner's view, with subject and evidence decrypted. */
 export interface OpenedCertificate {
   readonly certificate: PublishedCertificate;
-  /** Null once the subject was erased. */
+  /** Null once the subject is erased. */
   readonly subject: { readonly fields: SubjectFields; readonly rootSalt: Uint8Array } | null;
-  /** Null once the subject was erased. */
+  /** Null once the subject is erased. */
   readonly evidence: JsonObject | null;
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
@@ -152,7 +152,7 @@ export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesSt
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** The preimage of a stored certificate, from published parts only: recomputing it needs no secret. */
+/** The preimage of a stored certificate, from published parts only. Recomputing it does not need a secret. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },

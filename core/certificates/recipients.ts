@@ -1,9 +1,9 @@
 // The recipients named on a certificate and the person's answer for each (SPEC Certificate). "Asked and declined none" and "never asked"
-// are different statements, so both answer lists are present or neither is.
+// are different statements, so either both answer lists are present or neither is.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** Unique, sorted by UTF-16 code unit: the order used by the fingerprint. */
+  /** Unique, sorted by UTF-16 code unit: the order that the fingerprint uses. */
   readonly entities: readonly string[];
   /** Present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };

@@ -1,6 +1,6 @@
-// The subject of a certificate: the salted commitment published for each field. A plain hash of a phone number could be reversed by
-// trying all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove
-// one field at a time and no one can guess. Deleting the root salt makes the commitments useless while the fingerprint stays valid.
+// The subject of a certificate: the salted commitment published for each field. A plain hash of a phone number could be reversed by trying
+// all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove one field
+// at a time and no one can guess. Deleting the root salt makes the commitments useless, while the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
@@ -9,13 +9,13 @@ import { maskFieldValue } from "../masking.ts";
 /** Field key to value, as stored. A Map, because keys are user input and must not reach an object prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
-const saltBytes = 16; // 128 bits: no table of guesses can be computed
+const saltBytes = 16; // 128 bits: a table of guesses cannot be computed
 
-/** 128 bits in base64url, derived from the root salt so that only the root must be stored. */
+/** 128 bits in base64url, derived from the root salt so that only the root has to be stored. */
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** As unpredictable as a random salt; the label separates it from the salts of fields. */
+/** As unpredictable as a random salt. The label separates it from the salts of fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 

@@ -12,7 +12,7 @@ const maxValueLength = 500;
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
 
-/** 1 to 20 fields, at least one with a value, each one visible line of at most 500 characters. Refuses `invalid_request`. */
+/** 1 to 20 fields, at least one of them with a value, each one visible line of at most 500 characters. Refuses with `invalid_request`. */
 export const parseSubjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
   const entries = Object.entries(input);
   if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must contain 1 to 20 entries.");
@@ -59,7 +59,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
-/** 1 to 1,000 recipients, with both answer lists or neither. Refuses `invalid_request`. */
+/** 1 to 1,000 recipients, with both answer lists or neither. Refuses with `invalid_request`. */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;
@@ -89,7 +89,7 @@ export interface ParsedSubmission {
   readonly purpose: string;
 }
 
-/** Refuses `invalid_request`, naming the field and the rule. */
+/** Refuses with `invalid_request`, naming the field and the rule. */
 export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
   const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;

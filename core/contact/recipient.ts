@@ -1,4 +1,4 @@
-// Whether a business is one of the recipients named on a certificate. Names are compared as people read them: ignoring case, spacing and
+// Whether a business is one of the recipients named on a certificate. Names are compared as people read them, ignoring case, spacing and
 // Unicode form.
 import { listConsentedEntities, listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
@@ -19,17 +19,17 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Named at all, whatever the person answered. */
+/** Whether the certificate names the business at all, whatever the person answered. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
-/** Whether the consent covers it and has not been withdrawn from it. */
+/** Whether the consent covers the business and the person has not withdrawn from it. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
-/** Whether the person consented to it and has withdrawn since. */
+/** Whether the person consented to the business and has withdrawn from it since. */
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 
-/** Whether each consent is to one seller: a single recipient, or recipients that were each asked about separately. */
+/** Whether each consent is to one seller: there is only one recipient, or the person was asked about each recipient separately. */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

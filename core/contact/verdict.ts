@@ -1,23 +1,25 @@
-// The contact check: whether a person may still be contacted, decided from the business's own records of an address. One record with
-// active consent is enough, and each record reports its own status.
+// The contact check: whether a person may still be contacted, decided from the business's own records about an email address or phone
+// number. One record with active consent is enough, and each record reports its own status.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
 import type { Instant } from "../time.ts";
 
-/** A certificate that contains the address. */
+/** A certificate that contains the address or number. */
 interface CertificateBasis {
   readonly type: "cert";
   readonly id: CertId;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
-  /** The person was asked about the recipient in question and declined; without one, about each recipient and declined all. */
+  /**
+   * The person was asked about this recipient and declined. If no recipient is given, the person was asked about each one and declined all.
+   */
   readonly isRejected: boolean;
-  /** The person has withdrawn from the recipient in question; `ceaseBy` is then the deadline of that recipient. */
+  /** The person has withdrawn from this recipient; `ceaseBy` is then that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 
-/** A share whose values included the address, with its status at the time of the check. */
+/** A share whose values included the address or number, with its status at the time of the check. */
 interface ShareBasis {
   readonly type: "share";
   readonly id: ShareId;
@@ -34,7 +36,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** The reason from this record alone. A share that was renewed without the address counts as ended. */
+/** The reason from this record alone. A share that was renewed without the address or number counts as ended. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
@@ -46,7 +48,7 @@ export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "n
 
 const reasonPrecedence = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
 
-/** Active consent wins, then a withdrawal, then a recipient the person declined, then a share that expired. */
+/** Active consent wins, then a withdrawal, then a recipient that the person declined, then a share that expired. */
 export const resolveContactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
   const reasons = new Set(basis.map(getContactReason));
   const reason = reasonPrecedence.find((candidate) => reasons.has(candidate)) ?? "none";

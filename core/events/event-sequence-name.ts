@@ -1,4 +1,4 @@
-// The names of event sequences. A business's sandbox has its own sequence, so that tests cannot affect live events.
+// The names of event sequences. The sandbox of a business has its own sequence, so that tests cannot affect live events.
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId } from "../ids.ts";
 
@@ -12,7 +12,7 @@ export interface EventSequenceOwner {
   readonly environment: Environment;
 }
 
-/** The owner of a sequence name. */
+/** The owner of the sequence with this name. */
 export const parseEventSequenceName = (name: string): EventSequenceOwner =>
   name.endsWith(sandboxSuffix)
     ? { businessId: name.slice(0, -sandboxSuffix.length) as BusinessId, environment: "sandbox" }

@@ -1,6 +1,6 @@
-// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event
-// names what happened and to which record. It never contains personal data, except in the payload of an update, which stays sealed until
-// it is sent or read.
+// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event says
+// what happened and to which record. It never contains personal data, except in the payload of an update, which stays sealed until it is
+// sent or read.
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 
@@ -26,7 +26,7 @@ export type EventType = (typeof standardEventTypes)[number] | (typeof optInEvent
 
 /** An event before the sequence of its business assigns its number. */
 export interface UnsequencedEvent {
-  /** UUID v4, created with the change it reports; receivers use it to detect duplicates. */
+  /** UUID v4, created with the change that it reports. Receivers use it to detect duplicates. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
@@ -45,9 +45,7 @@ export interface StoredEvent extends UnsequencedEvent {
 /** The payload of an update: the changed fields. */
 export type EventData = JsonObject;
 
-/**
- * The JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the opened payload.
- */
+/** The JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted payload. */
 export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,
   type: event.type,

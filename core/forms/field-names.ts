@@ -1,6 +1,6 @@
-// Guesses which contact field a form control holds from its hints, and names the controls that are never read. Shared by the widget,
-// which reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without
-// case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
+// Guesses from hints which contact field a form control holds, and recognizes the controls that are never read. Shared by the widget, which
+// reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without case,
+// accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
 /** The part of a form control that is read; a DOM element satisfies it. */
 export interface NamedControl {
@@ -37,9 +37,9 @@ const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 const secretHintPattern =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
-/** Controls that are never read, even if mapped: not a visible answer of the visitor, or possibly a secret. */
+/** Controls that are never read, even if mapped, because they are not a visible answer by the visitor or may hold a secret. */
 export function isOffLimits(control: NamedControl, hints: string[]): boolean {
-  // The label of a control named "mobile" may say "we text you a one-time code": then only its own attributes count.
+  // The label of a control named "mobile" may say "we text you a one-time code". In that case, only its own attributes count.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
@@ -52,11 +52,11 @@ export function isOffLimits(control: NamedControl, hints: string[]): boolean {
 /** The guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  // Other types are guessed by autocomplete only (a textarea with street-address).
+  // Other types are guessed only from autocomplete (for example, a textarea with street-address).
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
-/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, id, then visible text. */
+/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, then visible text. */
 export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
@@ -70,7 +70,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // type=tel is also used just for the number pad: a ZIP code, a code, an extension.
+  // type=tel is also used just for the number pad: for a ZIP code, a code or an extension.
   const isPadOnly =
     control.type === "tel" &&
     [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));
@@ -80,7 +80,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     lastPart,
     name,
     control.id,
-    // Without the control's own text: the options of a select inside a label are not part of the label.
+    // Excludes the control's own text: the options of a select inside a label are not part of the label.
     label ? (label.textContent || "").replace(control.textContent || "", "") : "",
     attribute("placeholder"),
     attribute("aria-label"),
@@ -90,7 +90,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
 function guessKeyFromHint(hint = ""): string {
   const text = normalizeHint(hint);
   const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
-  // Longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label.
+  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label.
   return !guess || text.length > 60 || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }
 

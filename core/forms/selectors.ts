@@ -1,4 +1,4 @@
-// CSS selectors built from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only its own element.
+// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only its own element.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200; // longer names make unusable selectors

@@ -1,4 +1,4 @@
-// Finds the form of a page, the fields it collects, the consent checkbox and the disclosure. It guesses like the page script, so the
+// Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. It guesses like the page script does, so the
 // preview matches what will be collected.
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
@@ -74,7 +74,7 @@ const guessField = (control: FormControl): FieldGuess | null => {
   return { control, key, rank };
 };
 
-/** Maps each key to the control with the strongest hint, the first among equals. Controls without a selector are skipped. */
+/** Maps each key to the control with the strongest hint; among equals, the first. Skips controls without a selector. */
 const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; readonly unmappedControls: readonly FormControl[] } => {
   const guesses = form.controls.flatMap((control) => guessField(control) ?? []).filter(({ control }) => control.selector !== null);
   const best = new Map<string, FieldGuess>();
@@ -103,7 +103,10 @@ const consentNamePattern = /consent|agree|opt.?in|gdpr|tcpa|permission|marketing
 const consentTextPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontact me\b|\bcall or text\b|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
-/** Prefers a checkbox whose label and name both suggest consent, then the label, then the name. Recipient checkboxes are excluded. */
+/**
+ * Prefers a checkbox whose label and name both suggest consent, then one whose label does, then one whose name does. Excludes recipient
+ * checkboxes.
+ */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(
     (control) =>
@@ -126,13 +129,13 @@ const minDisclosureLength = 20; // excludes texts such as "I agree."
 const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
-/** Text in which the reader agrees, a stronger sign of a disclosure than a text that only mentions contact. */
+/** Text in which the reader agrees, which is a stronger sign of a disclosure than text that only mentions contact. */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
 /**
- * Uses the label of the checkbox when it mentions consent, otherwise the best text of the form: agreement first, then block
- * text, then the shortest. Questions are excluded.
+ * Uses the label of the checkbox if it mentions consent, otherwise the best text in the form: agreement first, then block text, then the
+ * shortest. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });

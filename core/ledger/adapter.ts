@@ -1,4 +1,4 @@
-// The interface that every transparency ledger implements, and the results it returns.
+// The interface that every transparency ledger implements, and the results that it returns.
 import type { Receipt } from "./receipt.ts";
 
 /** A statement to submit to a ledger. */
@@ -8,7 +8,7 @@ export interface LedgerSubmission {
   readonly statement: string;
   /** Hex SHA-256 of the statement. */
   readonly entryHash: string;
-  /** The result of `prepare`, stored before the first submission so that every retry sends the same bytes; null before. */
+  /** The result of `prepare`, stored before the first submission so that every retry sends the same bytes; null until then. */
   readonly prepared: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface VerifiedTree {
   readonly note: string;
 }
 
-/** Temporary: retry, and not before `retryAfterMs` when given. */
+/** Temporary: retry, but not before `retryAfterMs` has passed if it is given. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
@@ -78,7 +78,7 @@ export interface LedgerAdapter {
   ) => Promise<LedgerReadResult<{ readonly hashes: readonly Uint8Array[] }>>;
 }
 
-/** Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness that saw no other history. */
+/** Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness that has not seen a different history. */
 export type Attestation =
   | { readonly kind: "rfc3161"; readonly tsa: string; readonly time: string; readonly token: string; readonly spki_sha256: string }
   | { readonly kind: "cosignature"; readonly name: string; readonly time: string; readonly line: string };

@@ -1,5 +1,5 @@
 // c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
-// and root are accepted. The format allows more lines, but no one could audit what they claim.
+// and root are accepted. The format allows more lines, but no one could audit their claims.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -45,7 +45,7 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** Removes all signature lines but the log's own, which leaves the bytes that a timestamp covers. Returns null when malformed. */
+/** Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null when malformed. */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
@@ -57,7 +57,7 @@ export const stripCosignatures = (note: string): string | null => {
 export type CheckpointFault = "note_malformed" | NoteFault | "checkpoint_malformed" | "origin_mismatch";
 export interface CosignedCheckpoint {
   readonly checkpoint: Checkpoint;
-  /** By the trusted witnesses, each with its time. */
+  /** Signatures by the trusted witnesses, each with its time. */
   readonly cosignatures: readonly VerifiedSignature[];
 }
 export type CheckpointVerdict = Verdict<CosignedCheckpoint, CheckpointFault>;

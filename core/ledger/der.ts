@@ -1,5 +1,5 @@
 // A strict DER reader and writer for timestamps, public keys and ECDSA signatures, and the two encodings of an ECDSA signature. The reader
-// accepts only definite minimal lengths, one-byte tags and no trailing bytes.
+// accepts only definite minimal lengths and one-byte tags, and does not accept trailing bytes.
 import { fromHex, concatBytes, toHex } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 
@@ -42,7 +42,7 @@ const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
     return content.length > 0 && !padded;
   }
   if (tag === derTags.oid) {
-    // No arc is truncated or has a leading zero digit.
+    // Arcs must not be truncated or have leading zero digits.
     const isWhole = content.length > 0 && (content.at(-1) as number) < 0x80;
     return isWhole && content.every((byte, at) => byte !== 0x80 || (at > 0 && (content[at - 1] as number) >= 0x80));
   }
@@ -92,8 +92,8 @@ export const parseDer = (bytes: Uint8Array): DerValue | null => {
 };
 
 /**
- * Reads the members of a sequence in order. `next` consumes the next member only when it has that tag, so members can be optional.
- * `done` is true when the value has the expected tag and every member was consumed.
+ * Reads the members of a sequence in order. `next` consumes the next member only if it has that tag, so members can be optional. `done` is
+ * true if the value has the expected tag and every member was consumed.
  */
 export const createSequenceReader = (
   value: DerValue | undefined,

@@ -21,7 +21,7 @@ export const isIsoTime = (text: unknown): text is string => {
   return Number.isFinite(instant) && toIso(instant) === text;
 };
 
-/** Returns null when the part after `@` is not a valid period. */
+/** Returns null if the part after `@` is not a valid period. */
 export const parseKeyWithValidity = (text: string): KeyWithValidity | null => {
   const at = text.lastIndexOf("@");
   if (at < 0) return { key: text, validFrom: defaultValidFrom };

@@ -11,7 +11,7 @@ const leafPrefix = new Uint8Array([0]); // distinct prefixes stop a 64-byte entr
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
 // All nodes are assembled in one buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
-// has as many nodes as leaves. Sharing it is safe: hashing is synchronous and does not keep the buffer.
+// has as many nodes as leaves. Sharing the buffer is safe: hashing is synchronous and does not keep it.
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 
@@ -176,7 +176,7 @@ export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSi
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
-  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only when it is the old root.
+  // [start, oldSize) is a complete subtree of the old tree. The verifier knows its root only if it is the old root.
   if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
   return downward.reverse();
 };

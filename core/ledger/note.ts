@@ -12,8 +12,8 @@ export interface NoteCrypto {
 const treeNodeLength = 65; // prefix and two hashes
 
 /**
- * Caches tree nodes and signature checks. The receipts of one batch, or the proofs of a hundred audit entries, end in the same
- * signature and share most nodes. The cache grows without bound, so use one per verification.
+ * Caches tree nodes and signature checks. The receipts in one batch, or the proofs of a hundred audit entries, end in the same signature
+ * and share most nodes. The cache grows without bound, so use one per verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
@@ -35,7 +35,7 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   };
 };
 
-/** The byte that identifies a key's kind in its one-line form and in its key id. */
+/** The byte that identifies a key's kind in its one-line form and in its key ID. */
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
@@ -45,7 +45,7 @@ const timestampLength = 8;
 
 export interface VerifierKey {
   readonly name: string;
-  /** Eight hex digits. Name and key id identify the key of a signature line. */
+  /** Eight hex digits. The name and key ID identify the key of a signature line. */
   readonly keyId: string;
   readonly kind: KeyKind;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -58,7 +58,7 @@ export interface SecretKey {
   readonly seed: Uint8Array<ArrayBuffer>;
 }
 
-/** A key name contains no white space and no plus, which end the name in a signature line and in a key. */
+/** A key name must not contain white space or a plus sign, because these end the name in a signature line and in a key. */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
 const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
@@ -83,7 +83,7 @@ const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKi
   return kind === undefined ? null : { name, keyId, kind, material: bytes.slice(1) };
 };
 
-/** Returns null unless the key has a known kind and the key id matches its bytes. */
+/** Returns null unless the key has a known kind and the key ID matches its bytes. */
 export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null => {
   const parts = parseKeyParts(text);
   if (parts === null) return null;
@@ -97,7 +97,7 @@ const secretPrefix = "PRIVATE+KEY+";
 export const formatSkey = (key: SecretKey): string =>
   `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
-/** Does not check the key id: that requires the public key, which the caller derives from the seed. */
+/** Does not check the key ID: that requires the public key, which the caller derives from the seed. */
 export const parseSkey = (text: string): SecretKey | null => {
   const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
   return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
@@ -170,8 +170,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` when a line names one of `keys`
- * with an invalid signature, and with `no_known_signature` when no line is by one of them.
+ * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line names one of `keys` with an
+ * invalid signature, and with `no_known_signature` if none of the lines is by one of them.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];
@@ -195,7 +195,7 @@ const formatSignatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
 
 const encodeBigEndian = (value: bigint): Uint8Array => fromHex(value.toString(16).padStart(2 * timestampLength, "0")) as Uint8Array;
 
-/** Signs `text`, which must end with a line break. Throws TypeError when a signer is not a log key or there is none. */
+/** Signs `text`, which must end with a line break. Throws TypeError if a signer is not a log key or there are no signers. */
 export const signNote = async (text: string, signers: readonly NoteSigner[]): Promise<string> => {
   if (!text.endsWith("\n") || signers.length === 0)
     throw new TypeError("note: the text must end with a line break and needs at least one signer");

@@ -13,7 +13,7 @@ import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } fro
 
 export type LedgerKind = "tlog" | "rekor2";
 
-/** A log's key with its validity period. It comes from the configuration, never from the log. A rotated log has several. */
+/** A log's key with its validity period. It comes from the configuration, never from the log. A log whose key was rotated has several. */
 export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;
   readonly vkey: string;
@@ -41,7 +41,7 @@ export interface Receipt {
   readonly tree_size: string;
   /** Base64. */
   readonly root_hash: string;
-  /** By our clock, without third-party evidence: when the statement was sent and when the receipt had passed every check. */
+  /** By our clock, without third-party evidence: when the statement was sent, and when the receipt had passed every check. */
   readonly submitted_at: string;
   readonly verified_at: string;
 }
@@ -166,7 +166,7 @@ const verifyCheckpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned
     return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));
   });
 
-/** Caches the default checkpoint verification, because all receipts of a batch have the same checkpoint. */
+/** Caches the default checkpoint verification, because all receipts in a batch have the same checkpoint. */
 export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<ReceiptContext["verifySignedRoot"]> => {
   const verdicts = new Map<string, Promise<SignedRootVerdict>>();
   return (signedRoot, keys) => {
@@ -227,6 +227,6 @@ export const verifyReceipt = async (
   return { ok: true, checkpoint, index };
 };
 
-/** The receipt's proof as c2sp.org/tlog-proof text, for other tools; null when the receipt is malformed. */
+/** The receipt's proof as c2sp.org/tlog-proof text, for other tools; null if the receipt is malformed. */
 export const formatReceiptProof = (receipt: Receipt): string | null =>
   formatTlogProofFromLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);

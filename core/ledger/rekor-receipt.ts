@@ -1,5 +1,5 @@
-// Verifies receipts of a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and its leaf wraps
-// the statement in our signature of it.
+// Verifies receipts from a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and because its
+// leaf wraps our signature of the statement.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -24,7 +24,8 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4)); // without the name, unlike Ed25519 key ids
+/** Unlike an Ed25519 key ID, it does not include the name. */
+const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
 
 /** The one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
 export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {
@@ -53,7 +54,7 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
 /** True for the one-line form of a key that Rekor can sign checkpoints with. */
 export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
 
-/** Returns the trusted keys that signed, or a fault when a signature is invalid or none is by a trusted key. */
+/** Returns the trusted keys that signed, or a fault if a signature is invalid or none is by a trusted key. */
 const findSigners = async (
   crypto: RekorCrypto,
   note: Note,
@@ -84,7 +85,7 @@ export interface RekorTrust {
   readonly anchorKeys: readonly string[];
 }
 
-/** `verifyReceipt` with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt of another ledger kind. */
+/** `verifyReceipt` with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of ledger. */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,
   receipt: Receipt,

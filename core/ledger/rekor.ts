@@ -1,5 +1,5 @@
-// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature of the statement, the resulting leaf and the
-// response. Rekor returns no time and, for an entry that it already has, no proof.
+// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature of the statement, the resulting leaf, and the
+// response. Rekor does not return a time. For an entry that it already has, it does not return a proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
@@ -48,7 +48,7 @@ const toRekorSignature = ({ signature, publicKey }: RekorEntry) => ({
   verifier: { keyDetails, publicKey: { rawBytes: publicKey } },
 });
 
-/** The request text. ECDSA signatures are randomized, so a retry must send the stored text, or Rekor would log a second entry. */
+/** The request text. ECDSA signatures are randomized, so a retry must send the stored text. Otherwise Rekor would log a second entry. */
 export const formatRekorRequest = (entry: RekorEntry): string =>
   toCanonicalJson({ hashedRekordRequestV002: { digest: entry.digest, signature: toRekorSignature(entry) } });
 
@@ -93,7 +93,7 @@ export const parseRekorRequest = (text: string): RekorEntry | null => {
 /** Returns null unless the bytes are exactly what `formatRekorLeaf` returns for the entry. */
 export const parseRekorLeaf = (leaf: Uint8Array): RekorEntry | null => {
   const record = getMember(parseJsonBytes(leaf), "spec", "hashedRekordV002");
-  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // our leaves are ASCII and have about 500 bytes
+  const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // our leaves are ASCII and about 500 bytes long
   return parseEntryParts(text, getMember(record, "data", "digest"), getMember(record, "signature"), formatRekorLeaf);
 };
 

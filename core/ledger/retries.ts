@@ -1,4 +1,4 @@
-// The retry schedule of statements and attestations, and the circuit breaker of a failing ledger.
+// The retry schedule for statements and attestations, and the circuit breaker for a failing ledger.
 import { computeRetryDelayMs, addJitter, type Backoff } from "../retry.ts";
 import { hourMs, secondMs, type Instant } from "../time.ts";
 import type { SubmissionOutcome } from "./adapter.ts";
@@ -18,8 +18,8 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * True after a permanent refusal and after the third response that does not prove inclusion: neither is temporary, so the next
- * attempt is hours away.
+ * True after a permanent refusal, and after the third response that does not prove inclusion. Neither is temporary, so the next attempt is
+ * hours away.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -27,7 +27,7 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
   return isUnprovenCode(outcome.code) && isUnprovenCode(lastError ?? "") && attempts + 1 >= maxUnprovenAttempts;
 };
 
-/** The time of the next attempt after `attempts` earlier ones, and at least `minDelayMs` from now. `random` is from 0 to 1. */
+/** The time of the next attempt after `attempts` earlier ones, at least `minDelayMs` from now. `random` is from 0 to 1. */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(minDelayMs, addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));
 
@@ -54,6 +54,6 @@ const breakerThreshold = 5;
 /** 64 s after the fifth failure, then 128, 256, 512 and 900. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/** The time until which a ledger with this many consecutive failures receives no requests; 0 below the threshold of five. */
+/** The time until which requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

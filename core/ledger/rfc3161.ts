@@ -1,9 +1,9 @@
-// RFC 3161 timestamps: the request and every check of the reply. A token proves that bytes existed at a time to a reader who trusts the
-// authority's key. The key is pinned, so no certificate chain is checked. WebCrypto is an argument, so the same code runs in a Durable
-// Object, in Node and in a browser.
+// RFC 3161 timestamps: the request and every check of the reply. To a reader who trusts the authority's key, a token proves that bytes
+// existed at a certain time. The key is pinned, so certificate chains are not checked. WebCrypto is an argument, so the same code runs in a
+// Durable Object, in Node and in a browser.
 //
-// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Its container
-// must show that the bytes were not changed.
+// A reply can be altered without affecting its proof (outer encoding, unsigned attributes, the certificates' own signatures). Whatever
+// contains the reply must show that its bytes were not changed.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -46,7 +46,7 @@ const hashNames: Readonly<Record<string, string>> = {
   "608648016503040202": "SHA-384",
   "608648016503040203": "SHA-512",
 };
-/** The hash of each signature algorithm. Plain rsaEncryption names none and uses the digest algorithm. */
+/** The hash of each signature algorithm. Plain rsaEncryption does not name one and uses the digest algorithm. */
 const ecdsaHashes: Readonly<Record<string, string>> = {
   "2a8648ce3d040302": "SHA-256",
   "2a8648ce3d040303": "SHA-384",
@@ -116,7 +116,7 @@ interface SignedToken {
   readonly content: Bytes;
   readonly info: TimestampInfo | null;
   readonly certificates: readonly SignerCertificate[];
-  /** Issuer and serial of the signer's certificate; null when the token names the signer by key id. */
+  /** Issuer and serial of the signer's certificate; null if the token names the signer by key ID. */
   readonly signerId: { readonly issuer: Bytes; readonly serial: Bytes } | null;
   readonly digestName: string | undefined;
   readonly attributes: DerValue;
@@ -228,7 +228,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   };
 };
 
-/** The value of the signed attribute `oid`; `none` when it is absent, null when it is repeated or has several values. */
+/** The value of the signed attribute `oid`; `none` if it is absent, null if it is repeated or has several values. */
 const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
   const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
@@ -247,7 +247,7 @@ const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hash
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
-/** Returns the certificate that the signed attributes name, or a fault when they name none or it is not in the token. */
+/** Returns the certificate that the signed attributes name, or a fault if they do not name one or it is not in the token. */
 const findSignerCertificate = async (
   subtle: SignatureCrypto,
   signed: SignedToken,

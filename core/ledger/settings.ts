@@ -1,5 +1,5 @@
-// Parses and validates the settings of the ledgers, the audit log's keys and the attestors, as far as text can be checked: whether a
-// secret's key id matches its key is checked where the key is loaded. Faults are names of settings, so no value appears in a message.
+// Parses and validates the settings for the ledgers, the audit log's keys and the attestors, as far as text can be checked. Whether a
+// secret's key ID matches its key is checked where the key is loaded. Faults are names of settings, so values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -23,9 +23,9 @@ export interface LedgerSettings {
   readonly writeToken: string;
   /** Secret keys of the embedded ledger; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** Secret key of the embedded ledger's witness; null when there is none and for an external ledger. */
+  /** Secret key of the embedded ledger's witness; null if there is none, and for an external ledger. */
   readonly witnessKey: string | null;
-  /** Pinned public keys: of an external ledger, and earlier ones of the embedded ledger. */
+  /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
   /** Keys of earlier ledgers. Each half-year has its own ledger, and proofs in old ones stay valid under these keys. */
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
@@ -83,13 +83,13 @@ const minTokenLength = 32; // characters; 192 bits in base64url
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
-/** True for a name on localhost or an IP address; such keys were created for development. */
+/** True for a name on localhost or an IP address. Such keys were created for development. */
 const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** Checks a note-format secret's kind and name, and in production that it is random and its name not local. */
+/** Checks the kind and name of a note-format secret, and in production that the secret is random and its name is not local. */
 const isValidNoteSecret = (text: string, kind: KeyKind, isAllowedName: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !isAllowedName(secret.name)) return false;
@@ -134,7 +134,7 @@ const createMirrorParser =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-/** Allows plain http: timestamps prove themselves, and many public authorities offer nothing else. */
+/** Allows plain http, because timestamps prove themselves and many public authorities do not offer https. */
 const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | null => {
   const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = item;
   const spkis = parseStringOrList(item.spki_sha256);
@@ -207,7 +207,7 @@ const parseLedgerSettings = (
   };
 };
 
-/** Groups audit log secrets by number (`<host>/audit/<number>`). Returns null when one is invalid or number 0 is missing. */
+/** Groups audit log secrets by number (`<host>/audit/<number>`). Returns null if one is invalid or number 0 is missing. */
 const parseAuditKeys = (text: string | undefined, production: boolean): ReadonlyMap<number, readonly string[]> | null => {
   const keysByLog = new Map<number, string[]>();
   for (const secret of splitOnWhitespace(text)) {
@@ -219,8 +219,8 @@ const parseAuditKeys = (text: string | undefined, production: boolean): Readonly
 };
 
 /**
- * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs a pinned key. One of several is
- * enough, for rotation.
+ * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs a pinned key. One of several is enough,
+ * to allow rotation.
  */
 const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
   const witnessedKeys = vkeys.map((vkey) => parseVkey(sha256, vkey));

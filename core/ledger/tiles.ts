@@ -1,4 +1,5 @@
-// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes: tile paths, appending entries, and roots and proofs from tiles.
+// c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. Includes tile paths, appending entries, and computing roots and proofs
+// from tiles.
 import { concatBytes } from "../bytes.ts";
 import {
   buildConsistencyProof,
@@ -46,7 +47,7 @@ export const parseTilePath = (path: string): TileLocation | null => {
   return fits && formatTilePath(location) === path ? location : null;
 };
 
-/** The number of hashes in tile `n` of `level` in a tree of `size`; 0 when the tree has no such tile. */
+/** The number of hashes in tile `n` of `level` in a tree of `size`; 0 if the tree does not have such a tile. */
 export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
@@ -70,9 +71,9 @@ const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): 
 };
 
 /**
- * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes:
- * one proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. A node throws RangeError
- * when its tile is too short.
+ * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes, because one
+ * proof hashes up to 255 nodes of its leaf's tile and neighboring proofs share almost all of them. Reading a node throws RangeError if its
+ * tile is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
@@ -113,8 +114,8 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
   buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
- * Lists the tiles that `build` reads, each once, so that they can be fetched before it runs. Which tiles a proof needs depends
- * only on sizes, so the dry run uses zeros for tiles and hashes.
+ * Lists the tiles that `build` reads, each once, so that they can be fetched before it runs. The tiles that a proof needs depend only on
+ * sizes, so the dry run uses zeros for tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();
@@ -138,8 +139,8 @@ export interface StoredTile {
 }
 
 /**
- * Returns the tiles that change when leaf hashes are appended to a tree of `size`, each once with its final content. Only full
- * tiles add a hash to the next level, so no other tile is rewritten. Throws RangeError when an edge tile has the wrong width.
+ * Returns the tiles that change when leaf hashes are appended to a tree of `size`, each once with its final content. Only full tiles add a
+ * hash to the next level, so other tiles are not rewritten. Throws RangeError if an edge tile has the wrong width.
  */
 export const computeTilesAfterAppend = (
   hash: HashFunction,

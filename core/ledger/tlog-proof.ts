@@ -1,4 +1,4 @@
-// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the signed checkpoint as one text that can be verified offline.
+// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the signed checkpoint, as one text that can be verified offline.
 import { toBase64, fromBase64, areBytesEqual } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import {
@@ -20,7 +20,7 @@ export interface TlogProof {
   readonly hashes: readonly Uint8Array[];
   /** The signed checkpoint, verbatim. */
   readonly checkpoint: string;
-  /** Unauthenticated data from the proof's creator. */
+  /** Unauthenticated data from the creator of the proof. */
   readonly extra?: Uint8Array;
 }
 
@@ -36,7 +36,7 @@ export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof)
 
 const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes in 43 characters, the last of which holds four bits
 
-/** Like `formatTlogProof`, for hashes that are already base64. Returns null when the index or a hash is malformed. */
+/** Like `formatTlogProof`, for hashes that are already base64. Returns null if the index or a hash is malformed. */
 export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
   parseCount(index) === null || !hashes.every((hash) => hashLinePattern.test(hash))
     ? null
@@ -61,7 +61,7 @@ export const parseTlogProof = (text: string): TlogProof | null => {
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
-/** Returns null when the proof leads from the leaf hash to the root of the checkpoint. */
+/** Returns null if the proof leads from the leaf hash to the root of the checkpoint. */
 export const findInclusionFault = (
   crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },

@@ -1,4 +1,4 @@
-// c2sp.org/tlog-witness: the request by which a log asks a witness to cosign a checkpoint, and the witness's response.
+// c2sp.org/tlog-witness: the request that a log sends to ask a witness to cosign a checkpoint, and the witness's response.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength } from "./merkle.ts";
@@ -18,7 +18,7 @@ const maxProofLines = 63;
 export const formatAddCheckpointRequest = ({ oldSize, proof, checkpoint }: AddCheckpointRequest): string =>
   `${[`old ${oldSize}`, ...proof.map(toBase64)].join("\n")}\n\n${checkpoint}`;
 
-/** Returns null when the header is malformed. The checkpoint after the empty line is not checked. */
+/** Returns null if the header is malformed. The checkpoint after the empty line is not checked. */
 export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | null => {
   const blank = text.indexOf("\n\n");
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");
@@ -30,7 +30,10 @@ export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | 
 
 export const sizeMediaType = "text/x.tlog.size";
 
-/** Parses the response of a witness that has cosigned another size than `oldSize`: its own size. Returns null when malformed. */
+/**
+ * Parses the response of a witness that has cosigned a size other than `oldSize`. Returns the size from the response, or null if it is
+ * malformed.
+ */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>
   mediaType === sizeMediaType && body.endsWith("\n") ? parseCount(body.slice(0, -1)) : null;
 
@@ -44,7 +47,7 @@ export interface Cosignature {
 
 export type CosignatureVerdict = Verdict<{ cosignatures: readonly Cosignature[] }, "answer_malformed" | NoteFault>;
 
-/** Verifies the cosignatures of `note` in a witness's response. Lines by keys that are not pinned are ignored. */
+/** Verifies the cosignatures of `note` in a witness's response. Ignores lines by keys that are not pinned. */
 export const verifyCosignatures = async (
   crypto: NoteCrypto,
   note: string,

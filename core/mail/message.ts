@@ -3,7 +3,7 @@
 import { isEmailAddress } from "../email-address.ts";
 
 export interface OutgoingMail {
-  /** UUID, equal for every attempt, so that a provider can deduplicate. */
+  /** UUID, the same for every attempt, so that a provider can deduplicate. */
   readonly id: string;
   readonly to: string;
   readonly from: string;
@@ -36,7 +36,7 @@ export const escapeHtml = (text: string): string =>
 
 const renderTextLine = (line: MailLine): string => (typeof line === "string" ? line : "code" in line ? line.code : line.link);
 
-// No colors: mail programs handle dark mode themselves, and a hex color is six digits like a code.
+// No colors: email programs handle dark mode themselves, and a hex color has six digits like a code.
 const renderHtmlLine = (line: MailLine): string => {
   if (typeof line === "string") return `<p>${escapeHtml(line)}</p>`;
   if ("code" in line) return `<p style="font-size:2em;letter-spacing:.2em"><strong>${escapeHtml(line.code)}</strong></p>`;
@@ -64,8 +64,8 @@ export const composeMail = (
 const maxNameLength = 100;
 
 /**
- * Makes text chosen by a user safe inside a sentence: one line of at most 100 characters, with nothing that a mail program
- * would turn into a link (`evil.example` becomes `evil. example`).
+ * Makes text that a user chose safe inside a sentence: one line of at most 100 characters, without anything that an email program would
+ * turn into a link (`evil.example` becomes `evil. example`).
  */
 export const toPlainName = (name: string): string =>
   name

@@ -1,5 +1,5 @@
-// The email templates: the data each one needs and how long it may be sent. To add one, declare it in `MailData` and `mailLifetimeMs` and
-// write its text in every file of i18n/. Text that a business or a person chose never appears in a subject.
+// The email templates: the data that each one needs and how long sending is retried. To add one, declare it in `MailData` and
+// `mailLifetimeMs` and write its text in every file in i18n/. Text that a business or a person chose never appears in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
 import type { MailLine } from "./message.ts";
@@ -21,7 +21,7 @@ interface RevokedShareMailData {
   readonly ceaseBy: Instant;
 }
 
-/** The data of each template. The outbox stores it encrypted until the mail is sent. */
+/** The data for each template. The outbox stores it encrypted until the email is sent. */
 export interface MailData {
   /** To the person who requested a sign-in code. */
   readonly login_code: { readonly code: string };
@@ -55,9 +55,9 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
-  /** To the owners of a business. Holds no data about the person. */
+  /** To the owners of a business. Does not contain data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
-  /** To the owners of a business, after a withdrawal from single recipients. */
+  /** To the owners of a business, after a withdrawal from individual recipients. */
   readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
   /** To the person, when a share is granted. */
   readonly share_receipt: ShareMailData & {
@@ -74,11 +74,11 @@ export interface MailData {
   };
   readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
   readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
-  /** To the owners of a business. Holds no data about the person. */
+  /** To the owners of a business. Does not contain data about the person. */
   readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
   /** To the person whose agent changed something, at most once an hour per token. */
   readonly agent_changed: { readonly tokenId: string; readonly at: Instant; readonly appUrl: string };
-  /** The last mail to a person whose account was deleted. */
+  /** The last email to a person whose account was deleted. */
   readonly account_deleted: { readonly at: Instant };
   readonly removal_completed: {
     readonly completedCount: number;
@@ -89,7 +89,7 @@ export interface MailData {
   /** To the person who connected a program. */
   readonly agent_connected: {
     readonly clientName: string;
-    /** The host that vouches for the program; null when none does. */
+    /** The host that vouches for the program; null if there is none. */
     readonly clientHost: string | null;
     readonly redirectHost: string;
     readonly at: Instant;

@@ -1,11 +1,11 @@
-// Finds a site's privacy policy and terms among the links of a page. A link that declares itself (rel, RFC 6903) ranks first, then its
-// text, then its path. Without links, common paths are tried.
+// Finds a site's privacy policy and terms among the links on a page. A link that declares itself (rel, RFC 6903) ranks first, then its
+// text, then its path. If there are no links, common paths are tried.
 import type { PolicyKind } from "./snapshot.ts";
 
 export interface PageLink {
   /** Absolute, without fragment, with the host as written in the page. */
   readonly url: string;
-  /** Lower-case tokens of the rel attribute. */
+  /** Lowercase tokens of the rel attribute. */
   readonly rel: readonly string[];
   readonly text: string;
 }
@@ -107,8 +107,8 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * Returns up to three URLs that may hold the policy, best first, without duplicates. Among equal ranks the shorter text wins
- * ("Privacy Policy" before "How to write a privacy policy"), then the earlier link. Only hosts accepted by `isWithin` count.
+ * Returns up to three URLs that may hold the policy, best first, without duplicates. Among equal ranks the shorter text wins ("Privacy
+ * Policy" before "How to write a privacy policy"), then the earlier link. Only hosts that `isWithin` accepts count.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,

@@ -1,4 +1,4 @@
-// The text of a removal affidavit: which data brokers were asked in a person's name, and the results. The file is rendered elsewhere.
+// The text of a removal affidavit: which data brokers were contacted on a person's behalf, and the results. The file is rendered elsewhere.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { removalTargets, type Removal } from "./removal.ts";

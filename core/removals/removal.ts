@@ -1,4 +1,4 @@
-// A removal request: a person authorizes us to ask data brokers to delete their data. The brokers are a fixed list, so a request cannot
+// A removal request: a person authorizes us to ask data brokers to delete their data. The list of brokers is fixed, so a request cannot
 // direct our messages elsewhere.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
@@ -33,7 +33,7 @@ export interface RemovalTarget {
   readonly completedAt: Instant | null;
 }
 
-/** The hash of the affidavit file, also in the person's audit chain, and the issuer's signature on it. */
+/** The hash of the affidavit file, which is also in the person's audit chain, and the issuer's signature on it. */
 export interface AffidavitProof {
   readonly sha256: string;
   readonly signature: string;
@@ -48,7 +48,7 @@ export interface Removal {
   readonly notes: string | null;
   readonly requestedAt: Instant;
   readonly completedAt: Instant | null;
-  /** When the removals are checked again. */
+  /** When the removals will be checked again. */
   readonly recheckAt: Instant | null;
   readonly affidavit: AffidavitProof | null;
 }
@@ -70,8 +70,8 @@ export interface RemovalUpdate {
 }
 
 /**
- * Applies status updates by an operator. The removal is final when all its targets are; final statuses never change. Refuses
- * unknown targets and a final removal.
+ * Applies status updates by an operator. The removal is final once all its targets are; final statuses never change. Refuses unknown
+ * targets and a removal that is already final.
  */
 export const applyRemovalProgress = (
   removal: Removal,

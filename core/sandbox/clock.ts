@@ -1,4 +1,4 @@
-// The sandbox clock. It only moves forward, so events keep their order, and at most as far as the longest share lasts.
+// The sandbox clock. It only moves forward, so that events keep their order, and at most as far as the longest share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 
@@ -7,7 +7,7 @@ const maxClockOffsetMs = 1_096 * dayMs;
 
 export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Instant };
 
-/** Returns the new offset from real time in milliseconds. Refuses a move back and an offset of more than 1,096 days. */
+/** Returns the new offset from real time in milliseconds. Refuses moving the clock back, and an offset of more than 1,096 days. */
 export const decideClockMove = (offsetMs: number, move: ClockMove, now: Instant): Result<number, "invalid_request"> => {
   const next = "to" in move ? move.to - now : offsetMs + move.advanceSeconds * secondMs;
   if (next < offsetMs)

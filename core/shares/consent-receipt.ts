@@ -1,5 +1,5 @@
-// A share as a machine-readable consent receipt (ISO/IEC TS 27560:2023, JSON-LD), like that of a certificate in
-// core/certificates/consent-receipt.ts. It is the person's copy of their agreement and holds no field values.
+// A share as a machine-readable consent receipt (ISO/IEC TS 27560:2023, JSON-LD), like the receipt for a certificate in
+// core/certificates/consent-receipt.ts. It is the person's copy of their agreement and does not hold field values.
 import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import { toAnchorView } from "../certificates/public-json.ts";

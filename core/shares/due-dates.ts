@@ -1,10 +1,10 @@
-// When a share needs processing next: warnings seven days and one day before it expires, and the expiry. Warnings before the grant are
-// skipped, so a share of five days has one warning.
+// When a share next needs processing: warnings seven days and one day before it expires, and the expiry. Warnings that would come before
+// the grant are skipped, so a five-day share has only one warning.
 import { dayMs, type Instant } from "../time.ts";
 
 const warningLeadTimesMs = [7 * dayMs, dayMs] as const;
 
-/** The first due date after `after`; the expiry when no warning is left. */
+/** The first due date after `after`; the expiry if no warnings are left. */
 export const computeNextDueAt = (share: { readonly createdAt: Instant; readonly expiresAt: Instant }, after: Instant): Instant =>
   warningLeadTimesMs.map((leadTime) => share.expiresAt - leadTime).find((warningAt) => warningAt > Math.max(share.createdAt, after)) ??
   share.expiresAt;

@@ -1,5 +1,5 @@
-// The ten contact fields that a person can share, their groups and the validation of their values (SPEC Consumer contact fields). The order
-// of `contactKeys` is the order in responses and of the bits of a stored scope.
+// The ten contact fields that a person can share, their groups, and how their values are validated (SPEC Consumer contact fields). The
+// order of `contactKeys` is the order in responses and of the bits in a stored scope.
 import { validateFieldKind } from "../certificates/field-kinds.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, trimWhiteSpace } from "../text.ts";
@@ -63,7 +63,7 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
 /** A person's values, each with the time it was set. Keys without a value are absent. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
-/** One entry for each key of a scope; null when the person has no value. */
+/** One entry for each key in a scope; null if the person does not have a value. */
 export type ScopedValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
 export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
@@ -71,7 +71,7 @@ export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGrou
   return scope.filter((key) => members.includes(key));
 };
 
-/** The values of a group as one line; null when there are none. */
+/** The values of a group as one line; null if there are none. */
 export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactKey[], group: FieldGroup): string | null => {
   const values = filterKeysInGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
@@ -81,10 +81,10 @@ export const getScopedValues = (fields: ContactFields, scope: readonly ContactKe
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
 const maxValueLength = 200;
-/** The country of a phone number without a prefix when the person has not given a country. */
+/** The country assumed for a phone number without a prefix if the person has not given a country. */
 export const defaultCountry = "US";
 
-/** Returns the value to store; null clears the field. Refuses with the key and the violated rule. */
+/** Returns the value to store; null clears the field. Refuses with the key and the broken rule. */
 const parseFieldValue = (
   key: ContactKey,
   raw: string | null,
@@ -108,7 +108,9 @@ export interface FieldsUpdate {
   readonly changedKeys: readonly ContactKey[];
 }
 
-/** Applies a partial change. An equal value, after trimming, counts as unchanged. One invalid value refuses the whole change. */
+/**
+ * Applies a partial change. A value that is equal after trimming counts as unchanged. If one value is invalid, the whole change is refused.
+ */
 export const applyFieldChanges = (
   current: ContactFields,
   change: ReadonlyMap<ContactKey, string | null>,

@@ -1,11 +1,11 @@
 // The fingerprint of a share: SHA-256 over the canonical JSON of exactly these members. The key set differs from those of certificates,
-// statements and audit entries, so no text can pass for one of another kind.
+// statements and audit entries, so text of one kind cannot pass for another.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
 
 export interface ShareFingerprintInput {
-  /** Name as shown at the grant. */
+  /** Name as shown when the share was granted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
   readonly expiresAt: Instant;

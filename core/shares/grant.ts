@@ -1,4 +1,4 @@
-// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). Pure functions: ids,
+// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). Pure functions: IDs,
 // salts and the clock are arguments.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
@@ -19,12 +19,12 @@ import { getOriginDomain, type Share } from "./share.ts";
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** When true, redemptions without an Origin header are refused, also from servers. */
+  /** If true, redemptions without an Origin header are refused, including those from servers. */
   readonly requireOrigin: boolean;
   /** URLs that the person may be redirected to without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** For programs that render a request themselves; our pages do not show it. */
+  /** For programs that render a request themselves. Our pages do not show it. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
@@ -34,7 +34,7 @@ export interface GrantingClient {
   readonly activeTestShares: number;
 }
 
-/** Maximum of active sandbox shares per business. Anyone can create them, so they need a limit. */
+/** Maximum number of active sandbox shares per business. Anyone can create them, so they need a limit. */
 export const maxTestShares = 10_000;
 
 /** The origin of a request (scheme, host and port) and the verified domain that covers it. */
@@ -44,7 +44,7 @@ export interface VerifiedRequestOrigin {
   readonly domainId: string | null;
 }
 
-/** Refuses with `origin_mismatch` when the origin is malformed or no verified domain of the business covers it. */
+/** Refuses with `origin_mismatch` if the origin is malformed or is not covered by a verified domain of the business. */
 export const verifyRequestOrigin = (
   { domains, environment }: Pick<GrantingClient, "domains" | "environment">,
   origin: string,
@@ -62,7 +62,7 @@ export const maxDurationDays = 730;
 
 export interface ShareTerms {
   readonly purpose: string;
-  /** Empty when the business sent none. */
+  /** Empty if the business did not send any. */
   readonly disclosureText: string;
 }
 
@@ -100,7 +100,7 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** The acts of a test person are attributed to the client. */
+/** Actions of a test person are attributed to the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
 /** Hides the person's identity in the audit chain of the business. */
@@ -188,7 +188,7 @@ const prepareShare = (
   return { share, disclosureText, canonical, subjectHash, rootSalt, fields, domainEvent };
 };
 
-/** True when a field in scope has no value and is not in `missingOk`. */
+/** True if a field in the scope has no value and is not in `missingOk`. */
 const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean =>
   scope.some((key) => fields[key] === undefined && !missingOk.includes(key));
 
@@ -213,7 +213,7 @@ export const checkGrantAllowed = (
   return writable.ok ? verifyRequestOrigin(client, origin, allowsLocalHttp) : writable;
 };
 
-/** Grants a share. Refuses when a field in scope has no value and is not in `missingOk`. */
+/** Grants a share. Refuses if a field in the scope has no value and is not in `missingOk`. */
 export const decideGrant = (
   input: ShareInput & {
     readonly bound: VerifiedRequestOrigin;
@@ -227,7 +227,10 @@ export const decideGrant = (
   return ok({ ...prepared, verifiedOrigin: bound });
 };
 
-/** Replaces an active share. Fields of the old scope may have no value anymore; added fields need one. Refuses an inactive share. */
+/**
+ * Replaces an active share. Fields in the old scope may have lost their value, but added fields need one. Refuses if the share is not
+ * active.
+ */
 export const decideRenewal = (
   input: ShareInput & {
     readonly old: Share;

@@ -1,4 +1,4 @@
-// The sandbox's test persons: constant values, without account or audit chain (SPEC POST /share/sandbox-consent).
+// The sandbox's test persons: constant values, without an account or audit chain (SPEC POST /share/sandbox-consent).
 import type { ContactFields, ContactKey } from "./fields.ts";
 
 export const personaNames = ["default", "minimal"] as const;

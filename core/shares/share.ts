@@ -11,7 +11,7 @@ export interface Share {
   readonly id: ShareId;
   readonly status: ShareStatus;
   readonly fingerprint: string;
-  /** Name as shown to the person at the grant. */
+  /** Name as shown to the person when the share was granted. */
   readonly business: { readonly id: BusinessId; readonly name: string };
   readonly clientId: ClientId;
   readonly environment: Environment;
@@ -31,7 +31,7 @@ export interface Share {
   readonly supersededBy: ShareId | null;
   /** How far the sandbox clock is ahead of real time; 0 for a live share. */
   readonly clockOffsetMs: number;
-  /** When the business last redeemed, read or was notified of values; null if never. Shown only to the person. */
+  /** When the business last redeemed, read or was notified of values; null if it never has. Shown only to the person. */
   readonly lastDeliveredAt?: Instant | null;
 }
 

@@ -1,4 +1,4 @@
-// Types of webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are in the routes.
+// Types for webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are in the routes.
 import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
@@ -45,17 +45,17 @@ export interface EndpointHealth {
   readonly failingSince: Instant | null;
   /** When the last attempt ended, successful or not. */
   readonly lastDeliveryAt: Instant | null;
-  /** Null before the first attempt and when the last one got no response. */
+  /** Null before the first attempt, and if the last one did not get a response. */
   readonly lastResponseStatus: number | null;
   /** Pending and retrying deliveries. */
   readonly backlog: number;
   /** Time of the oldest event in the backlog. */
   readonly oldestPendingAt: Instant | null;
-  /** Deliveries in the backlog that were requeued by a recovery. */
+  /** Deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
 }
 
-/** What a delivery queue needs to send to its endpoint. */
+/** The data that a delivery queue needs to send to its endpoint. */
 export interface EndpointSettings {
   readonly endpointId: string;
   readonly businessId: string;
@@ -139,8 +139,8 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-// A delivery id starts with five characters of its endpoint id (25 of 120 random bits). They identify the endpoint, among the twenty of a
-// business, whose Durable Object holds the delivery.
+// A delivery ID starts with five characters of its endpoint ID (25 of 120 random bits). They identify, among the business's twenty
+// endpoints, the one whose Durable Object holds the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);

@@ -1,5 +1,5 @@
-// The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so businesses can plan maintenance around them;
-// five concurrent deliveries per endpoint limit the bursts that jitter would spread.
+// The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so that businesses can plan maintenance around
+// them. The limit of five concurrent deliveries per endpoint contains the bursts that jitter would spread.
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
@@ -12,7 +12,9 @@ export const maxConcurrentDeliveries = 5;
 /** Delays after attempts 1 to 4. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
-/** An attempt lost with our process does not count as a failure, but a delivery that crashes the process repeatedly is abandoned. */
+/**
+ * An attempt lost because our process died does not count as a failure, but a delivery that crashes the process repeatedly is abandoned.
+ */
 export const maxForgivenInterruptions = 3;
 /** Failures on our side before sending are retried after this delay. After `maxDeferrals` they count as failed attempts. */
 export const deferralDelayMs = 5 * secondMs;
@@ -20,7 +22,7 @@ export const maxDeferrals = 20;
 
 /** Recovered deliveries go out at most ten a second, so a receiver that has just recovered is not overloaded. */
 export const recoverySpacingMs = 110;
-/** Maximum lateness of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second has more than ten. */
+/** Maximum delay of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second has more than ten. */
 export const maxRecoveryLatenessMs = 100;
 /** Maximum per recovery, about 18 minutes of sending. */
 export const maxRecoveredDeliveries = 10_000;
@@ -28,7 +30,7 @@ export const maxRecoveredDeliveries = 10_000;
 /** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-/** The time of the next attempt after attempt number `attempt` failed at `at`; null when it was the last. */
+/** The time of the next attempt after attempt number `attempt` failed at `at`; null if it was the last. */
 export const computeNextAttemptAt = (attempt: number, at: Instant): Instant | null => {
   const delayMs = retryDelaysMs[attempt - 1];
   return attempt >= maxDeliveryAttempts || delayMs === undefined ? null : at + delayMs;

@@ -1,4 +1,4 @@
-// Signs deliveries in two formats over the exact bytes of the body: ours, keyed by the whole secret as text, and that of the Standard
+// Signs deliveries in two formats over the exact bytes of the body: ours, keyed by the whole secret as text, and the format of the Standard
 // Webhooks libraries, keyed by the 32 bytes that the secret encodes.
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
@@ -34,7 +34,7 @@ export interface DeliveryToSign {
   readonly now: Instant;
 }
 
-/** All headers of a delivery. They contain no external input. */
+/** All headers of a delivery. They do not contain external input. */
 export const buildDeliveryHeaders = ({
   event,
   deliveryId,

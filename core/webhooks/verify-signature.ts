@@ -1,5 +1,5 @@
-// For receivers: verifies that a delivery was signed with the endpoint's secret and is recent. Published as dist/verify-signature.mjs
-// without dependencies, so it runs in every JavaScript runtime.
+// For receivers: verifies that a delivery was signed with the endpoint's secret and is recent. Published without dependencies as
+// dist/verify-signature.mjs, so it runs in every JavaScript runtime.
 import { concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 
@@ -15,9 +15,9 @@ const isSameSignature = (a: string, b: string): boolean => {
 };
 
 /**
- * True when `signatureHeader` (the value of `Svc-Signature`) is valid for the body and secret, and its time is within 300 seconds
- * of `nowSeconds`. Pass the raw body, before parsing. During a rotation the header has two signatures, and one valid signature
- * is enough. Unknown schemes (`v0=`, `v2=`) are ignored. Never throws.
+ * True if `signatureHeader` (the value of `Svc-Signature`) is valid for the body and secret, and its time is within 300 seconds of
+ * `nowSeconds`. Pass the raw body, before parsing. During a rotation the header has two signatures, and one valid signature is enough.
+ * Unknown schemes (`v0=`, `v2=`) are ignored. Never throws.
  */
 export const verifySignature = (
   rawBody: string | Uint8Array,

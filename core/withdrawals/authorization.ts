@@ -1,4 +1,4 @@
-// Decides whether a code or a link authorizes a withdrawal. Email address and code are checked together and refused the same way, so an
+// Decides whether a code or a link authorizes a withdrawal. Email address and code are checked together and refused in the same way, so an
 // attacker cannot learn whether an address is on a certificate.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isEqualConstantTime } from "../hash.ts";
@@ -7,7 +7,7 @@ import { dayMs } from "../time.ts";
 import type { WithdrawalScope } from "./withdrawal.ts";
 
 export const authorizeByCode = (attempt: {
-  /** Blind index of the email address on the certificate; null when it has none. */
+  /** Blind index of the email address on the certificate; null if it does not have one. */
   readonly addressOnCertificate: string | null;
   readonly addressGiven: string;
   /** True when the code is valid and this attempt was counted. */
@@ -20,7 +20,7 @@ export const authorizeByCode = (attempt: {
 };
 
 /**
- * Accepts the token of `manage_url`, which only covers its certificate, or of a link that was emailed with a code. Returns the
+ * Accepts the token of `manage_url`, which covers only its certificate, or the token of a link that was emailed with a code. Returns the
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {
@@ -36,7 +36,7 @@ export const authorizeByToken = (attempt: {
   const isManageLink = isEqualConstantTime(attempt.expectedHash, attempt.givenHash) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
-  // Anyone can submit a form in a person's name and receives its manage link, so the link must not reach other certificates.
+  // Anyone who submits a form in a person's name receives its manage link, so the link must not reach other certificates.
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",
@@ -46,8 +46,8 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * Lifetime of the link in a code email. With 256 random bits it needs no attempt limit, and a day is the window of the daily code
- * limit: an attacker who uses up a person's codes has sent them links that work all that day.
+ * Lifetime of the link in a code email. With 256 random bits it does not need an attempt limit. A day is the period of the daily code
+ * limit: if an attacker uses up a person's codes, the emailed links still work all that day.
  */
 export const linkLifetimeMs = dayMs;
 

@@ -1,11 +1,12 @@
-// The business acknowledges that contact has ceased: once per certificate, or once per recipient that was withdrawn individually.
+// The business acknowledges that contact has ceased: once per certificate, or once per recipient that the person withdrew from
+// individually.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
 import { toIso, type Instant } from "../time.ts";
 import type { WithdrawnEntity } from "./entity-withdrawal.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
 
-/** Details by the business. Stored encrypted, because they can name people. */
+/** Details given by the business. Stored encrypted, because they can name people. */
 export interface CeaseDetails {
   readonly note: string | null;
   readonly acknowledgedBy: string | null;
@@ -36,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Acknowledges single recipients with an audit entry only. The ledger anchors the audit log, so no statement is needed, and the
- * business needs no event about its own request.
+ * Acknowledges individual recipients with an audit entry only. The ledger anchors the audit log, so a separate statement is not needed, and
+ * the business does not need an event about its own request.
  */
 export const acknowledgeEntityCease = (
   /** `ceased`: the recipients that are acknowledged now. */

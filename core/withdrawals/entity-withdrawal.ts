@@ -1,4 +1,4 @@
-// A withdrawal from single recipients. The certificate stays active for the others; a withdrawal from the last one withdraws the whole
+// A withdrawal from individual recipients. The certificate stays active for the others. Withdrawing from the last one withdraws the whole
 // certificate (withdrawal.ts).
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
@@ -9,7 +9,7 @@ import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
-/** A recipient that the person has withdrawn from. The certificate can be active, or revoked later. */
+/** A recipient that the person has withdrawn from. The certificate can be active, or it can have been revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
   /** Number of the withdrawal that named it. */
@@ -27,7 +27,7 @@ interface NamedRecipients {
   readonly answered: { readonly accepted: readonly string[] } | null;
 }
 
-/** The recipients of the consent: the accepted ones when each had its own choice, otherwise all. */
+/** The recipients of the consent: if each had its own choice, those that were accepted; otherwise all. */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
 /** The recipients that may still contact the person. */

@@ -1,14 +1,14 @@
-// The signed receipt of a withdrawal that the person keeps: canonical JSON, verifiable offline with the issuer's key. The ledger's
+// The signed receipt for a withdrawal, which the person keeps: canonical JSON, verifiable offline with the issuer's key. The ledger's
 // statement of the withdrawal can be derived from it.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, toIsoOrNull } from "../time.ts";
 import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
 export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
-/** For a withdrawal from single recipients, which are listed in `entities`. */
+/** For a withdrawal from individual recipients, which are listed in `entities`. */
 export const entityReceiptFormat = "svc-withdrawal-receipt-v2" as const;
 
-/** The text members. `received_at` is not among them: it is null when the person withdrew directly. */
+/** The text members. `received_at` is not among them, because it is null if the person withdrew directly. */
 export const receiptTextMembers = [
   "cease_by",
   "cert_id",
@@ -33,7 +33,7 @@ const buildWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal
   withdrawn_at: toIso(withdrawal.withdrawnAt),
 });
 
-/** The exact text that is signed for a withdrawal from single recipients. */
+/** The exact text that is signed for a withdrawal from individual recipients. */
 export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdrawal: EntityWithdrawal): string =>
   toCanonicalJson({
     ...buildWithdrawalReceipt(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate" }),

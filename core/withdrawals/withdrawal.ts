@@ -1,5 +1,5 @@
-// The decision to withdraw a certificate: it returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts decides before
-// whether the person may withdraw. The status of the business account never prevents a withdrawal.
+// The decision to withdraw a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts has already
+// decided whether the person may withdraw. The status of the business account never prevents a withdrawal.
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
@@ -11,15 +11,15 @@ import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
-/** Withdrawals from single recipients are in entity-withdrawal.ts. */
+/** Withdrawals from individual recipients are in entity-withdrawal.ts. */
 export type WithdrawalScope = "certificate" | "business";
 
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
 export type RecordedChannel = (typeof recordedChannels)[number];
 
 /**
- * What a withdrawal needs of a certificate. Not derived from `PublishedCertificate`, which contains withdrawals: that would be an import
- * cycle.
+ * The parts of a certificate that a withdrawal needs. Not derived from `PublishedCertificate`, which contains withdrawals, because that
+ * would be an import cycle.
  */
 export interface WithdrawableCertificate {
   readonly id: CertId;
@@ -53,7 +53,7 @@ export interface Withdrawal {
 
 /** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement, however many recipients it names. */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
-  /** 1, 2, 3 … on its certificate. */
+  /** 1, 2, 3 … for each certificate. */
   readonly number: number;
   /** Sorted, as on the certificate. */
   readonly entities: readonly string[];
@@ -82,15 +82,15 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
   actor: { kind: "api_key", id: keyId },
 });
 
-/** The address that finds the person's other certificates for a withdrawal with the scope `business`. */
+/** The email address or phone number that finds the person's other certificates for a withdrawal with the scope `business`. */
 export interface WithdrawalAddress {
   readonly kind: "email" | "phone";
-  /** Blind index of the address. */
+  /** Blind index of the email address or phone number. */
   readonly index: string;
 }
 
 /**
- * Selects the email address, which an email code proves, or the phone number when the certificate has no email address. A phone
+ * Selects the email address, which an email code verifies, or the phone number if the certificate does not have an email address. A phone
  * number then also matches certificates that have an email address, because a STOP on that number covers them.
  */
 export const selectWithdrawalAddress = (indexes: {

@@ -1,22 +1,22 @@
-// Reads the audit outboxes of the shards into the log, one shard after the other.
+// Reads the audit outboxes of the shards into the log, one shard at a time.
 import type { ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, listUndrainedRows } from "../../storage/outboxes/audit.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const rowsPerPage = 500;
-const pagesPerRun = 20; // 10,000 rows per shard and run: some seconds, far within the 15 minutes an alarm may take
+const pagesPerRun = 20; // 10,000 rows per shard and run: a few seconds, well within the 15 minutes an alarm may take
 
 export interface DrainResult {
   readonly appended: number;
-  /** True when rows are left that the next run can take. */
+  /** True when rows remain that the next run can process. */
   readonly hasMore: boolean;
 }
 
 export interface DrainOutcome {
   /** Null when the log is frozen. */
   readonly result: DrainResult | null;
-  /** The first failure of a shard; the other shards were drained. */
+  /** The first failure of a shard. The other shards were drained. */
   readonly fault: Error | null;
 }
 
@@ -30,7 +30,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends, then marks. A crash between the two only means that the rows are read again and recognized. Null when the log is frozen. */
+/** Appends, then marks. After a crash between the two, the rows are read again and recognized. Null when the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let marked = 0;
@@ -51,11 +51,11 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
     after = last.ord;
     await scheduler.wait(0); // lets other objects run: in a local runtime they all share one thread
   }
-  // After a run that marked nothing, another run would only meet the same malformed rows.
+  // If a run did not mark any rows, another run would only find the same malformed rows.
   return { appended, hasMore: marked > 0 };
 };
 
-/** Drains every shard. One that fails delays no other. */
+/** Drains every shard. A shard that fails does not delay the others. */
 export const drainShards = async (shards: Iterable<readonly [ShardId, Database]>, ports: DrainPorts): Promise<DrainOutcome> => {
   let appended = 0;
   let hasMore = false;

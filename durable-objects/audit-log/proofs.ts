@@ -1,4 +1,4 @@
-// Proofs of chain entries against signed checkpoints.
+// Proves chain entries against signed checkpoints.
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
 import { isSignedByAll, type LogKeys } from "../transparency-log/signing.ts";
 import {
@@ -34,7 +34,7 @@ export interface TrailProof extends ChainState {
 export interface ProofPorts {
   readonly storage: DurableObjectStorage;
   readonly openKeys: () => Promise<LogKeys>;
-  /** The newest signed checkpoint, of at least `covers` entries. Null when the log is frozen. */
+  /** The newest signed checkpoint that covers at least `covers` entries. Null when the log is frozen. */
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
@@ -68,7 +68,7 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
   return entries.map(({ seq, log_index }) => ({ seq, tlog_proof: buildTlogProof(sql, log_index, checkpoint) }));
 };
 
-/** The first checkpoint of at least `size` entries, or the newest if an earlier key signed that one. */
+/** The first checkpoint that covers at least `size` entries, or the newest one if an earlier key signed that first one. */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,
   size: number,
@@ -85,7 +85,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, outboxIds: re
   const entries = tables.listEntriesByOutboxIds(sql, chain, outboxIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // Before signing, so that one checkpoint covers both the entries and the record.
+  // Done before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

@@ -1,4 +1,4 @@
-// Tables of an audit log in addition to those of every transparency log: chains, their entries and the tree of chain heads. Call
+// The tables that an audit log has in addition to those of every transparency log: chains, their entries and the tree of chain heads. Call
 // functions that write inside a transaction.
 import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
@@ -42,7 +42,7 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-/** Includes the chain: an event that concerns two principals is one outbox id in two chains. */
+/** Includes the chain, because an event that concerns two principals has one outbox ID in two chains. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
@@ -128,13 +128,13 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** Rows that were in their chains already because their outbox was read twice. */
+  /** Rows that were already in their chains because their outbox was read twice. */
   readonly known: number;
-  /** Ids of rows that no chain can take. They come from a bug and do not stop other rows. */
+  /** IDs of rows that cannot join any chain. They come from a bug and do not stop other rows. */
   readonly malformed: readonly string[];
 }
 
-/** Appends each row to its chain, at most once ever. Chains, entries, log and heads change together, so call it inside a transaction. */
+/** Appends each row to its chain, at most once. Chains, entries, log and heads change together, so call it inside a transaction. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Instant): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
@@ -205,8 +205,8 @@ const findNewestRecord = (sql: SqlStorage): RecordRow | null =>
   sql.exec<RecordRow>("SELECT log_index, record, root, size FROM heads_record ORDER BY log_index DESC LIMIT 1").toArray()[0] ?? null;
 
 /**
- * Appends a record of the root over all heads and starts the next epoch, unless nothing was appended since the last record. Returns the
- * newest record.
+ * Appends a record of the root over all heads and starts the next epoch, unless nothing has been appended since the last record. Returns
+ * the newest record.
  */
 const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | null => {
   const last = findNewestRecord(sql);
@@ -223,8 +223,8 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
 };
 
 /**
- * Records the heads now if no record covers the chain yet, so that its first entries can be proven complete before the interval ends.
- * Does nothing for a chain that was ever recorded, so it adds at most one record per chain.
+ * Records the heads now if no record covers the chain yet, so that its first entries can be proven complete before the interval ends. Does
+ * nothing if the chain was ever recorded, so it adds at most one record per chain.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
@@ -234,7 +234,7 @@ export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instan
 /** What an interval of 15 minutes committed to; fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
-  /** Size of the log including the record; a checkpoint of the interval covers at least this. */
+  /** Size of the log including the record. A checkpoint for the interval covers at least this size. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
@@ -242,7 +242,7 @@ export interface ClosedInterval {
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval once; later calls return what the first one committed to. */
+/** Closes the interval once. Later calls return what the first one committed to. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at, now);
@@ -264,12 +264,12 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
   return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
 };
 
-/** Saves the size of the interval's checkpoint; the first one stays. */
+/** Saves the size of the interval's checkpoint. The first one stays. */
 export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** An entry as hashed and published, with its index in the log and the shard that has its payload. */
+/** An entry as hashed and published, with its index in the log and the shard that holds its payload. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly outbox_id: string;
@@ -278,7 +278,7 @@ export interface StoredEntry extends HashedEntry {
 
 export interface ChainState {
   readonly chainIndex: number;
-  /** The chain's newest entry. */
+  /** The newest entry of the chain. */
   readonly head: { readonly seq: string; readonly hash: string };
 }
 
@@ -306,12 +306,15 @@ const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row 
   log_index: String(log_index),
 });
 
-/** How many entries a page of some entities scans. All tenants share the log, and such entries can be rare in a long chain. */
+/**
+ * How many entries are scanned for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in a
+ * long chain.
+ */
 export const maxEntriesScanned = 2_000;
 
 /**
- * A page of a chain, newest first, with stored values as they are: the reader verifies them. With `about`, only entries of these
- * entities; the page can then be short or empty although older entries follow. Null for a chain without entries in a log of `belowSize`.
+ * A page of a chain, newest first, with stored values unchanged; the reader verifies them. With `about`, only entries about these entities;
+ * the page can then be short or empty although older entries follow. Null for a chain without entries in a log of `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -355,7 +358,7 @@ export const findChainPage = (
   };
 };
 
-/** The entries made from these outbox rows, oldest first; rows that are not in the chain are left out. */
+/** The entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain. */
 export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
   outboxIds
     .flatMap((id) =>
@@ -366,7 +369,7 @@ export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Index in the tree of heads and newest entry of a chain; null for a chain without entries. */
+/** A chain's index in the tree of heads and its newest entry; null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
@@ -382,7 +385,7 @@ export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): 
     )
     .toArray()[0]?.log_index ?? null;
 
-/** Log indices of the entries with these seqs, ordered by seq; missing entries are left out. */
+/** Log indices of the entries with these seqs, ordered by seq. Leaves out missing entries. */
 export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
   sql
     .exec<{ seq: number; log_index: number }>(
@@ -393,10 +396,13 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
     )
     .toArray();
 
-/** Log index of the newest heads record; null before the first. */
+/** Log index of the newest heads record; null before the first one. */
 export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
-/** Proves that a chain is complete at the newest record. Null when the record does not cover the chain yet, or the checkpoint the record. */
+/**
+ * Proves that a chain is complete at the newest record. Null when the record does not cover the chain yet, or the checkpoint does not cover
+ * the record.
+ */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
   const record = findNewestRecord(sql);
   const row = findChainRow(sql, tag);

@@ -1,4 +1,4 @@
-// Schema of a delivery queue. It is not created before the queue is opened for an endpoint, so a wiped queue stays empty.
+// The schema of a delivery queue. It is created when the queue is first opened for an endpoint, so a wiped queue stays empty.
 
 export const deliveryQueueSteps: readonly string[] = [
   `

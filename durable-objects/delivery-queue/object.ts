@@ -1,6 +1,7 @@
-// The delivery queue of one webhook endpoint (SPEC Webhook delivery), an object of its own, so that a receiver that hangs delays no other
-// endpoint. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is set before anything is sent, the
-// alarm never rejects (the platform drops one that fails six times), and a queue that starts looks for interrupted attempts.
+// The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has its own object, so that a receiver that hangs does
+// not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is set
+// before anything is sent; the alarm never rejects (the platform drops one that fails six times); and a queue that starts looks for
+// interrupted attempts.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -34,7 +35,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. The alarm that runs now sets the right time.
+    // The previous process may have died before it set its next alarm. The alarm that runs then sets the right time.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -75,7 +76,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores events that are new here, and the settings if they are newer. Returns the last sequence number received, or null when the
+   * Stores events that are not stored yet, and the settings if they are newer. Returns the last sequence number received, or null when the
    * queue is not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
@@ -86,11 +87,11 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       tables.saveSettings(storage.sql, settings, 0);
       return tables.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
-    await this.#sendSoon(); // no await between the rows and the alarm: both are written together
+    await this.#sendSoon(); // no await between the rows and the alarm, so both are written together
     return received;
   }
 
-  /** Deletes everything after the endpoint was removed. Only attempts that are under way can still arrive. */
+  /** Deletes everything after the endpoint was removed. Only attempts that are already under way can still arrive. */
   async wipe(): Promise<void> {
     this.#sender.stop();
     await this.ctx.storage.deleteAlarm();
@@ -109,7 +110,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
-  /** Deliveries of the events after `after` up to `upTo`, each with the sequence number of its event. */
+  /** Deliveries of the events after `after` and up to `upTo`, each with the sequence number of its event. */
   listDeliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
     const settings = this.#findSettings();
     if (settings === null) return [];
@@ -128,7 +129,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     };
   }
 
-  /** Records how a replay ended and returns the delivery as it is afterwards. */
+  /** Records the result of a replay and returns the updated delivery. */
   async saveReplay(deliveryId: string, outcome: AttemptOutcome): Promise<Delivery | null> {
     const { clock } = await this.#getPorts();
     const settings = this.#findSettings();
@@ -147,7 +148,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /** Queues deliveries that failed since `since` again. `hasMore` when there are more than one call takes. */
+  /** Requeues deliveries that have failed since `since`. `hasMore` is true when there are more than one call can requeue. */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
@@ -167,7 +168,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // Before anything is sent, so that a crash is followed by another run; one disk write together with the first claims.
+      // Set before anything is sent, so that another run follows a crash. It shares one disk write with the first claims.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -180,7 +181,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Uses no ports: opening them may be what failed. */
+  /** Does not use the ports, because opening them may be what failed. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

@@ -1,14 +1,14 @@
-// When a delivery queue needs its next alarm.
+// Computes when a delivery queue needs its next alarm.
 import { hourMs } from "../../core/time.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as tables from "./tables.ts";
 
-const minPruneSpacingMs = hourMs; // so that deliveries that ended one by one are not deleted one by one
+const minPruneSpacingMs = hourMs; // so that deliveries that ended at different times are deleted together
 
-/** Milliseconds until the next delivery is due or the next ended delivery must be deleted; null when there is neither. */
+/** Milliseconds until the next delivery is due or the next ended delivery must be deleted; null if there is neither. */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];
-  // At least one millisecond: an alarm for the current moment is in the past by the time the platform reads it.
+  // At least one millisecond, because an alarm for the current instant is already in the past when the platform reads it.
   const delays = [
     ...(dueAt === null ? [] : [Math.min(maxAlarmDelayMs, Math.max(1, dueAt - now))]),
     ...(pruneAt === null ? [] : [pruneAt <= now ? 1 : Math.max(minPruneSpacingMs, pruneAt - now)]),

@@ -1,4 +1,4 @@
-// Sends what is due, at most five deliveries at once, within one alarm.
+// Sends due deliveries, at most five at once, within one alarm.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import type { EndpointSettings, SendResult } from "../../core/webhooks/endpoint.ts";
@@ -14,12 +14,12 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s) far within the 15 minutes an alarm may take
+const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s), well within the 15 minutes an alarm may take
 const batchWindowMs = 2; // about as long as one disk write
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Ends the current wait of a run; null while no run is under way. */
+  /** Ends the current wait of a run; null when no run is under way. */
   #wake: (() => void) | null = null;
   /** False until this process has looked for attempts that a previous process did not finish. */
   #hasRequeued = false;
@@ -29,7 +29,7 @@ export class Sender {
     this.#storage = storage;
   }
 
-  /** True after `stop`: the tables are gone, and no method of this class reads them. */
+  /** True after `stop`: the tables no longer exist, and no method of this class reads them. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -39,15 +39,15 @@ export class Sender {
     this.#wake?.();
   }
 
-  /** Makes the current run look for due deliveries again. False when no run is under way. */
+  /** Makes the current run look for due deliveries again. Returns false when no run is under way. */
   wake(): boolean {
     this.#wake?.();
     return this.#wake !== null;
   }
 
   /**
-   * Sends until nothing is due or 45 seconds have passed, and uses a free slot at once. Attempts that end at about the same time are
-   * recorded, and the next ones claimed, in one step: disk writes limit a busy endpoint.
+   * Sends until nothing is due or 45 seconds have passed, and fills a free slot immediately. Attempts that end at about the same time are
+   * recorded in one step, together with claiming the next ones, because disk writes limit a busy endpoint.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -58,7 +58,7 @@ export class Sender {
     let finished: FinishedAttempt[] = [];
     try {
       for (;;) {
-        // Set before looking for due rows, so that a push that arrives after the look can wake this run.
+        // Set before looking for due rows, so that a push that arrives afterward can wake this run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
         if (!this.#isStopped) for (const attempt of finished) this.#recordAttempt(attempt);
@@ -75,7 +75,7 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // After the time for new attempts, only running ones matter. One may have finished while the alert was written.
+        // When the time for new attempts is over, only running ones matter. One may have finished while the alert was being written.
         if (finished.length === 0) await (Date.now() < stopAt ? this.#waitForWork(ports, running, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
       }
@@ -84,7 +84,7 @@ export class Sender {
     }
   }
 
-  /** Gives other attempts a moment to finish and be recorded together; does not wait when none is running. */
+  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait when none is running. */
   async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }
@@ -99,7 +99,7 @@ export class Sender {
     try {
       await Promise.race([...running.values(), woken, becomesDue]);
     } finally {
-      clearTimeout(timer); // a timer left behind would keep the object awake, and billed
+      clearTimeout(timer); // an open timer would keep the object awake, and billed
     }
   }
 
@@ -125,7 +125,7 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** An alert that could not be written is tried again when the next attempt ends. */
+  /** If an alert cannot be written, it is tried again when the next attempt ends. */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

@@ -1,9 +1,8 @@
-// Tables of a delivery queue and every state change of a delivery. Each function is synchronous, so nothing runs between reading a row
+// The tables of a delivery queue and every state change of a delivery. Each function is synchronous, so nothing runs between reading a row
 // and changing it. A delivery is
 // - `pending`: its next attempt is due at `due`;
-// - `sending`: its attempt counts as lost at `due`, which also distinguishes this attempt from others of the same row;
-// - `success` or `abandoned`: it has ended.
-// `attempt` counts the attempts that have ended.
+// - `sending`: its attempt counts as lost at `due`, which also distinguishes this attempt from other attempts for the same row;
+// - `success` or `abandoned`: it has ended. `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
 import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, AttemptOutcome } from "../../core/webhooks/endpoint.ts";
@@ -23,9 +22,9 @@ import {
 import type { Instant } from "../../core/time.ts";
 import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
 
-const rowsPerPrune = 1_000; // takes some milliseconds
+const rowsPerPrune = 1_000; // takes a few milliseconds
 
-/** False for a queue that was never opened, or was wiped. */
+/** False for a queue that was never opened or was wiped. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -70,8 +69,8 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
 };
 
 /**
- * Inserts a delivery for each event that is new here and returns the last sequence number received. `upTo` is the last number read for
- * this endpoint, including events that it did not select.
+ * Inserts a delivery for each event that is not stored yet, and returns the last sequence number received. `upTo` is the last number read
+ * for this endpoint, including events that it did not select.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -83,7 +82,7 @@ export const insertEvents = (
   const queue = findQueueRow(sql);
   if (queue === null) throw new Error("delivery queue is not open");
   for (const event of events) {
-    if (event.seq <= queue.received) continue; // already received, even if its delivery was deleted since
+    if (event.seq <= queue.received) continue; // already received, even if its delivery has been deleted since
     sql.exec(
       `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
          status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
@@ -129,7 +128,7 @@ export type DeliveryRow = {
   failed_at: number | null;
 };
 
-/** The attempt number to send next. A recovered delivery is sent under the number of its last attempt. */
+/** The attempt number to send next. A recovered delivery is sent with the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -142,7 +141,7 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/** The delivery as the API shows it: one that has not ended is `pending` before its first attempt has ended and `retrying` afterwards. */
+/** The delivery as the API shows it. One that has not ended is `pending` until its first attempt has ended, and `retrying` afterward. */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -158,7 +157,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** Keeps the spacing of recovered deliveries: when the first is late, all move by the same time. */
+/** Keeps the spacing of recovered deliveries: if the first is delayed, all move by the same time. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -167,7 +166,7 @@ const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
     sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
 };
 
-/** Marks the delivery that has been due longest as being sent, and returns it. The mark is on disk before the request leaves. */
+/** Marks the most overdue delivery as being sent, and returns it. The mark is on disk before the request leaves. */
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
   shiftLateResends(sql, now);
   const [row] = sql
@@ -180,7 +179,7 @@ export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null
   return row ?? null;
 };
 
-/** Records how an attempt ended, in the delivery and in the health of the endpoint. */
+/** Records the result of an attempt in the delivery and in the health of the endpoint. */
 const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
   const delivered = isDelivered(outcome);
   const attempt = nextAttemptNumber(row);
@@ -233,13 +232,16 @@ const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): vo
 const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
-/** Records the outcome unless the attempt is no longer current: it may have been replayed meanwhile, or its lease may have expired. */
+/**
+ * Records the outcome unless the attempt is no longer current: the delivery may have been replayed in the meantime, or the lease may have
+ * expired.
+ */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** Nothing was sent for a reason that is not the receiver's: tries again soon, and records a failed attempt after `maxDeferrals`. */
+/** For an attempt that was not sent for a reason on our side: tries again soon, and records a failed attempt after `maxDeferrals`. */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -250,7 +252,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** The payload may no longer be read, so the delivery ends without being sent. */
+/** For a payload that may no longer be read: ends the delivery without sending it. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
     "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
@@ -261,9 +263,9 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Queues attempts again that died with their process or exceeded their lease, at once and under the same number, since the receiver
- * did nothing wrong. After `maxForgivenInterruptions` an interruption counts as a failed attempt. `all` after a start of the process:
- * no attempt is under way then.
+ * Requeues attempts that died with their process or exceeded their lease. They are due at once with the same number, because the receiver
+ * did nothing wrong. After `maxForgivenInterruptions` an interruption counts as a failed attempt. Pass `all` after the process starts, when
+ * no attempt is under way.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -276,7 +278,7 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
   }
 };
 
-/** When the next delivery is due; null when none is waiting. A disabled endpoint keeps its waiting deliveries and sends nothing. */
+/** When the next delivery is due; null when none is waiting. A disabled endpoint keeps its waiting deliveries and does not send any. */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   if (findQueueRow(sql)?.status !== "enabled") return null;
   return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
@@ -289,7 +291,7 @@ export const listDeliveries = (sql: SqlStorage, limit: number, before: string | 
   return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
 };
 
-/** Deliveries of the events after `after` up to `upTo`. */
+/** Deliveries of the events after `after` and up to `upTo`. */
 export const listDeliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
 
@@ -297,8 +299,8 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
 /**
- * A successful replay ends the delivery: a pending attempt is dropped, and one under way no longer counts. A failed replay changes
- * nothing. The number of attempts stays the same either way.
+ * A successful replay ends the delivery: a pending attempt is dropped, and one under way no longer counts. A failed replay does not change
+ * anything. Either way, the number of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome, now: Instant): void => {
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
@@ -314,7 +316,7 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome,
   recordSuccess(sql, outcome.status, now);
 };
 
-// Abandoned, or failed and waiting for the next attempt. A delivery canceled because its share ended did not fail.
+// Abandoned, or failed and waiting for the next attempt. A delivery canceled because its share ended does not count as failed.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 
@@ -322,8 +324,8 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Queues failed deliveries again, spaced, in the order of their events and after those already queued this way. Sending them again does
- * not count as an attempt, so one that fails again is where it was. Returns how many, at most `maxRecoveredDeliveries`.
+ * Requeues failed deliveries, spaced out, in the order of their events and after those already queued this way. Sending them again does not
+ * count as an attempt, so one that fails again keeps its earlier state. Returns how many were queued, at most `maxRecoveredDeliveries`.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -358,7 +360,7 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
-/** Attempts by hour since `since`, oldest first. Hours without attempts are left out. */
+/** Attempts by hour since `since`, oldest first. Omits hours without attempts. */
 export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
   sql
     .exec<HourlyAttempts & Record<string, number>>(
@@ -367,7 +369,7 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/** How long and how often the endpoint has been failing; null when it is not failing or its owners were alerted. */
+/** How long and how often the endpoint has been failing; null when it is not failing or its owners have already been alerted. */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
@@ -380,7 +382,7 @@ export const recordAlert = (sql: SqlStorage): void => {
 
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
-/** Deletes hours that no chart shows anymore, and at most `rowsPerPrune` ended deliveries per status whose retention is over. */
+/** Deletes hours that charts no longer show, and at most `rowsPerPrune` ended deliveries per status whose retention is over. */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
   for (const [status, retentionMs] of retentionByStatus)

@@ -1,14 +1,14 @@
-// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment and never
-// changes that segment again; the newest events, the numbering and the endpoints stay. A segment is an object of the same class, named
-// after its sequence and its number (`biz_…#1`). Events move in batches: the segment stores a batch before the sequence deletes it, so
-// a crash in between only repeats a batch that the segment already has.
+// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment, and never
+// changes that segment again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same
+// class, named after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence
+// deletes it, so after a crash in between, the sequence only repeats a batch that the segment already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
 import * as tables from "./tables.ts";
 import type { SegmentRow } from "./tables.ts";
 
-/** What a sequence calls on its segments. */
+/** The methods that a sequence calls on its segments. */
 export interface Segment {
   /** Stores a batch, each event once. Returns the last sequence number the segment has. */
   readonly saveToSegment: (events: readonly StoredEvent[]) => Promise<number>;
@@ -18,7 +18,7 @@ export interface Segment {
     types: readonly string[] | null,
     limit: number,
   ) => Promise<readonly StoredEvent[]>;
-  /** Returns the event ids that the segment has. */
+  /** Returns the event IDs that the segment contains. */
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -34,7 +34,7 @@ export class EventArchive {
   readonly #storage: DurableObjectStorage;
   readonly #openSegment: (number: number) => Segment;
   readonly #limitBytes: number;
-  /** The segment table, oldest first. In memory because every page needs it; only this class changes the table. */
+  /** The segment table, oldest first. Kept in memory because every page needs it and only this class changes the table. */
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
@@ -50,11 +50,14 @@ export class EventArchive {
     return this.#segments.find(({ moved, up_to }) => moved < up_to) ?? null;
   }
 
-  /** The events after `after` up to `upTo`, wherever they are stored. Rejects when a segment does not answer: a page has no gaps. */
+  /**
+   * The events after `after` and up to `upTo`, wherever they are stored. Rejects when a segment does not respond, because a page must not
+   * have gaps.
+   */
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Looked up again for each part, with no await before the part is read: events may move between two parts.
+      // Looked up again for each part, with no await before the part is read, because events may move between two parts.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -69,7 +72,7 @@ export class EventArchive {
     return events;
   }
 
-  /** Returns the events that no segment has. Must not run while a batch moves: neither side might find an event then. */
+  /** Returns the events that are not in any segment. Must not run while a batch moves: neither side might find an event then. */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
     const ids = events.map(({ id }) => id);
@@ -79,8 +82,8 @@ export class EventArchive {
   }
 
   /**
-   * Moves one batch to a segment if the sequence is over its limit or a segment is half full. A segment that fails is retried later
-   * and does not fail the caller. Returns whether `getNextMoveAt` may have changed.
+   * Moves one batch to a segment if the sequence is over its limit or a segment is half full. If a segment fails, the move is retried later
+   * and the caller does not fail. Returns whether `getNextMoveAt` may have changed.
    */
   async moveBatch(head: number): Promise<boolean> {
     if ((this.#retry?.at ?? 0) > Date.now()) return false;

@@ -1,4 +1,4 @@
-// The webhook endpoints of a business: registration, changes, removal, health and their deliveries.
+// The webhook endpoints of a business: registration, changes, removal, health and deliveries.
 import { canHoldDelivery, maxEndpoints } from "../../core/webhooks/endpoint.ts";
 import type {
   Endpoint,
@@ -16,7 +16,7 @@ import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
-/** An endpoint with its health; null when its delivery queue did not answer. */
+/** An endpoint with its health; null when its delivery queue did not respond. */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | null;
@@ -37,7 +37,7 @@ export class Endpoints {
     return this.#storage.sql;
   }
 
-  /** Passes a change to the delivery queue. If that fails now, the alarm does it. */
+  /** Passes a change on to the delivery queue. If that fails now, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
     const { handOver, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
@@ -110,7 +110,7 @@ export class Endpoints {
 
   async #finishRemoval(id: string): Promise<void> {
     const { handOver, getQueue } = this.#ports;
-    await handOver.waitForPush(id); // a push that arrived after the wipe would fill the queue again
+    await handOver.waitForPush(id); // a push that arrives after the wipe would fill the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
     handOver.forget(id);

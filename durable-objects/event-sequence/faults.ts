@@ -1,4 +1,4 @@
-// What the parts of an event sequence share when something fails: the log line and the time of the next try.
+// Failure handling shared by the parts of an event sequence: the log line and the time of the next attempt.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 
@@ -8,7 +8,7 @@ export const logError = (at: "alarm" | "archive" | "drain" | "health" | "push", 
 export interface RetryState {
   /** Failures since the last success. */
   readonly failures: number;
-  /** Time of the next try. */
+  /** Time of the next attempt. */
   readonly at: Instant;
 }
 

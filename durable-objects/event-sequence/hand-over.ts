@@ -1,5 +1,5 @@
-// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has its own retry time
-// and delays no other.
+// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has its own retry time and
+// does not delay the others.
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
@@ -12,7 +12,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-/** How soon an alarm takes over work that a crash may have interrupted. */
+/** How soon an alarm resumes work that a crash may have interrupted. */
 export const safetyAlarmMs = 15 * secondMs;
 
 export interface HandOverPorts {
@@ -26,7 +26,7 @@ export interface HandOverPorts {
 export class HandOver {
   readonly #storage: DurableObjectStorage;
   readonly #ports: HandOverPorts;
-  /** Acknowledged by the queues but not stored here yet. The queues store it themselves, so losing it only repeats a push. */
+  /** Acknowledged by the queues but not stored here yet. The queues store it themselves, so losing it only causes a repeated push. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
@@ -64,7 +64,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless one is under way or its retry time has not come. */
+  /** Starts a push to each queue that is behind, unless a push is already under way or its retry time has not come. */
   pushToAll(): void {
     for (const { id } of this.#listBehind()) {
       if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;

@@ -1,4 +1,4 @@
-// Schema of an event sequence. Its segments are objects of the same class with the same tables.
+// The schema of an event sequence. Its segments are objects of the same class with the same tables.
 
 export const eventSequenceSteps: readonly string[] = [
   `

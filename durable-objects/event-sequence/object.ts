@@ -1,7 +1,7 @@
-// The event sequence of a business, one object per business and environment: its events without gaps, and its webhook endpoints.
-// Events come from the outbox of the business's database. A crash at any point loses nothing: outbox rows are read again and
-// recognized, and an alarm set together with the events hands them over to the delivery queues. The work is in sequence.ts,
-// archive.ts, hand-over.ts and endpoints.ts.
+// The event sequence of a business, one object per business and environment: its events without gaps, and its webhook endpoints. Events
+// come from the outbox in the business's database. A crash at any point does not lose events: outbox rows are read again and recognized,
+// and an alarm set together with the events hands them over to the delivery queues. The work is in sequence.ts, archive.ts, hand-over.ts
+// and endpoints.ts.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -33,7 +33,7 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /** Database size in bytes at which events move to a segment; set only in development, to see that happen with few events. */
+  /** Database size in bytes at which events move to a segment. Set only in development, to see this happen with few events. */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
@@ -43,14 +43,14 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   readonly #sequence: Sequence;
   readonly #handOver: HandOver;
   readonly #endpoints: Endpoints;
-  /** When the alarm is set for, as far as this process knows. */
+  /** The time the alarm is set for, as far as this process knows. */
   #alarmAt: Instant | null = null;
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
     const { storage } = ctx;
     migrateSchema(storage, eventSequenceSteps);
-    // An alarm may start the object without its name, so the name is stored the first time it is known.
+    // An alarm may start the object without its name, so the name is stored as soon as it is known.
     if (ctx.id.name !== undefined && tables.findName(storage.sql) === null) tables.saveName(storage.sql, ctx.id.name);
     const archive = new EventArchive(
       storage,
@@ -93,8 +93,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Makes sure that an alarm comes while there is work left. The alarm is not deleted when the work is done early: the next events would
-   * set it again, and each change is a write. It then runs and finds nothing to do.
+   * Ensures that an alarm is set while there is work left. The alarm is not deleted when the work is done early, because the next events
+   * would set it again and each change is a write. In that case it runs and finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -120,7 +120,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       this.#handOver.pushToAll();
       await this.#handOver.waitForPushes();
       this.#handOver.saveProgress();
-      // Deletes the safety alarm set above; whatever is left sets its own time.
+      // Deletes the safety alarm set above; remaining work sets its own time.
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
@@ -129,18 +129,21 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     }
   }
 
-  /** Appends everything that waits in the outbox and hands it over to the delivery queues. Concurrent calls share one drain. Never rejects. */
+  /**
+   * Appends everything that is waiting in the outbox and hands it over to the delivery queues. Concurrent calls share one drain. Never
+   * rejects.
+   */
   async drain(): Promise<void> {
     await this.#sequence.drain();
     await this.#handOver.waitForPushes();
   }
 
-  /** At most `limit` events after `cursor`, of the given types or of all (SPEC Events). Rejects when a segment does not answer. */
+  /** At most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects when a segment does not respond. */
   listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     return this.#sequence.listEvents(cursor, limit, types);
   }
 
-  /** On a segment: stores a batch, each event once. Returns the last sequence number stored. Throws on an object that is no segment. */
+  /** On a segment: stores a batch, each event once. Returns the last sequence number stored. Throws if the object is not a segment. */
   saveToSegment(events: readonly StoredEvent[]): number {
     if (!isSegmentName(this.#getName())) throw new Error("event sequence is not a segment");
     const { storage } = this.ctx;
@@ -173,17 +176,20 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.update(id, change);
   }
 
-  /** Returns when the earlier secret stops signing; null when there is no such endpoint. Repeating a call with the same secret changes nothing. */
+  /**
+   * Returns when the earlier secret stops signing; null when there is no such endpoint. Repeating a call with the same secret has no
+   * effect.
+   */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
   }
 
-  /** What sending to an endpoint needs, including its sealed secrets. Null when there is no such endpoint. */
+  /** The information needed to send to an endpoint, including its sealed secrets. Null when there is no such endpoint. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
-  /** After this returns, only deliveries that were already under way can still arrive. False when there is no such endpoint. */
+  /** After this returns, only deliveries that were already under way can still arrive. Returns false when there is no such endpoint. */
   removeEndpoint(id: string): Promise<boolean> {
     return this.#endpoints.remove(id);
   }
@@ -197,12 +203,12 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
   }
 
-  /** Deliveries to every endpoint of the events after `after` up to `upTo`. An endpoint that does not answer is left out. */
+  /** Deliveries to every endpoint of the events after `after` and up to `upTo`. Leaves out endpoints that do not respond. */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
 
-  /** A delivery of any endpoint of this business, with everything needed to send it again. */
+  /** A delivery to any endpoint of this business, with everything needed to send it again. */
   findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
     return this.#endpoints.findReplaySource(deliveryId);
   }
@@ -217,12 +223,12 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
   }
 
-  /** Queues deliveries that failed since `since` again; null when there is no such endpoint. */
+  /** Requeues deliveries that have failed since `since`; null when there is no such endpoint. */
   async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
     return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
   }
 
-  /** Records how a replay ended; null when there is no such endpoint or delivery. */
+  /** Records the result of a replay; null when there is no such endpoint or delivery. */
   async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptOutcome): Promise<Delivery | null> {
     return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }

@@ -1,4 +1,4 @@
-// The sequence itself: takes events from the outbox, gives each the next number exactly once, and serves them as a feed.
+// The sequence itself: it takes events from the outbox, gives each the next number exactly once, and serves them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { Instant } from "../../core/time.ts";
@@ -10,21 +10,21 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The last sequence number this page covers: of its last event, or a later one when events of other types were skipped. */
+  /** The last sequence number this page covers: the number of its last event, or a later one when events of other types were skipped. */
   readonly readThrough: number;
   readonly head: number;
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // some ten milliseconds of reading for a page of rare types; the cursor continues from there
+const maxEventsSkipped = 20_000; // about ten milliseconds of reading for a page of rare types; the cursor continues from there
 const minDrainSpacingMs = 30; // at 50 events a second, two or three share one push to each endpoint and one disk write there
 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getOwner: () => EventSequenceOwner;
-  /** Throws when the database of the owner is not bound. */
+  /** Throws when the owner's database is not bound. */
   readonly openDatabase: () => Database;
-  /** Runs synchronously after new events were stored; resolves when the alarm for them is set. */
+  /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
   readonly scheduleNextAlarm: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export class Sequence {
   #head: number;
   #draining: Promise<void> | null = null;
   #lastPassAt = 0;
-  /** Set by each call: the pass under way may have read before the caller's row was committed. */
+  /** Set by each call, because the current pass may have read before the caller's row was committed. */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -45,17 +45,19 @@ export class Sequence {
     this.#head = tables.getHead(storage.sql);
   }
 
-  /** The last sequence number given out; 0 before the first. */
+  /** The last sequence number assigned; 0 before the first. */
   get head(): number {
     return this.#head;
   }
 
-  /** When a failed drain is tried again; null when the last one succeeded. */
+  /** When a failed drain is retried; null when the last one succeeded. */
   get retryAt(): Instant | null {
     return this.#retry?.at ?? null;
   }
 
-  /** Appends everything that waits in the outbox. Concurrent calls share one drain. Never rejects: a failed drain is retried by the alarm. */
+  /**
+   * Appends everything that is waiting in the outbox. Concurrent calls share one drain. Never rejects: the alarm retries a failed drain.
+   */
   drain(): Promise<void> {
     this.#isDrainRequested = true;
     this.#draining ??= this.#drainUntilIdle();
@@ -65,14 +67,14 @@ export class Sequence {
   async #drainUntilIdle(): Promise<void> {
     try {
       while (this.#isDrainRequested) {
-        // Under load, passes keep their distance so that events committed meanwhile share one. A single event never waits.
+        // Under load, passes are spaced out so that events committed in between share one. A lone event never waits.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Within the drain, so that no event is looked up while it moves.
+        // Part of the drain, so that no event is looked up while it moves.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -86,8 +88,8 @@ export class Sequence {
   }
 
   /**
-   * Reads, appends, deletes from the outbox. A crash after appending only means that the rows are read again and recognized. Rows are
-   * deleted by id, and no row is skipped because of its age: after a restore of the database its row numbers start again.
+   * Reads, appends, deletes from the outbox. After a crash that follows appending, the rows are read again and recognized. Rows are deleted
+   * by ID, and no row is skipped because of its age, because row numbers start again after a database restore.
    */
   async #appendWaitingEvents(): Promise<void> {
     const { archive, getOwner, openDatabase, onAppended } = this.#ports;
@@ -97,7 +99,7 @@ export class Sequence {
       const rows = await listWaitingEvents(db, owner, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
-      // One step with onAppended, with no await in between: the events and the alarm that hands them on are written together.
+      // No await before onAppended, so the events and the alarm that hands them over are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
       await onAppended();
       await deleteSequencedEvents(
@@ -110,7 +112,7 @@ export class Sequence {
     }
   }
 
-  /** Events after `cursor`. Returns from memory when there are none, so most polls cost nothing. */
+  /** Events after `cursor`. When there are none, returns from memory, so most polls cost nothing. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

@@ -1,5 +1,5 @@
-// Tables of an event sequence: its events in order, its endpoints with how far each was served, and its segments. Each function is
-// synchronous, so no other request runs within it.
+// The tables of an event sequence: its events in order, its endpoints with the last number each was served, and its segments. Each function
+// is synchronous, so other requests cannot run within it.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
@@ -14,7 +14,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** False when the event is stored already. */
+/** False when the event is already stored. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -29,8 +29,8 @@ const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boo
   ).rowsWritten > 0;
 
 /**
- * Stores each new event under the next sequence number and returns the new head. An event that is stored already, or an insert that
- * fails, uses no number. Call it inside a transaction.
+ * Stores each new event under the next sequence number and returns the new head. Events that are already stored and inserts that fail do
+ * not use up a number. Call it inside a transaction.
  */
 export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[], head: number): number => {
   let last = head;
@@ -38,7 +38,7 @@ export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[
   return last;
 };
 
-// Rows are read as arrays: as objects, a page of 100 takes more than twice as long to read.
+// Rows are read as arrays, because reading a page of 100 as objects takes more than twice as long.
 const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
 type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
@@ -52,7 +52,7 @@ const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: 
   dataSealed,
 });
 
-/** At most `limit` events after `after` up to `upTo`, of the given types or of all. */
+/** At most `limit` events after `after` and up to `upTo`, of the given types or of all types. */
 export const listEventsBetween = (
   sql: SqlStorage,
   after: number,
@@ -74,13 +74,13 @@ export const listEventsBetween = (
   return Array.from(cursor.raw<EventRow>(), toStoredEvent);
 };
 
-/** Stores events that move to this segment, under the sequence numbers they have. Returns the last number stored. */
+/** Stores events that move to this segment, under the sequence numbers they already have. Returns the last number stored. */
 export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEvent[]): number => {
   for (const event of events) insertEvent(sql, event.seq, event);
   return getHead(sql);
 };
 
-/** A segment has the events after `after` up to `up_to`; those up to `moved` are there already. */
+/** A segment holds the events after `after` and up to `up_to`; those up to `moved` are already there. */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
 /** Oldest first. */
@@ -179,7 +179,7 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** The current secret becomes the earlier one and signs alongside the new one for a day. An older one stops signing. */
+/** The current secret becomes the earlier one and keeps signing alongside the new one for a day. Any older secret stops signing. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,

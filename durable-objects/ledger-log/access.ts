@@ -1,4 +1,4 @@
-// Settings, keys and bearer tokens of the embedded ledger.
+// The settings, keys and bearer tokens of the embedded ledger.
 import { isEqualConstantTime, sha256 } from "../../core/hash.ts";
 import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
 import { keyKinds, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
@@ -7,21 +7,21 @@ import { textResponse } from "../transparency-log/responses.ts";
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv {
-  /** The log's name: host and path without a scheme. Requests are expected below that path. */
+  /** The log's name: host and path without a scheme. The log is served below that path. */
   readonly LEDGER_ORIGIN?: string;
-  /** Note-format secret of the log; two, separated by a space, while one replaces the other. */
+  /** Note-format secret of the log; during a rotation two, separated by a space. */
   readonly LEDGER_KEY?: string;
   /** Bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
   /** Bearer token that may read entries. */
   readonly LEDGER_AUDITOR_TOKEN?: string;
-  /** "true": everyone may read entries. */
+  /** "true": anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
   /** Secret of the witness that cosigns other logs. */
   readonly LEDGER_WITNESS_KEY?: string;
-  /** Public keys of the logs to cosign, separated by spaces, each followed by its validity if it has one. */
+  /** Public keys of the logs to cosign, separated by spaces, each followed by its validity period if it has one. */
   readonly AUDIT_VKEY?: string;
-  /** Entries accepted in a second before 429. */
+  /** Entries accepted per second before 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
@@ -30,7 +30,7 @@ export interface LedgerKeys {
   readonly witness: NoteSigner | null;
 }
 
-/** Throws an error that names the setting and never its value. */
+/** Throws an error that names the setting but never its value. */
 export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
   const log = await openLogKeys(env.LEDGER_KEY ?? "");
   if (log.origin !== env.LEDGER_ORIGIN) throw new Error("LEDGER_KEY must be a key of the log named by LEDGER_ORIGIN");
@@ -39,7 +39,7 @@ export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
   return { log, witness };
 };
 
-/** The keys of other logs that are valid now. */
+/** The keys of other logs that are currently valid. */
 export const listWatchedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
   keys
     .split(/\s+/)
@@ -60,7 +60,9 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
   return isToken(token, env.LEDGER_AUDITOR_TOKEN) ? "audit" : null;
 };
 
-/** Null when the request has the right; otherwise 401 for a missing or unknown token and 403 for a token with another right. */
+/**
+ * Null when the request has the permission. Otherwise 401 for a missing or unknown token and 403 for a token with a different permission.
+ */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);
   if (right === needed) return null;

@@ -1,5 +1,5 @@
-// The embedded ledger: a transparency log that everyone can check and only its service can write to, over HTTP only. It knows nothing
-// of the service, so the same object also runs in another account under another company's key. Its settings are in access.ts.
+// The embedded ledger: a transparency log that anyone can check but only its service can write to, over HTTP only. It does not depend on
+// the service, so the same object can also run in another account under another company's key. Its settings are in access.ts.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { computeEntryKey } from "../../core/ledger/statement.ts";
@@ -52,7 +52,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     const origin = this.#getOrigin();
     if (origin === null) return notConfiguredResponse();
     const url = new URL(request.url);
-    const base = origin.slice(origin.indexOf("/")); // the path of the name, e.g. /ledger/2026h2
+    const base = origin.slice(origin.indexOf("/")); // the path in the name, e.g. /ledger/2026h2
     if (!url.pathname.startsWith(`${base}/`)) return notFoundResponse();
     const path = url.pathname.slice(base.length + 1);
     const { method } = request;
@@ -67,7 +67,10 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return method === "GET" ? page : new Response(null, page);
   }
 
-  /** The name this log was created under. When another name is configured now, this log is closed: it can be read, but not written or signed. */
+  /**
+   * The name this log was created with. If the configured name differs, this log is closed: it can be read, but nothing is written or
+   * signed.
+   */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
     const stored = findMeta(sql, "origin");
@@ -78,7 +81,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** Null when the secrets do not fit this log and its witness: then nothing is signed. */
+  /** Null when the secrets do not match this log and its witness. Nothing is signed in that case. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -87,7 +90,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#keys;
   }
 
-  /** 503 for a log that must not grow: frozen or closed. */
+  /** 503 for a log that must not grow because it is frozen or closed. */
   #closedResponse(): Response | null {
     if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
@@ -99,7 +102,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
   }
 
-  /** Returns the decimal index, the same one whenever the same bytes are added. Refuses with 401, 403, 413, 400, 429 and 503. */
+  /** Returns the decimal index, always the same one for the same bytes. Refuses with 401, 403, 413, 400, 429 and 503. */
   async #addEntry(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;
@@ -110,7 +113,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. All entries are added or none. */
+  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. Adds all entries or none. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

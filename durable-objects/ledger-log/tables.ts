@@ -1,4 +1,4 @@
-// The witness's own table: the newest checkpoint cosigned for each log. The log itself is in transparency-log/tables.ts.
+// The witness's own table: the newest checkpoint that was cosigned for each log. The log itself is in transparency-log/tables.ts.
 import { sha256 } from "../../core/hash.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";

@@ -1,5 +1,5 @@
-// c2sp.org/tlog-witness: cosigns another log's checkpoints, each only if it continues the last one cosigned. A log that was set back,
-// or that shows different trees to different readers, gets no cosignature.
+// c2sp.org/tlog-witness: cosigns a checkpoint of another log only if it extends the last one cosigned. A log that was reset, or that shows
+// different trees to different readers, does not get a cosignature.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -13,7 +13,7 @@ import { getWitnessedHead, saveWitnessedHead } from "./tables.ts";
 
 const conflictResponse = (size: bigint): Response => textResponse(409, `${size}\n`, { "Content-Type": sizeMediaType });
 
-/** Checks the checkpoint against the last one cosigned and replaces that one. Returns the refusal, or null on success. */
+/** Checks the checkpoint against the last one cosigned and replaces it. Returns the refusal, or null on success. */
 const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, next: Checkpoint): Response | null => {
   const last = getWitnessedHead(sql, next.origin);
   if (request.oldSize !== last.size) return conflictResponse(last.size);
@@ -26,9 +26,9 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
 /**
  * Responds with
  * - 400 if the request is malformed;
- * - 404 if the log is not one of `watched`;
+ * - 404 if the log is not in `watched`;
  * - 403 if the log did not sign the checkpoint;
- * - 409 and the last cosigned size if the old size differs from it, or the root at the same size does;
+ * - 409 and the last cosigned size if the old size differs from it, or if the root at the same size differs;
  * - 422 if the proof does not connect the two trees;
  * - 200 and the cosignature otherwise.
  */
@@ -47,10 +47,10 @@ export const cosignCheckpoint = async (
   const verdict = await verifyCheckpoint(noteCrypto, request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");
   if (request.oldSize > claimed.size) return textResponse(400, "The old size must not be larger than the size of the checkpoint.\n");
-  // No await between reading the last size and writing the new one, so two concurrent requests cannot both advance it.
+  // There is no await between reading the last size and writing the new one, so two concurrent requests cannot both advance it.
   const refusal = storage.transactionSync(() => advanceWitnessedHead(storage.sql, request, verdict.checkpoint));
   if (refusal !== null) return refusal;
-  await storage.sync(); // on disk before it is cosigned
+  await storage.sync(); // on disk before the checkpoint is cosigned
   const text = parseNote(request.checkpoint)?.text ?? "";
   return textResponse(200, await createCosignatureLine(text, signer, BigInt(Math.floor(clock() / secondMs))));
 };

@@ -1,6 +1,6 @@
-// One object per rate-limited key. It stores the time of each call in a sliding window, so that no window ever has more calls than
-// allowed; a fixed window would allow twice as many across its edge. The calls are in storage because an idle object loses its memory
-// within seconds. At most `count` rows exist.
+// One object per rate-limited key. It stores the time of each call in a sliding window, so that no window ever has more calls than allowed;
+// a fixed window would allow twice as many across its boundary. Calls are kept in storage because an idle object loses its memory within
+// seconds. There are at most `count` rows.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
@@ -14,11 +14,11 @@ export class RateLimiter extends DurableObject {
     migrateSchema(ctx.storage, rateLimiterSteps);
   }
 
-  /** Counts `calls` calls at `now` (milliseconds): all of them, or none if the window has no room for all. */
+  /** Counts `calls` calls at `now` (milliseconds): all of them, or none if the window does not have room for all of them. */
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // A call more than a window ahead comes from a clock that was set back since; it would block for just as long.
+    // A call more than a window ahead comes from a clock that has been set back since. It would block for just as long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;

@@ -1,14 +1,14 @@
 // The calls that a rate limiter counts.
 import type { Instant } from "../../core/time.ts";
 
-/** Forgets calls up to `start` and after `end`. */
+/** Deletes calls up to `start` and after `end`. */
 export const deleteCallsOutside = (sql: SqlStorage, start: Instant, end: Instant): void => {
   sql.exec("DELETE FROM calls WHERE at <= ? OR at > ?", start, end);
 };
 
 export const countCalls = (sql: SqlStorage): number => sql.exec<{ calls: number }>("SELECT COUNT(*) AS calls FROM calls").one().calls;
 
-/** The time of the call with this position, oldest first. */
+/** The time of the call at this position, oldest first. */
 export const findCallTime = (sql: SqlStorage, position: number): Instant | null =>
   sql.exec<{ at: number }>("SELECT at FROM calls ORDER BY at LIMIT 1 OFFSET ?", position).toArray()[0]?.at ?? null;
 

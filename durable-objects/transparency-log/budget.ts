@@ -1,14 +1,14 @@
-// How much of a log object's time anonymous readers may use. An object does one thing at a time, so readers compete with writers.
+// Limits how much of a log object's time anonymous readers may use. An object does one thing at a time, so readers compete with writers.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
-/** Proofs and cosignatures: each takes up to 5 ms of hashing and needs no token. */
+/** Proofs and cosignatures: each takes up to 5 ms of hashing and does not need a token. */
 export const proofsPerSecond = 200;
 
 export const tooManyRequestsResponse = (): Response =>
   textResponse(429, "Too many requests. Try again in a second.\n", { "Retry-After": "1" });
 
-/** Counts within the current second, in memory: it protects the object's time, so a restarted object may forget it. */
+/** Counts within the current second, in memory. It only protects the object's time, so a restarted object may forget the count. */
 export class Budget {
   readonly #perSecond: number;
   #second = 0;
@@ -18,7 +18,7 @@ export class Budget {
     this.#perSecond = perSecond;
   }
 
-  /** True when `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
+  /** True if `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);
     if (second !== this.#second) {

@@ -1,10 +1,10 @@
-// The tables that every log has. Each class that is a log makes them in its first step.
+// The tables that every log has. Each log class creates them in its first step.
 
 /**
- * - `leaf`: the entries in order. Its greatest index is the size of the log, and nothing else stores the size.
- * - `tile`: the tree, at most 8 KiB a row; the right edge is rewritten once per batch.
+ * - `leaf`: the entries in order. Its greatest index determines the size of the log, which is not stored anywhere else.
+ * - `tile`: the tree, at most 8 KiB per row; the right edge is rewritten once per batch.
  * - `checkpoint`: every tree head ever signed.
- * - `meta`: single values, such as the reason the log is frozen.
+ * - `meta`: individual values, such as the reason the log is frozen.
  */
 export const logTables = `
   CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,5 +1,5 @@
-// Base class of the two transparency logs: the embedded ledger and the audit log. It has what both answer about themselves; signing,
-// proofs and reading over HTTP are in the files next to it.
+// Base class of the two transparency logs, the embedded ledger and the audit log: the questions that both answer about themselves. Signing,
+// proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
@@ -10,7 +10,7 @@ export interface LogState {
   readonly size: string;
   /** The newest signed tree; null before the first. */
   readonly signed: { readonly size: string; readonly root: string } | null;
-  /** Why the log is frozen; null while it is not. */
+  /** Why the log is frozen; null if it is not. */
   readonly frozen: string | null;
 }
 
@@ -31,8 +31,8 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   }
 
   /**
-   * Detects storage that was set back: the caller stores, elsewhere, the largest tree this log ever signed (decimal size, hex root).
-   * A log that does not begin with that tree freezes, so that it never signs a second history. False when the log is frozen. Throws a
+   * Detects storage that was rolled back. The caller stores, elsewhere, the largest tree this log ever signed (decimal size, hex root). A
+   * log that does not begin with that tree freezes, so that it never signs a second history. Returns false when the log is frozen. Throws a
    * TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
@@ -41,7 +41,7 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
     return this.ctx.storage.transactionSync(() => tables.freezeUnlessConsistent(this.ctx.storage.sql, { size: Number(size), root: bytes }));
   }
 
-  /** The base64 hashes that connect two trees of this log, for witnesses. Throws a RangeError when the log does not have both trees. */
+  /** The base64 hashes that connect two trees of this log, for witnesses. Throws a RangeError if the log does not have both trees. */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
     if (!(from <= to && to <= tables.getLogSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");

@@ -1,5 +1,5 @@
-// Reading a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and single proofs. Tiles and entries never change under
-// their address, so caches may keep them; the checkpoint can change every second.
+// Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change at their
+// URL, so caches may keep them. The checkpoint can change every second.
 import { parseCount } from "../../core/ledger/merkle.ts";
 import { encodeEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
 import {
@@ -39,7 +39,7 @@ const bytesResponse = (bytes: Uint8Array<ArrayBuffer>, isPublic: boolean): Respo
 
 export const notFoundResponse = (): Response => textResponse(404, "Not found.\n");
 
-/** Returned by a log that found its own history changed. */
+/** Returned by a log that found that its own history was changed. */
 export const frozenResponse = (): Response => textResponse(503, "The log is frozen until its operator has inspected it.\n");
 
 export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Response =>
@@ -51,7 +51,7 @@ export interface ReadAccess {
   readonly entriesRefusal: () => Response | null;
 }
 
-/** The tile or entry bundle at `path` (`tile/...`). 404 for a malformed path and for a tile that the log does not have yet. */
+/** The tile or entry bundle at `path` (`tile/...`). 404 if the path is malformed or the log does not have that tile yet. */
 export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess): Response => {
   const address = parseTilePath(path);
   if (address === null) return notFoundResponse();
@@ -67,7 +67,7 @@ export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess):
   return entries === null ? notFoundResponse() : bytesResponse(encodeEntryBundle(entries), access.entriesArePublic);
 };
 
-/** `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size, or against the newest. */
+/** `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size, or against the newest one. */
 export const proofResponse = (sql: SqlStorage, query: URLSearchParams): Response => {
   const index = parseCount(query.get("index") ?? "");
   const requestedSize = query.get("size");

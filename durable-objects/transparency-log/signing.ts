@@ -1,4 +1,4 @@
-// Keys and signed checkpoints of a log.
+// The keys and signed checkpoints of a log.
 import { formatCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { keyKinds, parseNote, signNote, type NoteSigner } from "../../core/ledger/note.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
@@ -6,13 +6,13 @@ import { openNoteSigner } from "../../storage/note-keys.ts";
 import * as tables from "./tables.ts";
 import type { SignedCheckpoint } from "./tables.ts";
 
-/** A log's name and its signing keys: one, or two while one replaces the other. */
+/** A log's name and its signing keys: one, or two during a rotation. */
 export interface LogKeys {
   readonly origin: string;
   readonly signers: readonly NoteSigner[];
 }
 
-/** Opens note-format secrets, separated by spaces. Throws unless all are log keys of one name, which is the log's origin. */
+/** Opens note-format secrets, separated by spaces. Throws unless all are log keys with one name, which is the log's origin. */
 export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
   const signers = await Promise.all(
     secrets
@@ -35,10 +35,10 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. Signs the committed tree first if it has grown and the last signature is a second old. With
- * `covers`, waits out that second rather than return a checkpoint of a smaller size. Null when the log is frozen. Throws a RangeError
- * when the log has fewer than `covers` entries.
- * The tree is on disk before it is signed, and the signature before it is returned, so a crash never loses a published tree.
+ * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old.
+ * With `covers`, waits for that second rather than returning a checkpoint of a smaller size. Null when the log is frozen. Throws a
+ * RangeError when the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature before it is
+ * returned, so a crash never loses a published tree.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,
@@ -55,7 +55,7 @@ export const ensureSignedCheckpoint = async (
     if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
       const age = clock() - newest.signedAt;
-      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // no wait after the clock was set back
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // do not wait if the clock was set back
       if (waitMs > 0 && covers === 0) return newest;
       if (waitMs > 0) {
         await scheduler.wait(waitMs);

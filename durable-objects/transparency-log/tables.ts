@@ -1,5 +1,5 @@
-// Tables of a transparency log. Each function is synchronous, so no other request runs within it, and takes SqlStorage, so that tests
-// can call it on any state.
+// The tables of a transparency log. Each function is synchronous, so other requests cannot run within it. Each takes SqlStorage, so that
+// tests can call it on any state.
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import {
@@ -24,10 +24,10 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** Why the log takes and signs nothing anymore; null while it is not frozen. */
+/** Why the log no longer accepts or signs anything; null if it is not frozen. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Permanent: only a person who has inspected the log may unfreeze it. The first reason stays. */
+/** Permanent: only an operator who has inspected the log may unfreeze it. The first reason stays. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -68,8 +68,8 @@ export interface NewLeaf {
 }
 
 /**
- * Appends the leaves in order and returns the index of each; a leaf that is in the log already keeps its index. Call it inside a
- * transaction, so that leaves and tiles are written all or none. Throws LogFrozen.
+ * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call it inside a
+ * transaction, so that leaves and tiles are written together or not at all. Throws LogFrozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: Instant): number[] => {
   const reason = findFreezeReason(sql);
@@ -110,7 +110,7 @@ const edgeTileReader =
 export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
   sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
 
-/** The first `width` hashes of a tile; null while the tree has fewer. A tile once served at a width never changes. */
+/** The first `width` hashes of a tile; null while the tree has fewer. Once a tile has been served at a width, it never changes. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
@@ -129,7 +129,7 @@ export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number):
 export interface SignedCheckpoint {
   readonly size: number;
   readonly root: Uint8Array;
-  /** The whole note with the log's own signatures only. */
+  /** The whole note, with only the log's own signatures. */
   readonly note: string;
   readonly signedAt: Instant;
 }
@@ -145,15 +145,15 @@ export const findNewestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =
 export const findCheckpoint = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
-/** The first checkpoint signed over at least `size` entries: once there is one, always the same. */
+/** The first checkpoint signed over at least `size` entries. Once there is one, it is always the same. */
 export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(
     sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
   );
 
 /**
- * Freezes the log unless its tree begins with `head`, a tree it is known to have had. Otherwise its storage was set back or changed, and
- * the next signature would be on a second history. True when the log is not frozen.
+ * Freezes the log unless its tree begins with `head`, a tree it is known to have had. Otherwise its storage was rolled back or changed, and
+ * the next signature would be on a second history. Returns true when the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -169,7 +169,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Empty when tiles are missing or too short; that equals no root. */
+/** Empty when tiles are missing or too short, which does not equal any root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -179,7 +179,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** The committed tree, if it continues the last signed one. Null when the log is frozen; freezes it when it does not continue. */
+/** The committed tree if it extends the last signed one. Otherwise freezes the log. Null when the log is frozen. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
@@ -188,8 +188,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a newly signed checkpoint and returns the newest one, which differs when a later tree was signed meanwhile. Null when the log is
- * frozen; freezes it when another root was signed for the same size.
+ * Saves a newly signed checkpoint and returns the newest one, which differs if a later tree was signed in the meantime. If another root was
+ * signed for the same size, freezes the log. Null when the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

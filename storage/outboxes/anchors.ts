@@ -1,5 +1,5 @@
-// Anchors: statements on their way into the ledger. The rows are the source of truth; queue messages are only notifications. A worker holds
-// a row under a lease and loses it when the lease passes; a receipt is stored once.
+// Anchors: statements waiting to be added to the ledger. The rows are the source of truth; queue messages are only notifications. A worker
+// holds a row under a lease and loses it when the lease expires. A receipt is stored only once.
 import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../../core/certificates/published-certificate.ts";
 import type { SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
@@ -15,14 +15,14 @@ const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and
 
 const { event, receipt, anchoredAt } = anchors;
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
-// Inlined, because SQLite uses the index anchors_due only when the condition is not a bound value.
+// Inlined, because SQLite uses the index anchors_due only if the condition is not a bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
 /** The published part of an anchor. */
 export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
-/** Takes up to `max` due rows of a ledger, oldest first, leased to `holder`. */
+/** Takes up to `max` due rows for a ledger, oldest first, and leases them to `holder`. */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const due = query
     .select({ ord })
@@ -45,7 +45,7 @@ export interface PreparedAnchor {
   readonly prepared: string;
 }
 
-/** Saves the prepared submissions before they are sent, so that a retry sends the same. */
+/** Saves the prepared submissions before they are sent, so that a retry sends the same bytes. */
 export const savePreparedAnchors = async (db: Database, holder: string, submissions: readonly PreparedAnchor[]): Promise<void> => {
   if (submissions.length === 0) return;
   const { each, cell } = jsonTable(submissions);
@@ -56,12 +56,12 @@ export const savePreparedAnchors = async (db: Database, holder: string, submissi
     .where(allOf(eq(id, cell("anchorId")), eq(lease, holder), isNull(prepared)));
 };
 
-const rowsPerStatement = 100; // receipts have about 3 KB: 300 KB of JSON per statement; D1 allows 2 MB for a value
+const rowsPerStatement = 100; // a receipt is about 3 KB, so 300 KB of JSON per statement; D1 allows 2 MB for a value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Statements that store the outcomes of claimed rows. A row whose lease was lost is left to its new holder. */
+/** Statements that store the outcomes for claimed rows. If the lease on a row was lost, the row is left to its new holder. */
 export const updateAnchorOutcomes = (
   db: Database,
   holder: string,
@@ -113,8 +113,8 @@ export const releaseAnchors = (db: Database, holder: string) =>
     .where(allOf(eq(lease, holder), isUnanchored));
 
 /**
- * After an outage of the ledger: makes all waiting rows due now. The oldest statements have the most failed attempts and would otherwise
- * come last.
+ * Makes all waiting rows due now, after a ledger outage. Otherwise the oldest statements would come last, because they have the most failed
+ * attempts.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -122,7 +122,7 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .set({ nextAt: now })
     .where(allOf(eq(anchors.ledgerId, ledgerId), isPendingAnchor, gt(nextAt, now)));
 
-/** Makes parked rows pending again when their wait has passed. */
+/** Makes parked rows pending again once their wait is over. */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
     .update(anchors)
@@ -130,9 +130,8 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Moves pending event statements from an earlier ledger to its replacement, because the earlier one accepts nothing any more. Checkpoints
- * have their own rows per ledger. A statement that the new ledger has already is skipped (OR IGNORE, which the query builder does not
- * offer).
+ * Moves pending event statements from an earlier ledger to its replacement, because the earlier one no longer accepts any. Checkpoints have
+ * their own rows per ledger. Skips statements that the new ledger already has (OR IGNORE, which the query builder does not support).
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant) => {
   const isEarlier = allOf(isPendingAnchor, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
@@ -166,7 +165,7 @@ export const listEntityAnchors = async (db: Database, entityId: string) => {
 
 export type EntityAnchor = Found<typeof listEntityAnchors>[number];
 
-/** The newest confirmed anchor of a log's checkpoint; null before the first. */
+/** The newest confirmed anchor of a log's checkpoints; null before the first one. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select(anchorFields)

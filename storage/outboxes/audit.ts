@@ -1,5 +1,5 @@
-// The audit outbox: audit entries, written with their change, on their way into the audit chains. The rows stay, because they hold the
-// payloads that the chains commit to.
+// The audit outbox: audit entries, written in the same batch as the change, waiting to join the audit chains. The rows are kept afterward,
+// because they hold the payloads that the chains commit to.
 import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { hashAuditPayload } from "../../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../../core/audit/trail.ts";
@@ -28,7 +28,10 @@ export const auditEntryColumns = [
   "payloadSealed",
 ] as const;
 
-/** Rows that an audit log has not taken, oldest first, after `afterOrd`. Read from the primary, so that rows just committed are seen. */
+/**
+ * Rows after `afterOrd` that no audit log has recorded yet, oldest first. Reads from the primary, so that it sees rows that were just
+ * committed.
+ */
 export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd: number, max: number) =>
   onPrimary(db)
     .select({ ord, id, chain, type, entityType, entityId, at, payloadHash })
@@ -38,7 +41,7 @@ export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd
     .limit(max)
     .all();
 
-/** Which of these audit logs have undrained rows in this shard: one index look-up per log, however many rows wait. */
+/** Returns which of these audit logs have undrained rows in this shard: one index lookup per log, however many rows are waiting. */
 export const listUndrainedLogs = async (db: Database, logs: readonly number[]): Promise<readonly number[]> => {
   const rows = await onPrimary(db)
     .select({ auditLog: sql<number>`j.value` })
@@ -47,20 +50,20 @@ export const listUndrainedLogs = async (db: Database, logs: readonly number[]): 
   return rows.map(({ auditLog }) => auditLog);
 };
 
-/** Marks rows as taken by their chains. The first mark stays. */
+/** Marks rows as recorded in their chains. The first mark is kept. */
 export const markDrained = (db: Database, ords: readonly number[], now: Instant) =>
   db
     .update(auditOutbox)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, jsonList(ords))));
 
-/** Context of an entry's salt and payload; the owner is the chain. */
+/** Encryption context of an entry's salt and payload; the owner is the chain. */
 export const auditPayloadContext = columnContext("audit_outbox", "payload");
 
-/** Prefix of a payload that is not sealed; no master key version starts with it. */
+/** Prefix of a payload that is not sealed. No master key version starts with it. */
 const unsealedPrefix = "0.";
 
-/** The only event types whose entries are written by a statement that does not know the chain, which sealing would require. */
+/** The only event types whose entries are written by a statement that does not have the chain, which sealing would require. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -70,7 +73,7 @@ export const unsealedEventTypes = [
 
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
-/** A payload that is stored in plain text, with its hash. Only for constant words, times and our own ids, never for personal data. */
+/** A payload stored in plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal data. */
 export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
   return { hash: hashAuditPayload(salt, payload), text: `${unsealedPrefix}${toCanonicalJson([salt, payload])}` };
@@ -82,13 +85,13 @@ interface UnsealedPayload {
 }
 
 /**
- * For each selected share, inserts an entry in the business's chain, and one in the person's chain when the person has an account and
- * `personEntryIf` holds.
+ * For each selected share, inserts an entry in the business's chain, and one in the person's chain if the person has an account and
+ * `personEntryIf` is true.
  */
 export const insertShareAuditEntries = (
   db: Database,
   entries: {
-    /** Must contain the table `shares`. */
+    /** Must include the table `shares`. */
     readonly from: SQL;
     readonly where: SQL;
     readonly id: string | SQL;
@@ -110,7 +113,7 @@ export const insertShareAuditEntries = (
     .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${personEntryIf}`);
 };
 
-/** Entries of a chain that the audit log has not taken, oldest first. */
+/** Entries of a chain that the audit log has not recorded yet, oldest first. */
 export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: number; readonly chainTag: string; readonly max: number },
@@ -124,7 +127,7 @@ export const listWaitingEntries = (
   return createLookup(db, [waiting], ([rows]) => rows);
 };
 
-/** Whether a record has any audit entry. Read from the primary, so that a commit whose response was lost is seen. */
+/** Whether a record has any audit entry. Reads from the primary, so that it sees a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -150,7 +153,7 @@ export const listCertificateEntries = async (
   );
 };
 
-/** Salt and payload of an entry, sealed or not; null once erased. */
+/** Salt and payload of an entry, sealed or plain; null once erased. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   const isOpen = stored.startsWith(unsealedPrefix);
@@ -159,7 +162,7 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
   return { salt, payload };
 };
 
-/** Salt and payload of these rows of a chain, by row id; null once erased. */
+/** Salt and payload of these rows of a chain, by row ID; null once erased. */
 export const listCommittedPayloads = (
   db: Database,
   vault: Vault,

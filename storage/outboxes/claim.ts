@@ -1,4 +1,4 @@
-// Claims rows of a work table. Claiming a row moves its due time behind a lease, so a worker that dies leaves it to the next one, and
+// Claims rows in a work table. Claiming a row moves its due time to the end of a lease. If a worker dies, the next one gets its rows, and
 // concurrent workers get different rows.
 import { and, getColumns, inArray, lte, sql, type InferSelectModel, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -7,7 +7,7 @@ import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
 /**
- * Takes up to `max` rows that are due, longest due first, optionally only those that match `only`. Counts an attempt where the table has
+ * Takes up to `max` due rows, most overdue first, optionally limited to those that match `only`. Counts an attempt if the table has
  * `attempts`.
  */
 export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(

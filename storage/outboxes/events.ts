@@ -1,6 +1,6 @@
-// The event outboxes of a shard: public events, written with their change, on their way into the sequence of their business
-// (durable-objects/event-sequence/object.ts). Events of sandbox records have a table of their own, which leads to the sandbox's sequence. A
-// row is deleted once the sequence has it.
+// The event outboxes of a shard: public events, written in the same batch as the change, waiting to join their business's event sequence
+// (durable-objects/event-sequence/object.ts). Events about sandbox records have their own table, which feeds the sandbox's sequence. A row
+// is deleted once the sequence has it.
 import { eq, getColumns, inArray, min } from "drizzle-orm";
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { UnsequencedEvent } from "../../core/events/event.ts";
@@ -22,14 +22,14 @@ const insertByEnvironment = {
 
 export type NewEvent = UnsequencedEvent & { readonly businessId: BusinessId };
 
-/** The insert for the batch of a change; the events keep their order. */
+/** The insert for the batch of a change. Events keep their order. */
 export const insertOutboxEvents = (db: Database, environment: Environment, events: readonly NewEvent[]): Statement =>
   insertByEnvironment[environment](
     db,
     events.map(({ id, ...event }) => ({ eventId: id, ...event })),
   );
 
-/** Waiting events, oldest first. Read from the primary, so that events just committed are seen. */
+/** Waiting events, oldest first. Reads from the primary, so that it sees events that were just committed. */
 export const listWaitingEvents = (db: Database, { businessId, environment }: EventSequenceOwner, max: number) => {
   const outbox = eventOutboxFor(environment);
   const { businessId: _business, eventId: id, ...rest } = getColumns(outbox);
@@ -42,13 +42,13 @@ export const listWaitingEvents = (db: Database, { businessId, environment }: Eve
     .all();
 };
 
-/** Deletes by id and not up to a number, because after a restore numbers are assigned twice. */
+/** Deletes by ID rather than up to a number, because after a database restore, numbers are assigned again. */
 export const deleteSequencedEvents = (db: Database, environment: Environment, ids: readonly string[]) => {
   const outbox = eventOutboxFor(environment);
   return db.delete(outbox).where(inArray(outbox.eventId, jsonList(ids)));
 };
 
-/** Businesses with waiting events, for the minute job; oldest event first. */
+/** Businesses with waiting events, for the minute job; those with the oldest event first. */
 export const listBusinessesWithEvents = async (db: Database, environment: Environment, max: number): Promise<readonly BusinessId[]> => {
   const outbox = eventOutboxFor(environment);
   const rows = await db.select({ id: outbox.businessId }).from(outbox).groupBy(outbox.businessId).orderBy(min(outbox.ord)).limit(max);

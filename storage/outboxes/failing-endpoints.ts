@@ -1,5 +1,5 @@
-// Endpoints that have been failing for long, for operators. A row is written when the owners are notified, and stays until a check finds
-// that the endpoint responds again or is gone.
+// Endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. It stays until a check
+// finds that the endpoint responds again or no longer exists.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
@@ -17,7 +17,7 @@ export interface FailingEndpoint {
   readonly since: Instant;
 }
 
-/** Saves a failing endpoint; a known one is left as it is. */
+/** Saves a failing endpoint. Does nothing if it is already saved. */
 export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)

@@ -1,5 +1,5 @@
-// The mail outbox: a row in the batch of the change that causes the email, with address and contents sealed. The message is rendered when
-// it is sent. The row is deleted when a transport has accepted it or it is of no use any more.
+// The mail outbox. A row is written in the batch of the change that causes the email, with address and contents sealed. The email is
+// rendered when it is sent. The row is deleted once a transport has accepted the email or the email is no longer needed.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -11,25 +11,27 @@ import { insertIf, bulkInsert } from "../inserts.ts";
 import { allOf, query } from "../query.ts";
 import { selfOwnedContext, type Vault } from "../vault.ts";
 
-const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that no two workers send the same email
+const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two workers never send the same email
 
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
-/** With `to` null the row costs the same work and is dropped unsent, so that requests for unknown addresses look like any other. */
+/**
+ * If `to` is null, the row costs the same work and is dropped unsent, so that requests for unknown addresses look like any other request.
+ */
 export type NewMail = TemplatedMail & {
   readonly to: string | null;
   /** English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
-  /** The certificate whose person it is for: erasing the person deletes the unsent email. */
+  /** The certificate whose person the email is for. Erasing that person's data deletes the unsent email. */
   readonly certId?: CertId;
-  /** The consumer it is for: erasing the account deletes the unsent email. */
+  /** The consumer that the email is for. Erasing the account deletes the unsent email. */
   readonly consumerId?: ConsumerId;
-  /** Condition in the batch under which the row is written. */
+  /** The row is written only if this condition is true in the batch. */
   readonly onlyIf?: SQL;
 };
 
-/** The opened content of a row. */
+/** The decrypted content of a row. */
 type OpenedMail = TemplatedMail & { readonly to: string | null; readonly language: MailLanguage };
 
 const toMailRow = async (vault: Vault, mail: NewMail) => {
@@ -47,19 +49,19 @@ export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Pro
 
 const insertMailRows = bulkInsert(mailOutbox, ["id", "template", "messageSealed", "nextAt", "giveUpAt", "createdAt", "consumerId"]);
 
-/** A sealed email that is about no certificate and not saved yet. */
+/** A sealed email that is not about a certificate and is not saved yet. */
 export type SealedMail = Parameters<typeof insertMailRows>[1][number];
 
 export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">): Promise<SealedMail> => toMailRow(vault, mail as NewMail);
 
-/** Any number of emails as one statement. */
+/** Inserts any number of emails with one statement. */
 export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertMailRows(db, mails);
 
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
 /**
- * Takes up to `max` due emails, those that expire soonest first: a code goes before thousands of warnings. Concurrent workers get different
- * rows. The unary plus makes SQLite use the index in that order instead of sorting everything that is due.
+ * Takes up to `max` due emails, those that expire soonest first, so that a code is sent before thousands of warnings. Concurrent workers
+ * get different rows. The unary plus makes SQLite read the index in that order instead of sorting everything that is due.
  */
 export const claimMail = (db: Database, now: Instant, max: number) =>
   db
@@ -74,15 +76,15 @@ export type DueMail = Found<typeof claimMail>[number];
 export const openMail = async (vault: Vault, due: DueMail): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(due.id), due.sealed)) as OpenedMail;
 
-/** Deletes an email that was accepted by the transport or is of no use any more. */
+/** Deletes an email that a transport accepted or that is no longer needed. */
 export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).where(eq(id, mail));
 
 /** Makes an email due at `at`. */
 export const postponeMail = (db: Database, mail: string, at: Instant) => db.update(mailOutbox).set({ nextAt: at }).where(eq(id, mail));
 
 /**
- * Whether an email is being sent for the first time, for development's mailbox. A lease is longer than the wait after a failed first
- * attempt, so half of it tells the two apart.
+ * Whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed first
+ * attempt, so half of the lease separates the two cases.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

@@ -1,7 +1,7 @@
-// Certificates that wait for a policy capture of their origin. Rows of one business with the same origin and page form a topic. The first
-// row of a topic carries its lease (due time and attempts); the rows behind it have no due time. Claiming a lease moves its due time, so a
-// worker that dies lets it become due again, and claiming or backing off costs the same for one certificate and for 100,000. Businesses
-// take turns with one capture at a time. SPEC Policy snapshot.
+// Certificates that are waiting for a policy capture of their origin. Rows of one business with the same origin and page form a topic. The
+// first row of a topic carries its lease (due time and attempts); the rows after it do not have a due time. Claiming a topic moves its due
+// time, so if a worker dies, the topic becomes due again. Claiming and backing off cost the same for one certificate as for 100,000.
+// Businesses take turns, one capture at a time. SPEC Policy snapshot.
 import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
@@ -11,7 +11,7 @@ import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, countIn, existsIn, jsonList, query } from "../query.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 60 * secondMs; // longer than a capture (25 s) and the first links after it
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) and linking the first certificates after it
 const maxTopics = 20; // per business: anyone can name any page of a site
 
 export interface PolicyTopic {
@@ -23,17 +23,17 @@ const { ord, topic, nextAt, attempts, businessId } = outbox;
 const isPolicyRequest = eq(outbox.kind, "policy");
 const isInTopic = (of: PolicyTopic) => allOf(isPolicyRequest, eq(businessId, of.businessId), eq(topic, of.topic));
 
-const neverDue = Number.MAX_SAFE_INTEGER; // for rows behind the one with the topic's lease
-const overLimitTopic = ""; // the topic of requests beyond the limit
+const neverDue = Number.MAX_SAFE_INTEGER; // for rows after the one with the topic's lease
+const overLimitTopic = ""; // the topic for requests beyond the limit
 
 /** The separator is a space, because a URL contains none. */
 export const toPolicyTopic = (origin: string, page: string): string => `${origin} ${page}`;
-/** Null for the topic of requests beyond the limit, which are not captured. */
+/** Null for the topic for requests beyond the limit, which are not captured. */
 const originFromTopic = (of: string): string | null => (of === overLimitTopic ? null : of.slice(0, of.indexOf(" ")));
 
 /**
- * For the batch of an issuance: requests a capture when the certificate shares none. The row is due at once unless its topic has a lease.
- * Returns a row when it was written.
+ * For the batch of an issuance: requests a capture if the certificate does not share an existing one. The row is due at once unless its
+ * topic has a lease. Returns a row if it was written.
  */
 export const requestPolicyCapture = (db: Database, given: { readonly id: CertId; readonly topic: string; readonly policyPage: string }) => {
   const { issuedAt, policyCaptureId } = certificates;
@@ -60,7 +60,7 @@ export const requestPolicyCapture = (db: Database, given: { readonly id: CertId;
     .returning({ ord });
 };
 
-/** The next turn goes to the business whose last turn is longest ago, among those with due work and no current turn. */
+/** The next turn goes to the business that has waited longest since its last turn, among those with due work and no current turn. */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
   const next = query
@@ -83,15 +83,13 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
 export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
-/**
- * Takes the topic that has been due longest, of the business whose turn it is; null when none is due. Of concurrent workers one gets it.
- */
+/** Takes the most overdue topic of the business whose turn it is; null when none is due. Only one of several concurrent workers gets it. */
 export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
   if (turn === null) return null;
   const [lease] = await claimDueRows(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicyRequest, eq(businessId, turn)) });
   if (lease === undefined) return null;
-  // The certificate has waited longest; its shard is the shard of everything that follows.
+  // The certificate that has waited longest. Everything written for the capture goes to its shard.
   const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
   return { businessId: turn, topic: of, origin: originFromTopic(of), page, certId, attempts: tried };
 };
@@ -108,8 +106,8 @@ export const postponePolicyLease = (db: Database, of: PolicyTopic, at: Instant) 
     .where(eq(ord, selectFirstWaiting(of)));
 
 /**
- * Takes back an attempt that failed by our own fault, so that it does not count against the origin. The topic is due again when the lease
- * has passed.
+ * Takes back an attempt that failed on our side, so that it does not count against the origin. The topic is due again when the lease
+ * expires.
  */
 export const revertPolicyAttempt = (db: Database, of: PolicyTopic) =>
   db
@@ -129,7 +127,7 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, 
     .limit(max)
     .all();
 
-/** For the batch that links the certificates: deletes their rows; the lease passes to the next row of the topic. */
+/** For the batch that links the certificates: deletes their rows and passes the lease to the next row of the topic. */
 export const finishPolicyWork = (
   db: Database,
   done: { readonly of: PolicyTopic; readonly ords: readonly number[]; readonly now: Instant },

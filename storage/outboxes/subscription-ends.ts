@@ -1,5 +1,5 @@
-// Subscriptions that must end because their account is closed or pays for a newer one. The row is written with the change that causes it,
-// is never given up, and stays until the provider confirms that the subscription does not exist any more.
+// Subscriptions that must be canceled because their account is closed or pays for a newer one. The row is written with the change that
+// causes it and is retried until the provider confirms that the subscription no longer exists.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -11,7 +11,10 @@ const leaseMs = 2 * minuteMs; // longer than a call to the provider and its retr
 const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
-/** For the batch that ends an account: ends its subscription. Writes nothing when it has none or the end is requested. */
+/**
+ * For the batch that closes an account: ends its subscription. Does nothing if the account has no subscription or the end is already
+ * requested.
+ */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
   const runs = allOf(eq(account, accountId), isNotNull(subscriptionId), isNull(endedAt));
@@ -21,7 +24,7 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/** For the batch of a checkout: ends the one of an account's two subscriptions that is not in force. */
+/** For the batch of a checkout: if an account has two subscriptions, ends the one that is not in force. */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
@@ -32,7 +35,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Takes up to `max` due subscription ends under a lease of two minutes; `attempts` includes this one. */
+/** Takes up to `max` due subscription ends under a lease of two minutes. `attempts` includes this attempt. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));
@@ -42,7 +45,7 @@ export type SubscriptionEnd = Found<typeof claimSubscriptionEnds>[number];
 
 const isEndOfSubscription = (subscription: string) => allOf(isSubscriptionEnd, eq(outbox.entityId, subscription));
 
-/** Deletes a row whose subscription has ended or must not end any more. */
+/** Deletes the row of a subscription that has ended or no longer needs to end. */
 export const deleteSubscriptionEnd = (db: Database, subscription: string) => db.delete(outbox).where(isEndOfSubscription(subscription));
 
 /** Makes a row due at `at`. */

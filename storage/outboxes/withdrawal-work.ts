@@ -1,5 +1,5 @@
-// Withdrawals from everything that are too large for one batch. A row stays until the last certificate is done, and is taken for a minute
-// at a time, so a worker that dies leaves it to the next one.
+// Withdrawals of all of a person's certificates that are too large for one batch. A row stays until the last certificate is done. A worker
+// takes it for one minute at a time, so if the worker dies, the next one continues.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -15,17 +15,17 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
   readonly certId: CertId;
   readonly method: WithdrawalMethod;
-  /** The API key with which the business recorded the withdrawal; null when the person withdrew. */
+  /** The API key that the business used to record the withdrawal; null when the person withdrew. */
   readonly apiKeyId: string | null;
 }
 
-/** Saves work for the batch of the first withdrawal; it is due at once. */
+/** For the batch of the first withdrawal: saves the remaining work, which is due at once. */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...work }: WithdrawalWork) =>
   db
     .insert(withdrawalWork)
     .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
-/** Takes the work that has been due longest; null when there is none. */
+/** Takes the most overdue work; null when there is none. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
@@ -36,6 +36,6 @@ export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<W
 /** Deletes completed work. */
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));
 
-/** Makes the rest of the work due at once. */
+/** Makes the remaining work due at once. */
 export const continueWithdrawalWork = (db: Database, certId: CertId, now: Instant) =>
   db.update(withdrawalWork).set({ nextAt: now }).where(eq(withdrawalWork.certId, certId));

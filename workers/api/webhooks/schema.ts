@@ -90,13 +90,10 @@ export const updateWebhookSchema = z
     url: urlSchema.optional(),
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    status: z
-      .enum(["enabled", "disabled"])
-      .optional()
-      .openapi({
-        description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
-        example: "enabled",
-      }),
+    status: z.enum(["enabled", "disabled"]).optional().openapi({
+      description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
+      example: "enabled",
+    }),
   })
   .openapi("WebhookChange");
 
