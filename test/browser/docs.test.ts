@@ -137,7 +137,7 @@ describe("the API reference", () => {
     await link.click();
     expect(page.url()).toMatch(/#verifyCertificate$/);
     const operation = page.getByRole("region", { name: "Verify a certificate" });
-    const anchored = operation.getByText("Anchored event, for example", { exact: false }).first();
+    const anchored = operation.getByText("Event that was anchored, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
     await operation
       .getByText(/^Its \d+ members of anchor$/)
@@ -151,7 +151,7 @@ describe("the API reference", () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false, viewport: { width: 1_280, height: 900 } });
     await page.goto(`${service.origin}/docs`);
     const contents = page.getByRole("navigation", { name: "Contents" });
-    await contents.getByRole("link", { name: "Events and webhooks" }).click();
+    await contents.getByRole("link", { name: "Webhooks and the event feed", exact: true }).click();
     await contents.getByRole("link", { name: "Check a signature" }).click();
     await page.getByRole("link", { name: /first hour$/i }).click();
     expect(await page.getByRole("heading", { name: "4. Receive withdrawals" }).isVisible()).toBe(true);
