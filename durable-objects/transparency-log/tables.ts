@@ -51,7 +51,7 @@ const tileReader =
 
 export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
 
-export const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
+const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
   buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
 
 /** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
