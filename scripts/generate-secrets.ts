@@ -75,7 +75,7 @@ const generateWitnessKey = (name: string): GeneratedSecret => {
   return { secret, publicParts: { witnesses: [vkey] } };
 };
 
-/** Generates only the named secrets and their public parts. `now` is the start of validity of log keys. */
+/** Generates only the named secrets and their public parts. `now` is the time from which the new log keys are valid. */
 export const generateSecrets = async (
   wanted: readonly SecretName[],
   names: DeploymentNames,

@@ -1,6 +1,7 @@
 // Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column, so setting the
 // column to NULL (or to an empty string if it cannot be NULL) destroys the value. Hashes, times, statuses and fingerprints stay, so proofs
-// still verify.
+// still verify. Copies of values in shares are sealed with the key of the share, which is destroyed when the share is revoked first
+// (storage/share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";

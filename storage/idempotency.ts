@@ -139,8 +139,8 @@ export const completeIdempotencyClaim = async (
 };
 
 /**
- * Replaces a claim with the response, as the last statements in the batch of a change. The batch fails if another request holds the claim.
- * `onlyIf` is the condition, after the earlier statements, that means the change happened.
+ * Returns the statements that replace a claim with the response. They must come last in the change's batch, which fails if another request
+ * holds the claim. `onlyIf` is evaluated after the earlier statements, and is true only if the change happened.
  */
 export const insertClaimedResponse = async (
   db: Database,

@@ -132,7 +132,7 @@ export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard:
 
 const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
 
-/** Records, in the person's shard, a cross-shard grant that is not settled yet. Written before the share and deleted after it. */
+/** Records, in the person's shard, a cross-shard grant that is not settled yet. Written before the share is written, and deleted afterward. */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 

@@ -11,7 +11,7 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** How long after the decision the same request can get another code if none was redeemed. */
+/** How long after the decision an unused code can be replaced for the same request. */
 const reissueWindowMs = 10 * minuteMs;
 
 /** True when the batch failed because the request was already decided. */

@@ -10,7 +10,7 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
-/** For the batch of a revocation: the person is notified if the deadline passes without an acknowledgment. */
+/** For the revocation's batch. Schedules a notice to the person in case the deadline passes without an acknowledgment. */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 

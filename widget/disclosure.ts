@@ -40,7 +40,7 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
   return selector === undefined ? [] : selectElements(selector, "disclosure");
 }
 
-/** The first displayed element inside the form, or else outside every form: a disclosure in another form belongs to that form. */
+/** The first displayed element inside the form or, failing that, outside every form. A disclosure in another form belongs to that form. */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {
     for (const element of found) {

@@ -118,8 +118,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 
 /**
  * The status after an event. Null if the event does not change anything: it concerns a subscription that is not the current one or has
- * ended, or it is a checkout that would move a customer to another account. `parsePlanName` parses the event's plan for the kind of
- * account.
+ * ended, or it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
+ * event, for this kind of account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,

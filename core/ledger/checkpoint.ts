@@ -15,7 +15,7 @@ import {
 } from "./note.ts";
 
 export interface Checkpoint extends TreeHead {
-  /** The log's name, which is its URL without the scheme and the name of its key. */
+  /** The log's name: its URL without the scheme. It is also the name of the log's key. */
   readonly origin: string;
 }
 

@@ -42,7 +42,7 @@ const toMailRow = async (vault: Vault, mail: NewMail) => {
   return { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifetimeMs[template], createdAt: now, certId, consumerId };
 };
 
-/** The statements for the batch of the change. Throws when `to` is not an email address. */
+/** Returns the statements to add to the change's batch. Throws when `to` is not an email address. */
 export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
   insertIf(db, mailOutbox, await toMailRow(vault, mail), mail.onlyIf ?? sql`true`),
 ];

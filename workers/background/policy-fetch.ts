@@ -1,5 +1,5 @@
-// Fetches an origin's privacy policy and terms: from links on its front page, then from the page with the form, then at well-known paths,
-// and only until both are found. Anyone can send a submission that names a page, so policies found only through that page are not used for
+// Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page with the form, then well-known paths,
+// and stops once both are found. Anyone can send a submission that names a page, so policies found only through that page are not used for
 // other pages on the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";

@@ -13,6 +13,7 @@ export const tools: readonly Tool[] = [listShares, getShare, revokeShare, update
 
 export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
+/** A tool belongs to the realms that it has a description for. */
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));

@@ -22,7 +22,7 @@ export interface TrustedLog extends TrustedLogKey {
 
 /** A witness or timestamp authority, and the logs whose checkpoints it attests. */
 export interface CheckpointAttestor extends Attestor {
-  /** `guard`: the ledger's own witness, which watches only the audit log and refuses a second history of it. */
+  /** `guard`: the ledger's own witness, which watches only the audit log and refuses to cosign a second history. */
   readonly scope: "every log" | "guard";
 }
 

@@ -50,7 +50,10 @@ const presentationSchema = z
     opt_in_type: z
       .enum(["manual", "pre_selected", "non_interactive"])
       .optional()
-      .openapi({ description: "How the box was checked. `manual`: by the visitor." }),
+      .openapi({
+        description:
+          "How the box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box to check.",
+      }),
     font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
     visible: z.boolean().optional().openapi({ description: "Whether the disclosure was visible on the screen." }),
@@ -232,7 +235,10 @@ export const anchorSchema = z
             tsa: z.string().optional(),
             name: z.string().optional(),
             time: timestampSchema,
-            token: z.string().optional().openapi({ description: "RFC 3161 response for the checkpoint without cosignatures, base64." }),
+            token: z
+              .string()
+              .optional()
+              .openapi({ description: "RFC 3161 response for the checkpoint (excluding its cosignatures), in base64." }),
           }),
         ),
       })
@@ -361,7 +367,9 @@ const publishedCertificateObjectSchema = z.object({
   signals: z.object({
     gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control with the submission." }),
   }),
-  checks: z.array(checkSchema).openapi({ description: "Checks made at issuance, and what they could not establish." }),
+  checks: z
+    .array(checkSchema)
+    .openapi({ description: "Checks performed at issuance. Each note says what the check does and does not prove." }),
   view_count: viewCountSchema,
   status_list: z
     .object({ uri: z.string(), index: z.int() })
@@ -513,7 +521,7 @@ export const evidenceBundleSchema = z
             path: z.array(z.string()),
             size: z.string(),
           }),
-        ).openapi({ description: "Audit log record of the heads of all chains, with this chain's position." }),
+        ).openapi({ description: "Audit log record that covers the newest entry of every chain, with proof of this chain's entry." }),
       })
       .openapi({ description: "Entries for the certificate in your audit chain, each with its proof." }),
     ledger: z
@@ -532,7 +540,7 @@ export const evidenceBundleSchema = z
         checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),
         cosignatures: z.array(z.string()).openapi({ description: "Witness cosignatures." }),
         timestamp_token: nullableSchema(z.string()).openapi({
-          description: "RFC 3161 response for the checkpoint without cosignatures, base64.",
+          description: "RFC 3161 response for the checkpoint (excluding its cosignatures), in base64.",
         }),
         tlog_proof: nullableSchema(z.string()).openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
       })

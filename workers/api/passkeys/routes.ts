@@ -69,7 +69,7 @@ const addPasskeyRoute = createRoute({
   refuses: ["passkey_limit"],
   when: {
     passkey_refused:
-      "The credential was created for another site or challenge, without user verification or with attestation, or is already registered. The response does not say which.",
+      "The credential was created for another site or challenge, was created without user verification, includes an attestation, or is already registered. The response does not say which.",
   },
 });
 

@@ -77,7 +77,7 @@ const triggerRequestSchema = z
   .object({
     type: z.enum(triggerableEventTypes).openapi({ description: "Event to trigger.", example: "share.revoked" }),
     share_id: z.string().max(64).nullish().openapi({
-      description: "ID of an active test share or, for `business.ceased`, of a revoked one. Default: a new share.",
+      description: "ID of an active test share. For `business.ceased`, ID of a revoked test share. Default: a new share.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())

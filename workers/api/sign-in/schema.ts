@@ -50,7 +50,7 @@ export const userSchema = z
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The same user, in the format of the sign-in response." }) })
+  .extend({ user: userSchema.openapi({ description: "The user's fields again, grouped as in the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({

@@ -134,7 +134,7 @@ export const webhookSchema = z
     ...commonFields,
     secret_hint: z.string().openapi({ description: "Last four characters of the current secret." }),
     created_at: timeSchema,
-    last_delivery_at: timeSchema.nullable().openapi({ description: "When the last attempt ended, whether it succeeded or failed." }),
+    last_delivery_at: timeSchema.nullable().openapi({ description: "Time when the last attempt ended, successfully or not." }),
     last_response_status: z
       .int()
       .nullable()

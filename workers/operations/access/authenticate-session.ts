@@ -8,7 +8,7 @@ import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sess
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
-/** Records the day of use after the response, at most once per session and day. */
+/** Records the day the session was last used. Runs after the response, at most once a day per session. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {

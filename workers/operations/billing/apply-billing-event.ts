@@ -1,5 +1,5 @@
-// Applies an event from the payment provider to an account. The customer, the account and the event's ID are written in one batch, so an
-// event that is sent twice changes nothing. The provider's newest state wins, whatever the order of arrival
+// Applies an event from the payment provider to an account. The customer, the account and the event's ID are written in one batch, so
+// receiving the same event again changes nothing. The provider's newest state wins, whatever the order of arrival
 // (core/billing/billing-status.ts).
 import {
   resolvePlan,

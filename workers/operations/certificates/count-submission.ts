@@ -1,4 +1,4 @@
-// Applies the rate limit per client to submissions without an API key.
+// Applies the per-client rate limit to submissions without an API key.
 import type { RateLimitState } from "../../../core/access/rate-limit.ts";
 import type { SubmissionCountDependencies } from "./dependencies.ts";
 import type { SubmissionClient } from "./resolve-submission-client.ts";

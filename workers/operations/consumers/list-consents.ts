@@ -24,7 +24,7 @@ export interface ConsentPage extends SharePage {
 
 /**
  * The first page has all shares; later pages have only businesses. Throws if a shard that may hold shares is unavailable: a hidden share is
- * worse than an error. Refuses `unauthorized` if the account no longer exists.
+ * worse than an error. Returns `unauthorized` if the account no longer exists.
  */
 export const listConsents = async (
   services: ReadDependencies,

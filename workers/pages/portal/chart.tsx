@@ -1,5 +1,5 @@
-// A bar chart of two counts, one above and one below the zero line, drawn as SVG with classes only because the content security policy forbids
-// inline styles. A sentence and a table state the same figures.
+// A bar chart of two counts, one above and one below the zero line. It is an SVG styled only with classes, because the content security
+// policy forbids inline styles. A sentence and a table state the same figures.
 import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

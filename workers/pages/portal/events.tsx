@@ -33,7 +33,7 @@ const { events: eventMessages, webhooks: webhookMessages } = messages;
 const eventsPerPage = 25;
 const allEventTypes = [...standardEventTypes, ...optInEventTypes];
 
-/** The deliveries of an event to all endpoints, in one line. */
+/** A one-line summary of an event's deliveries to all endpoints. */
 const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
   if (deliveries.length === 0) return <StatusLabel tone="plain" text={eventMessages.nobody} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;

@@ -115,7 +115,7 @@ interface MemberPage extends RefusalDetails {
   readonly hidesNavigation?: true;
 }
 
-/** Renders a page for a member in the frame of the portal. */
+/** Renders a member's page inside the portal layout. */
 export const renderMemberPage = (
   request: PortalRequest,
   { tab, content, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
