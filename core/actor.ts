@@ -11,7 +11,7 @@ export type Actor =
   /** The service itself. */
   | { readonly kind: "system" };
 
-/** The text form of an actor. Audit chains commit to it, so it must never change. */
+/** Returns the text form of an actor. Audit chains commit to it, so it must never change. */
 export const formatActor = (actor: Actor): string => {
   switch (actor.kind) {
     case "subject":

@@ -58,17 +58,17 @@ const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Arra
   return toBase64(bytes) === plain ? bytes : null;
 };
 
-/** Null unless `text` is exactly what `toBase64` returns for the same bytes: no white space, full padding, unused bits zero. */
+/** Returns null unless `text` is exactly what `toBase64` returns for the same bytes: no white space, full padding, unused bits zero. */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decodeBase64(text, "base64") : null;
 
-/** Null unless `text` is exactly what `toBase64Url` returns for the same bytes. */
+/** Returns null unless `text` is exactly what `toBase64Url` returns for the same bytes. */
 export const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text)
     ? decodeBase64(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url")
     : null;
 
-/** Null unless `text` is lowercase hex of whole bytes. */
+/** Returns null unless `text` is lowercase hex of whole bytes. */
 export const fromHex = (text: string): Uint8Array<ArrayBuffer> | null => {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) return null;
   const bytes = new Uint8Array(text.length / 2);

@@ -1,6 +1,6 @@
-// RFC 8785 (JCS): the one text form of a JSON value, so that everyone hashes the same bytes. Libraries silently drop `undefined`:
+// RFC 8785 (JCS): the only text form of a JSON value, so that everyone hashes the same bytes. Libraries silently drop `undefined`:
 // `entities_rejected: undefined` would then hash as "never asked", which is a different statement. This file throws for anything that JSON
-// cannot carry exactly. That is always a bug in the service, because input is validated long before.
+// cannot represent exactly. Such a value is always a bug in the service, because input is validated much earlier.
 
 export type JsonObject = { readonly [key: string]: Json };
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -12,7 +12,7 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Appends piece by piece, because joining a list would copy the text once more at every level. */
+/** Appends piece by piece, because joining a list would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // Iterating by index visits holes too, so a sparse array throws instead of shrinking.

@@ -10,7 +10,7 @@ const isWeekend = (instant: Instant): boolean => {
   return day === 0 || day === 6;
 };
 
-/** The last millisecond of the tenth business day after `from`. */
+/** Returns the last millisecond of the tenth business day after `from`. */
 export const getCeaseDeadline = (from: Instant): Instant => {
   const midnight = Math.floor(from / dayMs) * dayMs;
   let day = midnight;

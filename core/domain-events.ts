@@ -1,7 +1,6 @@
-// Domain events: everything that happens to records, and the table that decides for each type whether it is anchored in the ledger and
-// whether the business receives a public event. To change what is anchored or sent, change only this table. The exception is
-// `consumer.updated.*`: one changed field can produce several events with data, built in
-// workers/operations/consumers/prepare-share-updates.ts.
+// Domain events: everything that happens to records. The table decides for each type whether it is anchored in the ledger and whether the
+// business receives a public event. To change what is anchored or sent, change only this table. The exception is `consumer.updated.*`: one
+// changed field can produce several events with data, built in workers/operations/consumers/prepare-share-updates.ts.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -117,7 +116,7 @@ export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" |
   readonly payload?: DomainEvent["payload"];
 }
 
-/** A domain event that is recorded in only one audit chain, is not anchored, and does not have a public event. */
+/** Creates a domain event that is recorded in only one audit chain, is not anchored, and does not have a public event. */
 export const createAuditedEvent = (
   { chain, actor }: { readonly chain: AuditChain; readonly actor: Actor },
   { payload = {}, ...action }: AuditedAction,
@@ -133,7 +132,7 @@ export interface AuditChain {
   readonly auditLog: number;
 }
 
-/** A domain event about a certificate, recorded in its business's chain. */
+/** Creates a domain event about a certificate, recorded in its business's chain. */
 export const createCertificateEvent = (
   { id, chain }: { readonly id: string; readonly chain: AuditChain },
   at: Instant,
@@ -144,13 +143,13 @@ export const createCertificateEvent = (
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
- * A chain that records the event. `content` replaces actor and payload where the chains differ, because a business's chain never names the
- * person.
+ * A chain that records the event. `content` replaces actor and payload if the chains need different content, because a business's chain
+ * never names the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** The content that an audit entry commits to. For members the key is `by`, because existing chains were started that way. */
+/** Returns the content that an audit entry commits to. For members the key is `by`, because existing chains were started that way. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };

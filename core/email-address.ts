@@ -8,7 +8,7 @@ const maxLocalPartLength = 64;
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The ASCII (punycode), lowercase form of an email domain; null if it is not a dotted host name. */
+/** Returns the ASCII (punycode), lowercase form of an email domain; null if it is not a dotted host name. */
 const toAsciiDomain = (domain: string): string | null => {
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`https://${domain}/`)) return null;
   const host = new URL(`https://${domain}/`).hostname;
@@ -35,7 +35,10 @@ export const normalizeEmailAddress = (address: string): string | null => {
   return parts === null ? null : `${parts.local.normalize("NFC").toLowerCase()}@${parts.domain}`;
 };
 
-/** Whether two addresses are certainly one mailbox. The local part is compared with case, since it can distinguish mailboxes. */
+/**
+ * Whether two addresses are certainly the same mailbox. The local part is compared case-sensitively, because case can distinguish
+ * mailboxes.
+ */
 export const isSameEmailAddress = (first: string, second: string): boolean => {
   const [a, b] = [splitAddress(first.trim()), splitAddress(second.trim())];
   return a !== null && b !== null && a.domain === b.domain && a.local.normalize("NFC") === b.local.normalize("NFC");

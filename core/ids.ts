@@ -62,13 +62,13 @@ const encodeCrockford = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Prefix, shard and 24 random characters, such as `cc_00…`. */
+/** Returns the prefix, the shard and 24 random characters, such as `cc_00…`. */
 export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Null for text that does not have the shape of such an ID. No record can have it, so callers skip the lookup. */
+/** Returns null for text that does not have the shape of such an ID. Records cannot have such an ID, so callers skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
  * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capitals, spaces anywhere, and the letters
@@ -92,7 +92,7 @@ export const parseApiKeyId = (text: string): string | null => (hasIdShape(text, 
 export const parseMemberId = (text: string): string | null => (hasIdShape(text, "mem_") ? text : null);
 export const parseDeliveryId = (text: string): DeliveryId | null => (hasIdShape(text, "dlv_") ? (text as DeliveryId) : null);
 
-/** The shard: the two characters after the prefix, in IDs and secrets alike. */
+/** Returns the shard: the two characters after the prefix, in both IDs and secrets. */
 export const shardOfId = (id: CertId | BusinessId | ClientId | string): ShardId => {
   const secret = secretPrefixes.find((prefix) => id.startsWith(prefix));
   const start = secret?.length ?? idPrefixes.find((prefix) => id.startsWith(prefix))?.length ?? 0;

@@ -26,7 +26,7 @@ const maskByFieldKey: Readonly<Record<string, (value: string) => string>> = {
   full_name: maskName,
 };
 
-/** The masked form of one field value; an empty value stays empty. */
+/** Returns the masked form of one field value; an empty value stays empty. */
 export const maskFieldValue = (key: string, value: string): string => {
   if (value === "") return "";
   const mask = Object.hasOwn(maskByFieldKey, key) ? maskByFieldKey[key] : undefined;

@@ -1,14 +1,14 @@
-// Checks whether a secret could have been generated at random. A secret that was typed, counted, repeated or copied can be guessed, however
-// long it is. Random secrets fail less than once in a billion; in that case, run `npm run keys` again.
+// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed, counted, repeated or
+// copied. Fewer than one in a billion random secrets fail this check; if one does, run `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;
 
-const minDistinctKeyBytes = 16; // of 32 random bytes, about 30 are distinct
+const minDistinctKeyBytes = 16; // 32 random bytes have about 30 distinct values
 
 /** For key bytes. */
 export const hasRandomKeyBytes = (bytes: Uint8Array): boolean => {
   const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // all equal in 00 01 02 …
-  const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // of 32 random bytes, twenty are not
+  const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // about twenty of 32 random bytes are not text
   return countDistinct(bytes) > minDistinctKeyBytes && countDistinct(steps) > minDistinctKeyBytes && !isText;
 };
 

@@ -42,14 +42,14 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-/** A trimmed line; null if it is empty. Refuses with `input` as the field name. */
+/** Returns a trimmed line; null if it is empty. Refuses with `input` as the field name. */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : validateLine(line);
   return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
 };
 
-/** A trimmed name; refuses an empty one. */
+/** Returns a trimmed name; refuses an empty one. */
 export const parseName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
   const name = parseLine("name", text, maxLength);
   if (!name.ok) return name;

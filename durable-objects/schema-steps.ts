@@ -1,8 +1,8 @@
-// Schema migrations of Durable Objects. Each object has its own database and can be inactive through many deployments, so it is migrated
+// Schema migrations of Durable Objects. Each object has a separate database and can be inactive through many deployments, so it is migrated
 // when it starts.
 
 /**
- * Step n migrates from version n to version n + 1. Steps are only ever appended and only add to the schema, so the previous deployment can
+ * Step n migrates from version n to version n + 1. New steps go at the end and must only add to the schema, so the previous deployment can
  * run on the result.
  */
 export type SchemaSteps = readonly string[];
@@ -11,8 +11,8 @@ export type SchemaSteps = readonly string[];
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs the steps that this database does not have yet, all or none. Does nothing to a database that a later deployment wrote. Call it in
- * the constructor: it is synchronous, so no request runs before it.
+ * Runs all steps that this database does not have yet in one transaction. Does nothing to a database that a later deployment wrote. Call it
+ * in the constructor: it is synchronous, so requests cannot run before it.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

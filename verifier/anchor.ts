@@ -1,5 +1,5 @@
 // Checks one ledger statement: that it matches the certificate, that the ledger contains it, and that attestors confirm it. Used for
-// issuance and withdrawal, for packs and for the public API response.
+// issuances and withdrawals, in packs and in the public API response.
 import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -14,7 +14,7 @@ import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findi
 import { asObject, asString, asStrings, isIsoInstant, parseCanonical, type JsonObject } from "./json.ts";
 import { listLogKeys, type Trust } from "./trust.ts";
 
-/** The evidence for one statement; null where it is absent. */
+/** The evidence for one statement; absent parts are null. */
 export interface AnchorEvidence {
   readonly statement: string | null;
   /** The anchor as the certificate publishes it. */
@@ -44,7 +44,7 @@ const toCheckId = (event: "issued" | "revoked", step: AnchorStep): CheckId => {
   return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
 
-/** Receipt faults that fail the `note` check; all others fail `inclusion`. */
+/** The receipt faults that make the `note` check fail. All other faults make `inclusion` fail. */
 const noteFaults: readonly ReceiptFault[] = [
   "receipt_malformed",
   "note_malformed",
@@ -67,9 +67,9 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
-const maxClockSkewMs = 5 * minuteMs; // between the parts of the issuer that make a statement and anchor it
+const maxClockSkewMs = 5 * minuteMs; // between the issuer's parts that create a statement and anchor it
 
-/** Returns null when the anchor on the certificate can belong to the statement, anchored or not. */
+/** Returns null if the anchor on the certificate can belong to the statement, even if it is not anchored yet. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
@@ -187,7 +187,7 @@ const checkAttestation = async (
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
     return failed("the proof leads to a different checkpoint than the attested one");
 
-  // The certificate may be older than the attestation in the pack, which then covers more entries.
+  // The attestation in the pack may be newer than the certificate and cover more entries.
   const isPublished = published !== null && published.tree_size === proven.checkpoint.size.toString();
   if (isPublished && asString(published.signed_root)?.startsWith(attestedNote) !== true)
     return failed("the certificate publishes a different attested checkpoint");

@@ -11,7 +11,7 @@ import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
 
 const getSubtleCrypto = (): SignatureCrypto => crypto.subtle as unknown as SignatureCrypto;
 
-/** Checks a timestamp over the note. A token by a key that the reader does not trust counts as absent. */
+/** Checks a timestamp over the note. A timestamp by a key that the reader does not trust counts as absent. */
 export const checkTimestamp = async (
   reply: Uint8Array | null,
   note: Uint8Array,
@@ -27,7 +27,10 @@ export const checkTimestamp = async (
   return { finding: fail(verdict.fault), time: null };
 };
 
-/** Checks a Rekor receipt: `fault` covers the checks of every receipt, `leaf` the entry that Rekor created from the statement. */
+/**
+ * Checks a Rekor receipt. `fault` is the result of the checks that apply to every receipt. `leaf` is the result for the entry that Rekor
+ * created from the statement.
+ */
 export const checkRekorReceipt = async (
   crypto: NoteCrypto,
   receipt: Receipt,

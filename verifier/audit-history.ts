@@ -1,6 +1,7 @@
-// Compares the audit entries of a pack with its certificate. The audit log cannot be rewritten, but the issuer can rewrite and sign the
-// certificate. Each entry needs its claim on the certificate and each claim its entry. The details of an entry are in its payload, which
-// `audit.chain` has checked against the hash in the entry. No payload of these entries holds personal data, so an erasure excuses none.
+// Compares the audit entries in a pack with its certificate. The issuer can rewrite and sign the certificate, but cannot rewrite the audit
+// log. Each entry must match a claim on the certificate, and each claim an entry. An entry's details are in its payload, which
+// `audit.chain` has checked against the hash in the entry. These payloads do not hold personal data, so an erasure does not excuse a
+// missing payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
@@ -31,19 +32,19 @@ const missingPayload = (event: string): Finding => incomplete(`the audit payload
 
 const missingEntry = (event: string): Finding => fail(`no audit entry in the pack is ${event} that the certificate shows`);
 
-/** The first failure, else the first gap, else the first finding. */
+/** Returns the first finding with the worst outcome: failed, then incomplete, then any other. */
 const selectWorst = (findings: readonly Finding[]): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??
   (findings[0] as Finding);
 
-/** Payloads contain ISO times; older ones contain milliseconds. */
+/** Payloads contain ISO times; older payloads contain milliseconds. */
 const parseInstant = (value: unknown): number | null =>
   typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
 
 /**
- * Compares a payload member that entries have since `boundDetailsSince`. Returns null when it has the expected value; `undefined` means
- * that the pack has nothing to compare it with.
+ * Compares a payload member that entries have contained since `boundDetailsSince`. Returns null if the values match, if the entry is older,
+ * or if the pack does not hold the value (`expected` is undefined).
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -55,7 +56,7 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
-/** Checks evidence hash, environment, privacy signal and kind of request against the payload of the issuance. */
+/** Checks the evidence hash, environment, privacy signal and kind of request against the issuance's payload. */
 export const checkIssuance = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const [entry] = filterEntries(history, "certificate.issued");
@@ -108,7 +109,7 @@ const checkWithdrawalState = (history: AuditHistory): Finding => {
   return ceaseBy === null ? pass("no entry withdraws the certificate") : fail("the certificate is active but names a deadline");
 };
 
-/** Compares one withdrawal from single recipients with its entry, recipient by recipient. Null when all match. */
+/** Compares one withdrawal from individual recipients with its entry, recipient by recipient. Returns null if all match. */
 const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: ListedEntities, entry: AuditEntry): Finding | null => {
   const { certificate, payloads } = history;
   if (listed.some(({ withdrawn_at: at }) => at !== entry.at)) return fail(`entry ${entry.seq} is withdrawal ${number} at a different time`);
@@ -129,7 +130,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
   return differing;
 };
 
-/** The nth withdrawal from single recipients must match the nth entry, and there are as many entries as withdrawals. */
+/** Checks that the nth withdrawal from individual recipients matches the nth entry, and that there are as many entries as withdrawals. */
 const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   const acts = [...groupEntitiesByWithdrawal(history.certificate)].sort(([a], [b]) => a - b);
   const entries = filterEntries(history, "certificate.entities_withdrawn");
@@ -143,7 +144,7 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   });
 };
 
-/** Each acknowledged recipient on the certificate must be named by an entry with the same time, and vice versa. */
+/** Checks that each acknowledged recipient on the certificate is named by an entry with the same time, and vice versa. */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;
   const listed = [...groupEntitiesByWithdrawal(certificate).values()].flat();
@@ -168,7 +169,10 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   return unmatched.size === 0 ? [] : [missingEntry("the acknowledgment of a recipient")];
 };
 
-/** The entry and the time on the certificate must both be present and equal, or both be absent. `bound` are members of its payload. */
+/**
+ * Checks that the entry and the time on the certificate are both present and equal, or both absent. `bound` holds the expected members of
+ * the entry's payload.
+ */
 const checkDatedEvent = (
   history: AuditHistory,
   event: { readonly type: string; readonly claimed: unknown; readonly description: string; readonly bound: JsonObject },
@@ -215,7 +219,7 @@ export const checkStatus = (history: AuditHistory): Finding => {
 
 const policyKinds = ["privacy", "terms"] as const;
 
-/** What the payload of `policy.linked` says of each policy beside its hash. */
+/** Returns what the payload of `policy.linked` says about each policy in addition to its hash. */
 const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
   Object.fromEntries(
     policyKinds.map((kind) => {
@@ -228,13 +232,13 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // Before, certificates that shared an earlier capture were linked without an entry.
+  // Before that time, certificates that shared an earlier capture were linked without an entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
 };
 
-/** Checks the policies against the entry that linked them: which, where each was found and when. */
+/** Checks the policies against the entry that linked them: which policies they are, and where and when each was found. */
 export const checkPolicyLinks = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];

@@ -1,6 +1,6 @@
 // Checks the audit entries of one certificate: that they are well-formed and linked, that the audit log contains them, and that they match
-// the recorded chain head. Other entries of the chain are about other certificates and are not in the pack. For a gap between two entries,
-// only their order in the log can be checked.
+// the recorded chain head. The chain's other entries are about other certificates and are not in the pack. If entries are missing between
+// two others, only the order in the log can be checked.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -66,7 +66,7 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** The index of the chain in the tree of heads, from audit/heads.json; null when absent. */
+/** Returns the index of the chain in the tree of heads, from audit/heads.json; null when absent. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 
@@ -160,7 +160,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** Checks the recorded head of this chain, and that no entry before the record is missing. */
+/** Checks the recorded head of this chain, and that all entries before the record are present. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));
@@ -223,7 +223,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
 
 const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, so one record may be missed
 
-/** Describes a record of heads that was outdated when the pack was created. Returns null when it was recent or absent. */
+/** Describes a record of heads that was outdated when the pack was created. Returns null if the record was recent or is absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {
   const at = asObject(parseCanonical(decodeText(files.get("audit/heads-record.json"))))?.at;
   if (!isIsoInstant(at) || !isIsoInstant(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;

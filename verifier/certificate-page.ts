@@ -1,5 +1,5 @@
-// Renders certificate.html again from the other files of a pack and compares it, so that the page cannot say anything else than the
-// certificate. The page is part of the pack's format: the same files always give the same page.
+// Renders certificate.html again from the other files in a pack and compares it, so that the page cannot contradict the certificate. The
+// page is part of the pack format: the same files always give the same page.
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
@@ -12,13 +12,13 @@ type PageCertificate = ArticleParts["opened"]["certificate"];
 export interface PageSource {
   readonly files: PackFiles;
   readonly certificate: JsonObject;
-  /** What the manifest lists as left out. */
+  /** The omissions that the manifest lists. */
   readonly redacted: readonly string[];
-  /** `captured_via` in the audit payload of the issuance; undefined where it is not there. */
+  /** `captured_via` in the issuance's audit payload; undefined if it is absent. */
   readonly loggedCaptureMethod: unknown;
 }
 
-/** Thrown for a member that no certificate has in this form. */
+/** Thrown for a member that does not occur in this form on any certificate. */
 class UnreadableMember extends TypeError {}
 
 const requireText = (value: unknown): string => {
@@ -125,19 +125,27 @@ const readDisclosed = (files: PackFiles): DisclosedFields => {
   });
 };
 
-/** The page lists the person's details as the form did; the files hold them sorted. Only the page knows the form's order. */
+/**
+ * The page lists the person's details in the order of the form, but the files hold them sorted. Only the page preserves the form's order.
+ */
 const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
   const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
   return placed.sort((a, b) => a.at - b.at).map(({ field }) => field);
 };
 
-/** The kinds of request that the page may name: the one in the evidence or in the audit log, either where neither is in the pack. */
+/**
+ * Returns the kinds of request that the page may name: the kind in the evidence or in the audit log. If the pack does not have either, both
+ * kinds are possible.
+ */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
   return (["browser", "server"] as const).filter((method) => bound === undefined || bound === method);
 };
 
-/** The page as it must be; one for each kind of request that the rest of the pack allows. Null for a certificate that has no page. */
+/**
+ * Renders the expected page, once for each kind of request that the rest of the pack allows. Returns null if the certificate cannot be
+ * rendered.
+ */
 export const renderPackedPages = (source: PageSource): readonly string[] | null => {
   const { files, certificate, redacted } = source;
   const page = decodeText(files.get("certificate.html")) ?? "";
@@ -164,7 +172,7 @@ export const renderPackedPages = (source: PageSource): readonly string[] | null 
   }
 };
 
-/** Returns null when certificate.html is the page of this certificate. */
+/** Returns null if certificate.html is the page of this certificate. */
 export const findPageFault = (source: PageSource): string | null => {
   const pages = renderPackedPages(source);
   if (pages === null) return "certificate.json has a member that no page can show";

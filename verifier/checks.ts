@@ -1,6 +1,6 @@
-// The checks of an evidence pack: their ids in order, their descriptions, and how findings become a verdict.
+// The checks of an evidence pack: their IDs in order, their descriptions, and how findings become a verdict.
 
-/** The statement that is true when a check passes. */
+/** For each check, the statement that is true if it passes. */
 const checkClaims = {
   "zip.structure": "The archive holds only the files of a pack and no other bytes.",
   "manifest.files": "Every file matches the manifest.",
@@ -95,7 +95,7 @@ export interface Report {
   readonly checks: readonly Check[];
   /** The reasons for the verdict `incomplete`. */
   readonly missing: readonly string[];
-  /** Further facts that do not affect the verdict. */
+  /** Additional facts that do not affect the verdict. */
   readonly notes: readonly string[];
 }
 

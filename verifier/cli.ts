@@ -111,7 +111,7 @@ const formatReport = (report: Report): string => {
 const exitCodes = { valid: 0, invalid: 1, incomplete: 3 } as const;
 const usageErrorExitCode = 2;
 
-/** Returns null for anything but a withdrawal receipt, which has the members `receipt` and `canonical`. */
+/** Returns null unless the file is a withdrawal receipt, which has the members `receipt` and `canonical`. */
 const parseReceiptFile = (bytes: Uint8Array): JsonObject | null => {
   const parsed = parseIJson(bytes);
   const file = parsed.ok ? asObject(parsed.value) : null;

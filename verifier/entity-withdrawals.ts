@@ -1,5 +1,5 @@
-// Checks the withdrawals from single recipients on a certificate: the signed receipt and the ledger statement of each. All withdrawals
-// share one finding per check.
+// Checks a certificate's withdrawals from individual recipients: the signed receipt and the ledger statement of each. All withdrawals share
+// one finding per check.
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";
@@ -18,11 +18,11 @@ export interface EntityWithdrawalEvidence {
   readonly anchor: AnchorEvidence;
 }
 
-/** Certificates list how and when a recipient's withdrawal reached the business since packs hold receipts. */
+/** Certificates have listed how and when a recipient's withdrawal reached the business since packs started to hold receipts. */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
 
-/** Returns the worst finding; `passed` when at least one passed and none failed or is incomplete. */
+/** Returns the worst finding. If at least one passed and all others were skipped, returns `passed`. */
 const selectWorstFinding = (findings: readonly Finding[], passed: Finding): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??
@@ -102,7 +102,7 @@ const checkEntityWithdrawal = async (
   };
 };
 
-/** `presentNumbers` are the withdrawals with any file in the pack; `loadEvidence` returns those files. */
+/** `presentNumbers` lists the withdrawals that have at least one file in the pack; `loadEvidence` returns those files. */
 export const checkEntityWithdrawals = async (
   findings: Findings,
   certificate: JsonObject,

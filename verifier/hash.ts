@@ -15,7 +15,7 @@ const primes = ((): number[] => {
   return found;
 })();
 
-/** The first 32 fractional bits of a root, as FIPS 180-4 defines its constants. Integer arithmetic keeps them exact. */
+/** Returns the first 32 fractional bits of a root, which FIPS 180-4 uses for its constants. Integer arithmetic keeps them exact. */
 const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);
   let root = 0n;
@@ -26,7 +26,7 @@ const computeRootBits = (value: number, power: bigint): number => {
 const roundConstants = Uint32Array.from(primes, (prime) => computeRootBits(prime, 3n));
 const initialState = Uint32Array.from(primes.slice(0, 8), (prime) => computeRootBits(prime, 2n));
 
-/** Pads the message with a one bit, zeros and its length in bits to whole blocks. */
+/** Pads the message to whole blocks with a one bit, zeros and its length in bits. */
 const padMessage = (data: Uint8Array): Uint8Array => {
   const length = Math.ceil((data.length + 9) / blockLength) * blockLength;
   const bytes = new Uint8Array(length);

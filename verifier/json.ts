@@ -14,8 +14,8 @@ export const decodeText = (bytes: Uint8Array | undefined): string | null => {
 };
 
 /**
- * Returns undefined unless the text is canonical JSON: serializing the parsed value must give the same text, which refuses
- * duplicate keys, unneeded escapes, white space and other number formats.
+ * Returns undefined unless the text is canonical JSON. Serializing the parsed value must give the same text, which rules out duplicate
+ * keys, unneeded escapes, white space and other number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;
@@ -42,11 +42,11 @@ export const hasExactMembers = (record: JsonObject, names: readonly string[]): b
 const isSameJson = (a: Json | undefined, b: Json | undefined): boolean =>
   a === undefined || b === undefined ? a === b : toCanonicalJson(a) === toCanonicalJson(b);
 
-/** Names of the members of `b` whose value differs in `a`. */
+/** Returns the names of the members of `b` whose value differs in `a`. */
 export const findDifferingMembers = (a: JsonObject, b: Partial<JsonObject>): string[] =>
   Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
 
-/** True for the exact format of `toIso`. `Date` alone would accept February 30 as a day in March. */
+/** Returns true for the exact format of `toIso`. `Date` alone would accept February 30 as a day in March. */
 export const isIsoInstant = (text: unknown): text is string => {
   if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
   const at = Date.parse(text);

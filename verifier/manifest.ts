@@ -1,4 +1,4 @@
-// Checks that the issuer signed the pack: all files against the manifest, and the manifest against the signature.
+// Checks that the issuer signed the pack: the files against the manifest, and the manifest against the signature.
 import { toBase64Url, fromBase64 } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
@@ -51,14 +51,14 @@ export const checkFiles = (files: PackFiles): Finding => {
 
 const spkiLength = 44; // RFC 8410: a 12-byte prefix and the 32 bytes of an Ed25519 key
 
-/** The thumbprint of the key in a PEM file; null when malformed. */
+/** Returns the thumbprint of the key in a PEM file; null if malformed. */
 const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
   const der = fromBase64(body ?? "");
   return der?.length === spkiLength ? computeThumbprint(toBase64Url(der.subarray(-32))) : null;
 };
 
-/** Checks the PEM copies for other tools: each must match the key id in its name, or a certificate in trust.json. */
+/** Checks the PEM copies for other tools. Each must match the key ID in its name, or a certificate in trust.json. */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
   if (document === null) return skipped("trust.json cannot be read");
@@ -82,7 +82,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
     return fail("MANIFEST.note is for a different manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
-  // Only the key is trusted. The signer chooses the name, and the key id binds it to the key.
+  // Only the key is trusted. The signer chooses the name, and the key ID binds it to the key.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));

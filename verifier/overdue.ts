@@ -1,9 +1,9 @@
-// Checks whether withdrawals are rightly called overdue: the deadline had passed when the pack was made, without an acknowledgment.
+// Checks whether withdrawals are correctly marked as overdue: the deadline had passed without an acknowledgment when the pack was made.
 import { minuteMs } from "../core/time.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { asObject, isIsoInstant, type JsonObject } from "./json.ts";
 
-const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is made
+const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
@@ -13,7 +13,7 @@ const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: st
   return overdue !== (acknowledgedAt === null && lateMs > 0);
 };
 
-/** An acknowledgment of the whole withdrawal counts for each recipient. Returns null when every withdrawal is rightly called overdue or not. */
+/** An acknowledgment of the whole withdrawal counts for each recipient. Returns null if the overdue mark of every withdrawal is correct. */
 export const findOverdueFault = (certificate: JsonObject, createdAt: string): string | null => {
   const withdrawal = asObject(certificate.withdrawal);
   const wholeAcknowledgedAt = withdrawal?.cease_acknowledged_at ?? null;

@@ -1,4 +1,4 @@
-// The script of the page that contains a pack and checks it: without network access or storage.
+// The script of the page that contains a pack and checks it, without network access or storage.
 import { fromBase64 } from "../core/bytes.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { parseIJson } from "../core/i-json.ts";
@@ -20,7 +20,7 @@ const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, stri
   invalid: ["bad", "✗ Not valid."],
 };
 
-/** The result without the reader's own keys: a neutral tone, and what is proven comes first. */
+/** Describes the result without the reader's own keys. The tone is neutral, and proven facts come first. */
 const describeBundledTrust = ({ checks, missing }: Report): readonly [string, readonly string[]] => {
   const passed = checks.filter(({ outcome }) => outcome === "pass").length;
   const missingEvidence = missing.filter((line) => !line.startsWith("trust: "));
@@ -124,7 +124,7 @@ const checkPack = async (): Promise<void> => {
     trust,
     expectedFingerprint: expected === "" ? null : expected,
   });
-  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run will render
+  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run renders its report
 };
 
 const renderRunFailure = (error: unknown): void => {

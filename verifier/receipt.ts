@@ -1,5 +1,5 @@
-// Checks the signed receipt of a withdrawal, in packs and alone: its members, signature and deadline, and the ledger statement derived from
-// it.
+// Checks the signed receipt of a withdrawal, in a pack or by itself: its members, signature and deadline, and the ledger statement derived
+// from it.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -12,7 +12,7 @@ import type { Trust } from "./trust.ts";
 
 export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number], string>> & {
   readonly received_at: string | null;
-  /** Only for a withdrawal from single recipients. */
+  /** Present only for a withdrawal from individual recipients. */
   readonly entities?: readonly string[];
 };
 

@@ -28,7 +28,7 @@ const choiceMemberNames = ["entities_accepted", "entities_rejected"] as const;
 export const isNamedBusiness = (value: unknown): boolean =>
   isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
-/** Returns null unless the text is canonical and has exactly the members of a record, with or without choices per recipient. */
+/** Returns null unless the text is canonical and has exactly the members of a record. The choices per recipient are optional. */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));
   if (record === null) return null;
@@ -44,7 +44,7 @@ export const parsePreimage = (text: string | null): Preimage | null => {
 export const checkCanonical = (preimage: Preimage | null): Finding =>
   preimage === null ? fail("the record is not canonical JSON with exactly the bound members") : pass();
 
-/** `claimed` is the fingerprint on the certificate, `expected` the one that the reader knows from elsewhere. */
+/** `claimed` is the fingerprint on the certificate; `expected` is the fingerprint that the reader knows from elsewhere. */
 export const checkFingerprint = (text: string | null, claimed: unknown, expected: string | null): Finding => {
   const actual = sha256Hex(text ?? "");
   if (typeof claimed !== "string") return fail("there is no readable certificate with a fingerprint");
@@ -100,7 +100,7 @@ export const checkDisclosures = (text: string | null, commitmentsText: string | 
   return pass(list.length === 0 ? "nothing disclosed" : list.map((item) => (item as string[])[1]).join(", "));
 };
 
-/** `hashOfFile` returns the hash of the file at a path, or undefined; `paths` are all policy files in the pack. */
+/** `hashOfFile` returns the hash of the file at a path, or undefined. `paths` lists all policy files in the pack. */
 export const checkPolicies = (
   index: unknown,
   listed: unknown,
@@ -135,7 +135,7 @@ export const checkPolicies = (
   return pass(index.length === 0 ? "no policies were linked" : `${index.length} policies`);
 };
 
-/** Checks the issuer's signature on a canonical text. `at` is the time at which the key must have been valid. */
+/** Checks the issuer's signature on a canonical text. The key must have been valid at `at`. */
 export const checkIssuerSignature = async (
   crypto: NoteCrypto,
   signed: { readonly what: string; readonly text: string; readonly canonical: string; readonly at: string },
@@ -152,7 +152,7 @@ export const checkIssuerSignature = async (
   return isSigned ? pass(`signed by ${key.kid}`) : fail(`the issuer's signature is not over this ${signed.text}`);
 };
 
-/** The members of the public certificate that the record binds, with their expected values. */
+/** Returns the members of the public certificate that the record binds, with their expected values. */
 const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   cert_id: preimage.cert_id,
   business_id: preimage.business.id,
@@ -168,7 +168,7 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
-/** Finds members of a withdrawal, from a recipient or of the whole certificate, that contradict each other. */
+/** Finds contradictory members in a withdrawal, either from one recipient or of the whole certificate. */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
   if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
@@ -177,7 +177,7 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
   return null;
 };
 
-/** Each withdrawn recipient must be a consented one and listed once, and an active certificate must keep at least one. */
+/** Checks that each withdrawn recipient is a consented one and listed once, and that an active certificate keeps at least one. */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;
   if (listed === undefined) return null;

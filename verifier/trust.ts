@@ -1,4 +1,4 @@
-// Parses the trust document (/.well-known/svc-trust.json) with the keys that a reader trusts. Unknown members are ignored. A malformed
+// Parses the trust document (/.well-known/svc-trust.json), which holds the keys that a reader trusts. Ignores unknown members. A malformed
 // known member makes the whole document invalid, because its intent would be unclear.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
@@ -45,7 +45,7 @@ const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
 
 const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
-/** True for the one-line form of an ECDSA key, with which Rekor logs can sign. */
+/** Returns true for the one-line form of an ECDSA key, with which Rekor logs can sign. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
   return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;
@@ -89,7 +89,7 @@ const parseIssuerKey = (value: unknown): IssuerKey | null => {
   return record.kid === kid && window !== null ? { kid, publicKey, ...window } : null;
 };
 
-/** Returns null for anything but a valid document of version 1. */
+/** Returns null unless the document is valid and has version 1. */
 export const trustOf = (document: unknown): Trust | null => {
   const record = asObject(document);
   if (record === null || (record.version !== 1 && record.version !== "1")) return null;
@@ -112,14 +112,14 @@ export const trustOf = (document: unknown): Trust | null => {
   };
 };
 
-/** The keys of a log whose validity did not end by `since`. */
+/** Returns the keys of a log, except those whose validity ended by `since`. */
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
     .map(({ vkey }) => parseVkey(sha256, vkey))
     .filter((key) => key !== null);
 
-/** Returns the issuer's key with this id if it was valid at that time, otherwise the reason as the end of a sentence. */
+/** Returns the issuer's key with this ID if it was valid at that time. Otherwise returns the reason, phrased as the end of a sentence. */
 export const findIssuerKey = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
   const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === undefined) return "is not trusted";

@@ -1,5 +1,5 @@
-// Checks a complete evidence pack offline, from the bytes of the zip and the reader's keys to one report. All possible checks run; the
-// first failure names the verdict.
+// Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. All possible checks
+// run; the verdict names the first failure.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -27,9 +27,9 @@ export interface VerificationOptions {
   readonly trust: Trust | null;
   /** Hex, known to the reader from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** A timestamp is required when this is true or the trust document names an authority. */
+  /** If true, a timestamp is required. It is also required if the trust document names an authority. */
   readonly requiresTimestamp: boolean;
-  /** Minimum number of witnesses; the policy of the trust document can require more. */
+  /** Minimum number of witnesses; the trust document's policy can require more. */
   readonly witnessMin: number;
 }
 
@@ -71,7 +71,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Numbers of the withdrawals from single recipients that have any file in the pack. */
+/** Returns the numbers of the withdrawals from individual recipients that have at least one file in the pack. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -81,7 +81,7 @@ const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
 
 const maxClockSkewMs = 5 * minuteMs; // between an authority's clock and the issuer's
 
-/** Checks that the withdrawal follows the issuance, and that no timestamp precedes its event. */
+/** Checks that the withdrawal follows the issuance, and that timestamps do not precede their events. */
 export const checkTimeOrder = (
   issuedAt: string,
   withdrawnAt: unknown,
@@ -98,7 +98,7 @@ export const checkTimeOrder = (
   return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);
 };
 
-/** Checks the anchors of issuance and withdrawal and the order of times. `loadEvidence` returns the evidence of each. */
+/** Checks the anchors of the issuance and the withdrawal, and the order of times. `loadEvidence` returns the evidence for each. */
 export const checkAnchors = async (
   findings: Findings,
   certificate: JsonObject,
@@ -170,14 +170,14 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
   return unknown === undefined ? null : `the manifest lists ${unknown} as left out, which no pack contains`;
 };
 
-/** Nothing of the person may remain after an erasure. Older test certificates kept masked details. */
+/** Checks that the person's data is gone after an erasure. Older test certificates kept masked details. */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
   if (!isIsoInstant(erasedAt)) return null;
   const keys = Object.keys(asObject(subject) ?? { malformed: null });
   return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
 };
 
-/** The readable pages must contain the certificate's id. certificate-page.ts compares the rest of certificate.html. */
+/** Checks that the readable pages contain the certificate's ID. certificate-page.ts compares the rest of certificate.html. */
 const findPagesFault = (files: PackFiles, certId: string): string | null => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
   return other === undefined ? null : `${other} is about a different certificate`;
@@ -262,7 +262,7 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   findings.set("audit.policies", checkPolicyLinks(history));
 };
 
-/** The kind of request in the audit payload of the issuance; undefined where it is not there. `audit.chain` checks the payload. */
+/** Returns the kind of request in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks the payload. */
 const findLoggedCaptureMethod = (files: PackFiles): unknown => {
   const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");
   const issuance = typeof entries === "number" ? undefined : entries.find(({ type }) => type === "certificate.issued");
@@ -270,7 +270,7 @@ const findLoggedCaptureMethod = (files: PackFiles): unknown => {
   return payloads.get(issuance?.seq ?? "")?.captured_via;
 };
 
-/** Identifiers of all keys in a trust document. */
+/** Returns the identifiers of all keys in a trust document. */
 const listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, anchorKeys }: Trust): string[] => [
   ...[...ledgers, ...auditLogs].map(({ vkey }) => vkey),
   ...witnesses.map(({ name, keyId }) => `${name}+${keyId}`),
@@ -345,7 +345,7 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // Most lies on the certificate also change its page: the check that finds the lie itself names the verdict.
+    // Most lies on the certificate also change its page. In that case the verdict names the check that finds the lie itself.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

@@ -1,4 +1,4 @@
-// The checks that need only the public API response (GET /v1/certs/{id}/verify), so that a page can run them in the visitor's browser.
+// The checks that need only the public API response (GET /v1/certs/{id}/verify), so a page can run them in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256, sha256Hex } from "../core/hash.ts";
@@ -36,7 +36,7 @@ const emptyAnchorEvidence: AnchorEvidence = {
   timestampReply: null,
 };
 
-/** Returns null when a part of the proof is malformed. */
+/** Returns null if part of the proof is malformed. */
 const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unknown): string | null => {
   const proof = asStrings(hashes)?.map(fromBase64);
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))

@@ -1,4 +1,4 @@
-// The device of a session or passkey. It is named only by operating system and browser family, as on a certificate page.
+// Describes the device behind a session or passkey. It is named only by operating system and browser family, as on a certificate page.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
@@ -12,6 +12,6 @@ export const parseDevice = (userAgent: string | undefined): Device => ({
   browser: parseBrowserFamily(userAgent ?? ""),
 });
 
-/** `Firefox, Windows`; null if neither is known. */
+/** Returns text such as `Firefox, Windows`; null if neither part is known. */
 export const formatDeviceName = ({ os, browser }: Device): string | null =>
   [browser, os].filter((family) => family !== null).join(", ") || null;

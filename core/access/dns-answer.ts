@@ -1,5 +1,5 @@
-// Parses DNS-over-HTTPS answers (application/dns-json). An answer is trusted only as far as it follows from the question: aliases are
-// followed starting from the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
+// Parses DNS-over-HTTPS answers (application/dns-json). Only records that follow from the question count: aliases are followed starting
+// from the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
@@ -30,7 +30,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const normalizeDnsName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** Null if any record does not have the expected shape. */
+/** Returns null if any record does not have the expected shape. */
 const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
   if (!Array.isArray(answer) || answer.length > maxRecords) return null;
@@ -43,7 +43,7 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** The name at the end of the aliases. Null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
+/** Returns the name at the end of the aliases. Null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -61,7 +61,7 @@ const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedNa
   return passed.size === aliases.size && !passed.has(name) ? name : null;
 };
 
-/** The IP addresses of `host` in one answer to a query of one type; possibly none. */
+/** Returns the IP addresses of `host` in one answer to a query for one record type. The list can be empty. */
 export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRules): DnsAnswer => {
   if (!isRecord(body) || typeof body.Status !== "number") return fail("unanswered");
   if (body.Status === nxDomainStatus) return { ok: true, addresses: [] };
@@ -76,13 +76,13 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/** Some resolvers quote each string of a TXT record, others join them. The value is all strings joined. */
+/** Some resolvers quote each string of a TXT record and others join them. The value is all strings joined. */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
 };
 
-/** The TXT values at a name, following its aliases; possibly none. Null if the answer is not reliable. */
+/** Returns the TXT values at a name, following its aliases. The list can be empty. Null if the answer is not reliable. */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;
   if (body.Status === nxDomainStatus) return [];
@@ -92,10 +92,13 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** `nowhere`: the host does not have an IP address, so it is not public, but it does not lead to anything internal either. */
+/** `nowhere`: the host does not have an IP address. It is not public, but it does not lead to anything internal either. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
-/** One resolver's answers to the A and AAAA queries. Public only if there is at least one IP address and all of them are public. */
+/**
+ * Combines one resolver's answers to the A and AAAA queries. A host is public only if it has an IP address and all its addresses are
+ * public.
+ */
 export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
   if (answers.some((answer) => !answer.ok && answer.fault === "refused")) return "not_public";
   if (answers.some((answer) => !answer.ok)) return "unanswered";

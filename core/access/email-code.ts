@@ -1,5 +1,5 @@
-// Email codes: six digits that verify an email address, and all the limits around them. A code is only as strong as the limits on guessing
-// it, and sending codes must not become a way to flood a mailbox.
+// Email codes: six digits that verify an email address, and the limits that protect them. A code is only as strong as the limits on
+// guessing it, and sending codes must not become a way to flood a mailbox.
 import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
@@ -14,9 +14,9 @@ export const parseEmailCode = (text: string): string | null => {
 };
 
 const codeCount = 1_000_000;
-const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits: numbers above it would make low codes likelier
+const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits: higher numbers would make low codes likelier
 
-/** Six digits; each of the million codes is equally likely. */
+/** Generates six digits; each of the million codes is equally likely. */
 export const generateEmailCode = (random: RandomBytes): string => {
   for (;;) {
     const bytes = random(4);
@@ -31,15 +31,15 @@ export type EmailCodePurpose = "withdrawal" | "login";
 export interface EmailCodeLimits {
   /** How long a code is valid. */
   readonly lifeMs: number;
-  /** A new code does not cancel older ones, so that a stranger who requests codes cannot invalidate the one the person is typing. */
+  /** A new code does not cancel older ones. A stranger who requests codes therefore cannot invalidate the one that the person is typing. */
   readonly maxActive: number;
   /** Minimum time between codes while one is active. */
   readonly resendDelayMs: number;
-  /** Limits for one email address and topic. A topic is what the code gives access to, such as one business or one realm. */
+  /** Limits for one email address and topic. A topic is what the code gives access to, such as a business or a realm. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
-  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, all attempts count here. */
+  /** Attempts at one code from the browser that requested it. If browsers are not told apart, all attempts count here. */
   readonly attemptsFromContext: number;
   /** Attempts at one code from everywhere else. Strangers can use up only these. */
   readonly attemptsFromElsewhere: number;
@@ -68,7 +68,7 @@ export const emailCodeLimits = {
   },
   /**
    * A topic is a realm. With twenty codes a day and five attempts each, a guesser has 100 of 1,000,000 per day. After twenty wrong codes in
-   * a row, only one code per hour, with five attempts.
+   * a row, only one code per hour can be requested, with five attempts.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -93,9 +93,6 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/**
- * The ID of the matching code; null if there is none. All comparisons are made, whatever their results, so that timing does not reveal
- * anything.
- */
+/** Returns the ID of the matching code, or null. Always makes every comparison, so that timing does not reveal anything. */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

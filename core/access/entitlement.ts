@@ -1,5 +1,5 @@
-// What the state of an account allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it:
-// they are the person's right, whether or not the business has paid.
+// Decides what an account's status allows (SPEC Authentication). Withdrawals, verification and public certificate pages never depend on it:
+// they are the person's right, even if the business has not paid.
 import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";
@@ -8,18 +8,18 @@ export type Environment = "live" | "sandbox";
 
 export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 
-/** Reading with a credential is possible unless the account is suspended, pending or closed. */
+/** Refuses reading with a credential while the account is suspended, pending or closed. */
 export const authorizeRead = (status: BusinessStatus): Result<true, AccessRefusal> => {
   if (status === "suspended") return refuse("business_suspended");
   if (status === "pending" || status === "closed") return refuse("business_inactive");
   return ok(true);
 };
 
-/** Writing also requires that no payment is past due. */
+/** Refuses writing whenever reading is refused, and also while a payment is past due. */
 export const authorizeWrite = (status: BusinessStatus): Result<true, AccessRefusal> =>
   status === "past_due" ? refuse("subscription_past_due") : authorizeRead(status);
 
-/** Issuing certificates requires write access and the Enterprise plan. Sandbox clients do not need a plan. */
+/** Refuses issuing certificates without write access or, for live clients, without the Enterprise plan. */
 export const authorizeCapture = (
   business: { readonly status: BusinessStatus; readonly plan: Plan },
   environment: Environment,

@@ -18,7 +18,7 @@ export interface OriginRules {
   readonly allowsSandboxLocalhost: boolean;
 }
 
-/** The rules for this deployment and these records. */
+/** Returns the rules for this deployment and these records. */
 export const getOriginRules = (
   deployment: { readonly environment: string },
   records: { readonly environment: Environment },
@@ -32,7 +32,7 @@ const maxPageUrlLength = 2_048;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
-/** A domain verified by DNS covers its subdomains. One verified by a file or tag covers only the exact host and its `www.` host. */
+/** A domain verified by DNS covers its subdomains. A domain verified by a file or tag covers only the exact host and its `www.` host. */
 const coversHost = (verified: VerifiedDomain, host: string): boolean =>
   host === verified.domain || (verified.method === "dns" ? host.endsWith(`.${verified.domain}`) : host === `www.${verified.domain}`);
 
@@ -68,7 +68,7 @@ const findVerifiedHost = (url: URL, domains: readonly VerifiedDomain[], rules: O
     : null;
 };
 
-/** The spellings of host and port to accept: with and without the scheme's default port. */
+/** Returns the spellings of host and port to accept: with and without the scheme's default port. */
 const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
@@ -88,7 +88,7 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** Returns the rule that a page URL breaks, before it is sealed as evidence, or null. `verifyPageUrl` checks its host later. */
+/** Returns the rule that a page URL breaks, or null. Runs before the URL is sealed as evidence; `verifyPageUrl` checks its host later. */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
@@ -99,8 +99,8 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric forms of an IP
- * address also parse to the same host, but people do not spell their own URL that way.
+ * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric IP addresses can
+ * also parse to the same host, but people do not spell their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
@@ -112,7 +112,7 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 
-/** Verifies the host of the page with the form. The page and the Origin may have different hosts as long as each is verified. */
+/** Verifies the host of the page that contains the form. The page and the Origin may have different hosts as long as both are verified. */
 export const verifyPageUrl = (
   pageUrl: string,
   domains: readonly VerifiedDomain[],

@@ -35,7 +35,7 @@ export type PageFetchResult =
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** There was no reliable response; retry later. */
+  /** The host did not give a reliable response; retry later. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Never throws. */

@@ -1,7 +1,7 @@
-// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages). They must use https and a public
-// name, in the one spelling that is unambiguous. A URL is refused, never repaired: the parser turns `2130706433`, `0x7f.1` and `①②⑦.1` all
-// into 127.0.0.1, so anything it had to change is not what was written. This file judges only names; their IP addresses are checked against
-// resolvers later (core/access/dns-answer.ts).
+// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages). A URL must use https and a public
+// name, in the one spelling that is unambiguous. Invalid URLs are refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
+// `①②⑦.1` all into 127.0.0.1, so if it had to change a URL, the result is not what was written. This file judges only names; their IP
+// addresses are checked against resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
@@ -39,8 +39,8 @@ const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so a name cannot be read as an IP address
 
-// Names of machines near the caller, or that turn a public name into one. Each covers its subdomains. Reserved names (RFC 2606, 6761, 6762,
-// 7686, 8375, 9476) never have a public IP address.
+// Names of machines near the caller, and public names that can lead to such machines. Each covers its subdomains. Reserved names (RFC 2606,
+// 6761, 6762, 7686, 8375, 9476) never have a public IP address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],

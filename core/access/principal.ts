@@ -31,5 +31,5 @@ export interface Person {
 /** The business and environment whose certificates are read, from an API key or a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 
-/** The API key as audit entries name it. */
+/** Returns the API key in the form that audit entries use. */
 export const actorFromApiKey = ({ keyId }: Principal): Actor => ({ kind: "api_key", id: keyId });

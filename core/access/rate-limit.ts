@@ -12,7 +12,7 @@ export interface RateLimitState {
   readonly resetMs: number;
 }
 
-/** What a client may write per day without an API key. */
+/** How much a client may write per day without an API key. */
 export interface DailyLimits {
   readonly submissions: number;
   readonly bytes: number;

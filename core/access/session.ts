@@ -37,7 +37,7 @@ export interface ConsumerSession extends BaseSession {
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the email address may have other memberships, in this shard or another, as far as is known. */
+  /** Whether the email address has other memberships, in this shard or another, as far as is known. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;
@@ -45,13 +45,13 @@ export interface MemberSession extends BaseSession {
 
 export type Session = ConsumerSession | MemberSession;
 
-/** The signed-in consumer, acting for themselves. */
+/** Returns the signed-in consumer, acting for themselves. */
 export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({
   id: userId as ConsumerId,
   chain,
   actor: { kind: "consumer", id: userId },
 });
-/** The audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
+/** Returns the audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
 export const getAuditChain = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
 
 /** Whether the person's last verification is recent enough for actions that a stolen session must not allow. */

@@ -25,8 +25,8 @@ export interface DomainClaimRules {
 }
 
 /**
- * Returns the canonical spelling of a domain: lowercase, other scripts as punycode. Refuses IP addresses and public suffixes, because
- * control of one host under `co.uk` or `github.io` does not show control of the others.
+ * Returns the canonical spelling of a domain: lowercase, with other scripts as punycode. Refuses IP addresses and public suffixes, because
+ * controlling one host under `co.uk` or `github.io` does not prove control of the others.
  */
 export const parseClaimedDomain = (
   text: string,
@@ -40,7 +40,7 @@ export const parseClaimedDomain = (
   const { hostname } = new URL(`https://${typed}/`);
   const labels = hostname.split(".");
   const isName = labels.length >= 2 && hostname.length <= maxDomainLength && labels.every((part) => labelPattern.test(part));
-  // The parser reads `2130706433` and `0x7f.1` as IP addresses, so ASCII text that it had to change was not a host name.
+  // The parser reads `2130706433` and `0x7f.1` as IP addresses. If it had to change ASCII text, the text was not a host name.
   const isUnchanged = !/^[\x21-\x7e]+$/.test(typed) || hostname === typed;
   if (!isName || !isUnchanged || /^\d+$/.test(labels.at(-1) as string)) return refuse("invalid_request", domainRule);
   if (getRegistrableDomain(hostname) === null)
@@ -58,7 +58,7 @@ export interface DomainChallenges {
 export const verificationMetaName = "svc-site-verification";
 const formatVerificationText = (token: string): string => `svc-verify=${token}`;
 
-/** The records, tag and file that show control of `domain` with `token`. */
+/** Returns the records, tag and file that show control of `domain` with `token`. */
 export const buildDomainChallenges = (domain: string, token: string): DomainChallenges => ({
   dns: { type: "TXT", name: `_svc-challenge.${domain}`, value: formatVerificationText(token) },
   meta: { tag: `<meta name="${verificationMetaName}" content="${token}">`, url: `https://${domain}/` },
@@ -91,7 +91,7 @@ export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** The combined result of all resolvers; null stands for a resolver that did not answer. Every resolver must see the proof. */
+/** Combines the results of all resolvers; null stands for a resolver that did not answer. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -104,8 +104,8 @@ const maxShownTexts = 3;
 const maxShownTextLength = 100;
 
 /**
- * The values that were published instead of the proof, so that the business can see its mistake. This text is untrusted: show it only on
- * the business's own page. Limited to three values of 100 characters.
+ * Returns the values that were published instead of the proof, so that the business can see its mistake. This text is untrusted: show it
+ * only on the business's own page. Limited to three values of 100 characters.
  */
 export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[], token: string): readonly string[] =>
   [...new Set(answers.flatMap((values) => values ?? []))]
@@ -116,7 +116,7 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
       return characters.length > maxShownTextLength ? `${characters.slice(0, maxShownTextLength).join("")}…` : text;
     });
 
-/** The proof is one line of the file, so that an agency and its customer can both publish theirs. */
+/** The proof is one line of the file, so an agency and its customer can both publish their proofs. */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {
   const lines = body.split("\n").map((line) => line.trim());
   if (lines.includes(formatVerificationText(token))) return "found";
@@ -146,7 +146,7 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** The first miss, which the owners are notified of. */
+  /** The first miss, about which the owners are notified. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 

@@ -18,7 +18,7 @@ export interface BusinessProfile {
   readonly country: string;
   /** How long personal data on new certificates is kept. */
   readonly retentionYears: number;
-  /** The scope of a withdrawal that the business records without naming one. */
+  /** The scope that is used if the business records a withdrawal without naming a scope. */
   readonly revocationScopeDefault: WithdrawalScope;
   /** Whether endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;

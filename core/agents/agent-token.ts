@@ -25,7 +25,7 @@ export interface AgentToken {
   readonly expiresAt: Instant;
   /** Whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The program connected with the token; null for a token that its person pasted. */
+  /** The program connected with the token; null if the person pasted the token themselves. */
   readonly client: ConnectedClient | null;
 }
 
@@ -54,7 +54,7 @@ export type Agent = BaseAgent &
     | { readonly realm: "business"; readonly memberId: string; readonly business: MemberSession["business"] }
   );
 
-/** The consumer of a token, with the assistant as the actor. */
+/** Returns the consumer of a token, with the assistant as the actor. */
 export const personFromAgent = ({ ownerId, chain, tokenId }: BaseAgent): Person => ({
   id: ownerId as ConsumerId,
   chain,

@@ -35,11 +35,11 @@ export const toRpcError = (id: RpcMessageId | null, error: RpcError): RpcRespons
 
 const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeof value === "string" || typeof value === "number";
 
-/** The ID for the response, even if the rest of the message is invalid. */
+/** Returns the ID for the response, even if the rest of the message is invalid. */
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 
-/** Null for anything that is not a request or notification, including responses. */
+/** Returns null for anything that is not a request or notification, including responses. */
 export const parseRpcMessage = (value: Json): RpcMessage | null => {
   if (!isJsonObject(value) || value.jsonrpc !== "2.0") return null;
   const { method, id, params } = value;

@@ -1,5 +1,5 @@
-// OAuth clients. Either a client serves a metadata document whose URL is its ID, or it registered itself, and then nothing it says is
-// verified. Redirect URIs are checked strictly; metadata that is not used here is ignored.
+// OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. Nothing that a self-registered client
+// says about itself is verified. Redirect URIs are checked strictly; metadata that is not used here is ignored.
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { parseRedirectUri } from "./redirect-uri.ts";
@@ -10,7 +10,7 @@ export interface OAuthClient {
   readonly id: string;
   /** Null if the name it claims must not be shown. */
   readonly name: string | null;
-  /** The host that vouches for it; null if it registered itself. */
+  /** The host that vouches for the client; null if the client registered itself. */
   readonly host: string | null;
   readonly redirectUris: readonly string[];
   readonly authentication: ClientAuthentication;
@@ -20,7 +20,7 @@ export interface OAuthClient {
 export interface ResolvedClient {
   /** Null if the URL does not serve a client document. */
   readonly client: OAuthClient | null;
-  /** When it was fetched from its URL; null for a copy. */
+  /** When the document was fetched from its URL; null for a copy. */
   readonly fetchedAt: Instant | null;
   /** When to fetch it again. */
   readonly refetchAt: Instant;
@@ -32,7 +32,7 @@ const maxClientIdLength = 1_024;
 
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** One visible line; null if nothing is left. */
+/** Returns one visible line; null if nothing is left. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
   const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
@@ -58,7 +58,7 @@ const foldClientName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** A well-known name is shown only for clients on its own hosts. */
+/** Returns null for a well-known name unless the client uses only the hosts that belong to it. */
 const filterClaimedName = (name: string | null, hosts: readonly string[]): string | null => {
   const known = name === null ? undefined : knownClientNames.find(([start]) => foldClientName(name).startsWith(start));
   return known === undefined || (hosts.length > 0 && hosts.every((host) => known[1].includes(host))) ? name : null;
@@ -69,7 +69,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** The ID as a document URL, checked exactly as written; null if it is not one. */
+/** Returns the ID as a document URL, checked exactly as written; null if it is not one. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -83,7 +83,7 @@ const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => 
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** The client described by a metadata document; null if the document names another ID or is not usable. */
+/** Returns the client described by a metadata document; null if the document names another ID or is not usable. */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
@@ -111,7 +111,9 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
-/** `hosts` lists the hosts of allowed https redirects, because anyone can register under any name. Unusable redirects are dropped. */
+/**
+ * `hosts` lists the hosts to which https redirects are allowed, because anyone can register under any name. Unusable redirects are dropped.
+ */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";
   const { redirect_uris, client_name, token_endpoint_auth_method: method } = body;
@@ -124,7 +126,7 @@ export const parseClientRegistration = (body: unknown, hosts: readonly string[])
   return { name: cleanClientName(client_name), redirectUris, authentication };
 };
 
-/** A self-registered client. A well-known name is shown only if every redirect leads to that assistant's hosts. */
+/** Returns a self-registered client. A well-known name is shown only if every redirect leads to that assistant's hosts. */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {
   const hosts = redirectUris.flatMap((uri) => parseRedirectUri(uri)?.host ?? []);
   return { id, name: filterClaimedName(name, hosts), host: null, redirectUris, authentication };

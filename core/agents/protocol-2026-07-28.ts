@@ -45,7 +45,7 @@ export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boo
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/** The first error in a request of this revision, always HTTP 400; null if the request is valid. */
+/** Returns the first error in a request of this revision, always HTTP 400; null if the request is valid. */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];

@@ -1,5 +1,5 @@
-// Redirect URIs of assistants (RFC 8252, RFC 9700). A URI is refused, never repaired: anything the parser would have to change is not what
-// was written, and two programs may read it differently.
+// Redirect URIs of assistants (RFC 8252, RFC 9700). Invalid URIs are refused, never repaired: if the parser has to change a URI, the result
+// is not what was written, and two programs may read it differently.
 
 export interface RedirectUri {
   readonly kind: "https" | "loopback" | "app";
@@ -19,7 +19,7 @@ const publicHostPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{
 /** Scheme, authority and the rest, exactly as written. */
 const splitUri = (text: string) => /^(https?):\/\/([^/?#]+)(.*)$/.exec(text);
 
-/** Null if authorization responses must not be sent to this URI. */
+/** Returns null if authorization responses must not be sent to this URI. */
 export const parseRedirectUri = (text: string): RedirectUri | null => {
   if (text === cursorUri) return { kind: "app", host: "Cursor" };
   if (text.length > maxLength || !printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return null;

@@ -1,5 +1,5 @@
-// JSON for language models: escapes characters that draw nothing or reorder a line. The value is unchanged, but untrusted text in it cannot
-// hide anything from a reader.
+// JSON for language models: escapes characters that are invisible or reorder a line. The value is unchanged, but untrusted text in it
+// cannot hide anything from a reader.
 
 // Controls, direction marks, default-ignorables with variation selectors and tag characters, separators, noncharacters. All of them
 // occur only inside strings.
@@ -22,5 +22,5 @@ const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: Readonl
   );
 };
 
-/** The same for structured values. In the members named in `foreign`, invisible characters become U+FFFD. */
+/** Like `toVisibleJson`, for structured values. In the members named in `foreign`, invisible characters become U+FFFD. */
 export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

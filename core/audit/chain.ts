@@ -36,8 +36,8 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * The head of an empty chain, which its first entry names as the previous hash. It binds the chain to its index. If it were zeros, one
- * principal's chain could be presented as another's.
+ * Returns the head of an empty chain, which its first entry names as the previous hash. It binds the chain to its index. If it were zeros,
+ * one principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
@@ -60,7 +60,7 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
 /** Lowercase hex hash of the serialized entry. */
 export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
 
-/** The only entry that may follow `head`, and the head after it. */
+/** Returns the only entry that may follow `head`, and the head after it. */
 export const createNextEntry = (
   hash: HashFunction,
   chain: string,

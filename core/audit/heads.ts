@@ -1,6 +1,6 @@
 // The tree of heads: one leaf per chain with its current length and head hash. Entries prove that something was written; this tree proves
 // that nothing was left out. Every 15 minutes the log records the root over all heads. A principal's leaf under that root says "exactly
-// this many entries, ending in this hash". Unlike in the log's own tree, leaves change.
+// this many entries, ending in this hash". Leaves of this tree change, unlike those of the log's own tree.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import {
@@ -28,8 +28,8 @@ export interface HeadNode {
 }
 
 /**
- * The nodes that change with the leaves in `changed`, in a tree that now has `size` leaves: at most log2(size) per leaf. Only perfect
- * subtrees are stored; the rest is computed on reading. New leaves count as changed.
+ * Returns the nodes that change with the leaves in `changed`, in a tree that now has `size` leaves: at most log2(size) per leaf. Only
+ * perfect subtrees are stored; other nodes are computed on reading. New leaves count as changed.
  */
 export const computeChangedHeadNodes = (
   hash: HashFunction,
@@ -53,11 +53,11 @@ export const computeChangedHeadNodes = (
   return nodes;
 };
 
-/** The root over all heads; the root of the empty tree if there are none. */
+/** Returns the root over all heads; the root of the empty tree if there are no heads. */
 export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
   size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
 
-/** Sibling hashes from the chain's leaf up to the child of the root. */
+/** Returns sibling hashes from the chain's leaf up to the child of the root. */
 export const computeHeadPath = (hash: HashFunction, chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
   buildInclusionProof(hash, BigInt(chainIndex), BigInt(size), read);
 
@@ -74,5 +74,5 @@ export interface HeadsRecord {
 /** Exactly the text that is hashed for a heads record. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
-/** The log entry for a heads record: 32 bytes, like the entries of chains. */
+/** Returns the log entry for a heads record: 32 bytes, like the entries for chains. */
 export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

@@ -3,5 +3,5 @@
 import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 
-/** Hex SHA-256 of the canonical JSON `[salt, payload]`; the salt is 16 random bytes in base64url. */
+/** Returns the hex SHA-256 of the canonical JSON `[salt, payload]`; the salt is 16 random bytes in base64url. */
 export const hashAuditPayload = (salt: string, payload: JsonObject): string => sha256Hex(toCanonicalJson([salt, payload]));

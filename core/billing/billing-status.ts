@@ -1,6 +1,6 @@
-// The billing status of one customer, derived from the payment provider's events. Events arrive late, repeatedly and in any order. The
-// plan, the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them, so any
-// order leads to the same plan and status. If two events have the same second, the one that arrives later counts.
+// The billing status of one customer, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The
+// plan, the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them. As a
+// result, any order leads to the same plan and status. If two events have the same second, the later arrival counts.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
@@ -53,7 +53,8 @@ export interface BillingStatus {
   readonly paidAt: Instant;
   readonly failedAt: Instant;
   /**
-   * Time of the first failed payment after the last successful one. If the successful one arrived late, time of the last failed payment.
+   * Time of the first failed payment after the last successful one. If the successful one arrived late, the time of the last failed
+   * payment.
    */
   readonly pastDueSince: Instant | null;
   /** When the plan was suspended for non-payment. Also null if an operator suspended the account. */
@@ -117,8 +118,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * The status after an event. Null if the event does not change anything: it concerns a subscription that is not the current one or has
- * ended, or it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
+ * Returns the status after an event, or null if the event does not change anything. That is the case if its subscription is not the current
+ * one or has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
  * event, for this kind of account.
  */
 export const advanceBillingStatus = (
@@ -140,13 +141,14 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks the customer from an earlier checkout once another customer pays for the account. Its later events no longer affect the account.
+ * Unlinks the customer of an earlier checkout once another customer pays for the account. The earlier customer's later events no longer
+ * affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
 /**
- * If two subscriptions pay for one account, the ID of the one with the earlier checkout, which must be canceled; otherwise null. `paying`
- * is the customer currently linked to the account.
+ * If two subscriptions pay for one account, returns the ID of the subscription with the earlier checkout, which must be canceled. Otherwise
+ * null. `paying` is the customer currently linked to the account.
  */
 export const findRedundantSubscription = (paying: BillingStatus | null, event: CheckoutEvent): string | null => {
   if (paying === null || event.subscriptionId === null || paying.subscriptionId === event.subscriptionId) return null;
@@ -158,8 +160,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * The plan that an account gets: the provider's plan if it changed, if it was just paid for, or if the customer was just linked to the
- * account. Otherwise the current plan stays, including one that an operator set.
+ * Returns the plan that an account gets. This is the provider's plan if it changed, if it was just paid for, or if the customer was just
+ * linked to the account. Otherwise the current plan stays, even if an operator set it.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);

@@ -22,7 +22,7 @@ export interface EntitlementChange {
   readonly at: Instant;
 }
 
-/** One domain event for each change. */
+/** Returns one domain event for each change. */
 export const createEntitlementEvents = ({ account, after, cause, actor, at }: EntitlementChange): readonly DomainEvent[] => {
   const { id: entityId, kind: entityType, chain } = account;
   const createChangeEvent = (type: DomainEvent["type"], from?: string, to?: string): readonly DomainEvent[] =>

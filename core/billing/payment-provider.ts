@@ -13,11 +13,11 @@ export interface PaymentProvider {
     /** The customer of an account that has paid before; null for a first payment. */
     readonly customerId: string | null;
     readonly returnUrl: string;
-    /** Idempotency key. Repeated calls return the same page, because two open pages could both be paid. */
+    /** Idempotency key. Repeated calls return the same page, because if two pages were open, both could be paid. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
   /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
-  /** Cancels a subscription immediately. Also `ended` if it was already over or never existed. */
+  /** Cancels a subscription immediately. Also returns `ended` if it was already over or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;
 }

@@ -15,8 +15,8 @@ const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
   consumer: ["free", "white_glove"],
 };
 
-/** The kind of account that an ID belongs to. */
+/** Returns the kind of account that an ID belongs to. */
 export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
-/** The plan that a text names for this kind of account; null if there is none. */
+/** Returns the plan with this name for this kind of account, or null. */
 export const parsePlan = (text: unknown, realm: Realm): AnyPlan | null => plansByRealm[realm].find((plan) => plan === text) ?? null;

@@ -28,14 +28,14 @@ type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
   attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/** The earliest timestamp; null if there is none. ISO times in one spelling sort as text. */
+/** Returns the earliest timestamp; null if there is none. ISO times in one spelling sort as text. */
 export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
     .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")
     .sort((a, b) => (a.time < b.time ? -1 : 1))
     .at(0) ?? null;
 
-/** The form of an attested statement in evidence packs. */
+/** Returns the form of an attested statement in evidence packs. */
 export const toPackedAttestation = (attested: AttestedStatement): PackedAttestation => {
   const stamp = findEarliestTimestamp(attested);
   return {

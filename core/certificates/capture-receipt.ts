@@ -1,4 +1,5 @@
-// The response to an issuance, and the stored form that is replayed for a day to a caller who repeats the request.
+// The response to an issuance, and the form in which it is stored. For a day, the stored form is replayed to a caller who repeats the
+// request.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -27,7 +28,7 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
-/** The text to seal and store. */
+/** Returns the text to seal and store. */
 export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
 /** Parses what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */

@@ -26,7 +26,7 @@ export interface Submission {
   readonly entitiesRejected: readonly string[] | undefined;
   readonly purpose: string;
   readonly pageUrl: string;
-  /** Optional evidence in its JSON form: locale, presentation, esign, widget, referrer, client_time. */
+  /** Optional evidence as JSON: locale, presentation, esign, widget, referrer, client_time. */
   readonly extras: JsonObject;
 }
 

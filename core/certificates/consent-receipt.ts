@@ -10,12 +10,12 @@ import { toWithdrawnEntitiesView, type ViewContext } from "./public-json.ts";
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
 
-/** The certificate and what a receipt states beyond it. */
+/** The certificate, and the facts that a receipt adds to it. */
 export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
   /** ISO 3166-1 alpha-2, as set by the business. */
   readonly country: string;
-  /** Whether the evidence says that the person checked the box themselves. */
+  /** Whether the evidence shows that the person checked the box themselves. */
   readonly isExplicit: boolean;
   readonly context: ViewContext;
 }
@@ -25,22 +25,22 @@ const undeterminedLanguage = "und"; // BCP 47: the form's language is part of th
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** The privacy notice: the saved policy, or otherwise the certificate page with its disclosure. */
+/** The privacy notice: the saved policy or, failing that, the certificate page with its disclosure. */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
-/** The kinds of data that were given; empty once the subject is erased. */
+/** Returns the kinds of data that were given; empty once the subject is erased. */
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** The recipients that the consent still covers, without the business itself. */
+/** Returns the recipients that the consent still covers, without the business itself. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** The certificate that the receipt can be checked against. */
+/** Returns the certificate that the receipt can be checked against. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
@@ -111,7 +111,7 @@ const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = 
   event_state: state,
 });
 
-/** A receipt that contains its consent record, with every mandatory field of the standard. */
+/** Builds a receipt that contains its consent record, with every mandatory field of the standard. */
 export const buildIso27560Receipt = <State extends string>(input: {
   readonly id: string;
   readonly subjectHash: string;
@@ -187,8 +187,8 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and are omitted where they
- * would make a claim.
+ * Builds a receipt with every required field of version 1.1.0. Unknown values are an empty string where the schema requires text, and are
+ * omitted where they would make a claim.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;
@@ -236,6 +236,6 @@ const buildKantaraReceipt = (parts: ReceiptInput) => {
   };
 };
 
-/** The receipt for a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
+/** Builds the receipt for a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
 export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
   format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

@@ -10,7 +10,7 @@ import { isConsentRefused, type PublishedCertificate } from "./published-certifi
 /** The details of the person that are shown in full, as pairs of key and value. */
 export type DisclosedFields = readonly (readonly [string, string])[];
 
-/** What the article reads of the parts of a pack. A verifier rebuilds it from the files, so nothing here may be missing from a pack. */
+/** The parts of a pack that the article shows. A verifier rebuilds it from the files, so a pack must contain everything here. */
 export interface ArticleParts {
   readonly opened: {
     readonly certificate: Pick<
@@ -41,7 +41,7 @@ export interface ArticleParts {
         "entity" | "number" | "withdrawnAt" | "ceaseBy" | "acknowledgedAt"
       >[];
     };
-    /** Null once the person was erased; only that is read. */
+    /** Null once the person was erased. The article reads only whether this is null. */
     readonly subject: object | null;
     readonly evidence: JsonObject | null;
     readonly evidenceHash: string;
@@ -76,7 +76,7 @@ const renderTextMember = (object: JsonObject, name: string): Markup | null => {
   return typeof value === "string" && value !== "" ? renderExactText(value) : null;
 };
 
-/** The evidence of the submission; null if it is not in this pack. */
+/** Returns the evidence of the submission; null if it is not in this pack. */
 const getIncludedEvidence = ({ opened, isRedacted }: ArticleParts): JsonObject | null => (isRedacted ? null : opened.evidence);
 
 const renderMissingEvidence = ({ isRedacted }: ArticleParts, what: string): Markup =>
@@ -208,7 +208,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
 <p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
 };
 
-/** The recipients that the person has withdrawn from individually. */
+/** Renders the recipients that the person has withdrawn from individually. */
 const renderWithdrawnRecipients = ({ opened }: ArticleParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;
@@ -274,7 +274,7 @@ const parseInstant = (value: unknown): Instant | null => {
   return Number.isFinite(instant) ? instant : null;
 };
 
-/** All events about the certificate, in chronological order. */
+/** Renders all events about the certificate, in chronological order. */
 const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);
@@ -334,7 +334,7 @@ ${renderDefinitionList(
 )}`;
 };
 
-/** The article shown by certificate.html and by the self-checking page. */
+/** Renders the article shown by certificate.html and by the self-checking page. */
 export const renderCertificateArticle = (parts: ArticleParts, disclosed: DisclosedFields): Markup => {
   const { certificate } = parts.opened;
   return html`<main id="certificate">

@@ -45,7 +45,7 @@ const emptyLedgerPart = {
   tlog_proof: null,
 } as const;
 
-/** The proof against the attested checkpoint if there is one, otherwise against the checkpoint in the receipt. */
+/** Returns the proof against the attested checkpoint if there is one, otherwise against the checkpoint in the receipt. */
 const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;
@@ -68,7 +68,7 @@ const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string 
   };
 };
 
-/** A withdrawal from individual recipients: the signed receipt and its ledger statement. */
+/** Builds the part for a withdrawal from individual recipients: the signed receipt and its ledger statement. */
 const buildEntityWithdrawalPart = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): JsonObject => ({
   number,
   receipt: JSON.parse(receipt) as JsonObject,

@@ -5,7 +5,7 @@ import { sha256 } from "../hash.ts";
 import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";
 import { html, Markup } from "./evidence-markup.ts";
 
-/** Each printed page shows the certificate ID, so that a loose sheet can be identified. */
+/** Builds the style sheet. Each printed page shows the certificate ID, so that a loose sheet can be identified. */
 const buildStyleSheet = (
   certId: string,
 ): string => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}
@@ -44,7 +44,7 @@ button{font:inherit;color:var(--action);background:none;border:1px solid current
 
 const toCspHash = (text: string): string => `'sha256-${toBase64(sha256(text))}'`;
 
-/** Blocks loading and sending anything; only the script with this hash runs. */
+/** Blocks loading and sending anything, and allows only the script with this hash to run. */
 const buildContentSecurityPolicy = (style: string, script: string | null): string =>
   `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
 
@@ -72,7 +72,7 @@ ${body}
 export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedFields): string =>
   renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
 
-/** The page that contains the whole pack and checks it. Throws for a script that would close its own element. */
+/** Renders the page that contains the whole pack and checks it. Throws if the script would close its script element. */
 export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot stand inside a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>

@@ -3,6 +3,6 @@ import { sha256Hex } from "../hash.ts";
 
 export const packSchema = "svc-evidence-pack-v1";
 
-/** The text the issuer signs. It covers every file through the hash of MANIFEST.sha256. */
+/** Returns the text the issuer signs. It covers every file through the hash of MANIFEST.sha256. */
 export const buildManifestNoteText = (certId: string, manifestSha256: Uint8Array): string =>
   `${packSchema}\n${certId}\n${sha256Hex(manifestSha256)}\n`;

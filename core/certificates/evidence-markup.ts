@@ -1,4 +1,4 @@
-// HTML templates for the pages in an evidence pack. Inserted strings are escaped; only Markup is inserted unchanged.
+// HTML templates for the pages in an evidence pack. Inserted strings are escaped; only Markup values are inserted unchanged.
 import { toIso, type Instant } from "../time.ts";
 
 export class Markup {
@@ -32,7 +32,7 @@ export const html = (strings: TemplateStringsArray, ...pieces: readonly MarkupPi
 
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
-/** `4 March 2026, 05:06:07 UTC`. Formatted here because the platform's formatting changes with its version. */
+/** Formats a time as `4 March 2026, 05:06:07 UTC`. Formatted here because the platform's formatting changes between versions. */
 export const renderTime = (instant: Instant): Markup => {
   const iso = toIso(instant);
   const day = `${Number(iso.slice(8, 10))} ${monthNames[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;

@@ -38,7 +38,10 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 
 const ipHashBytes = 16;
 
-/** Distinguishes visitors without naming them. Keyed by the certificate's secret, because all IPv4 addresses can be hashed in seconds. */
+/**
+ * Distinguishes visitors without identifying them. Keyed with the certificate's secret, because all IPv4 addresses can be hashed in
+ * seconds.
+ */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null
     ? null
@@ -87,7 +90,7 @@ const buildAnchorFiles = (folder: string, { statement, receipt, attested }: Pack
   return files;
 };
 
-/** The signed receipt for a withdrawal from individual recipients, and its ledger proof. */
+/** Builds the files for a withdrawal from individual recipients: the signed receipt and its ledger proof. */
 const buildEntityWithdrawalFiles = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): [string, Uint8Array][] => [
   [`withdrawals/${number}/receipt.json`, encodeUtf8(receipt)],
   [`withdrawals/${number}/signature.json`, toJsonBytes({ ...signature })],
@@ -166,7 +169,7 @@ const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   ];
 };
 
-/** Every file in the pack by path. Throws for contradictory parts, which are always a bug in the service. */
+/** Builds every file in the pack, by path. Throws for contradictory parts, which are always a bug in the service. */
 export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<string, Uint8Array>> => {
   const { certificate } = parts.opened;
   const {
@@ -214,8 +217,8 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**
- * The same pack as one page that checks itself when opened from disk (`text/html`, name `evidence-<cert_id>.html`). `verifierSource` is
- * the output of verifier/build.ts for verifier/page.ts.
+ * Builds the same pack as one page that checks itself when opened from disk (`text/html`, name `evidence-<cert_id>.html`). `verifierSource`
+ * is the output of verifier/build.ts for verifier/page.ts.
  */
 export const buildEvidenceHtml = async (parts: EvidenceParts, verifierSource: string): Promise<string> =>
   renderVerifyPage(parts, listDisclosedFields(parts), toBase64(await buildEvidenceZip(parts)), verifierSource);

@@ -30,10 +30,10 @@ export interface PackedEntityWithdrawal {
   readonly anchor: PackedStatement | null;
 }
 
-/** A pack contains the proofs of at most this many withdrawals, about 15 KiB each. Audit entries prove the later ones. */
+/** A pack contains the proofs of at most this many withdrawals, at about 15 KiB each. Audit entries prove later withdrawals. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** The entries about this certificate in its business's chain that the audit log already holds, oldest first. */
+/** The entries about this certificate, in its business's chain, that the audit log already holds. Oldest first. */
 export interface PackedAudit {
   readonly chainIndex: number;
   /** The newest entry in the chain, which may concern another record. */
@@ -82,9 +82,9 @@ export interface EvidenceParts {
 }
 
 /**
- * The types of audit entries that belong to the evidence. Three kinds are excluded: views, because every view would change the evidence;
- * entries that strangers can cause, because they could fill a pack; and entries newer than the loaded certificate, so that all of the
- * evidence is from the same instant.
+ * Returns the types of audit entries that belong to the evidence. Three kinds are excluded: views, because every view would change the
+ * evidence; entries that strangers can cause, because they could fill a pack; and entries newer than the loaded certificate, so that all of
+ * the evidence is from the same instant.
  */
 export const listEvidenceEventTypes = ({
   status,

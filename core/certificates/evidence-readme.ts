@@ -7,7 +7,7 @@ export interface VerifierRelease {
   readonly sha256: string;
 }
 
-/** The verifier that a trust document names; null if there is none. */
+/** Returns the verifier that a trust document names; null if there is none. */
 export const parseVerifierRelease = (trust: JsonObject): VerifierRelease | null => {
   const { url, sha256 } = (trust.verifier ?? {}) as Partial<VerifierRelease>;
   return url === undefined || sha256 === undefined ? null : { url, sha256 };
@@ -21,7 +21,7 @@ const buildDownloadSteps = (verifier: VerifierRelease | null): string =>
     echo "${verifier.sha256}  svc-verify.mjs" | sha256sum -c
 `;
 
-/** The text of README.txt for one certificate and issuer key. */
+/** Returns the text of README.txt for one certificate and issuer key. */
 export const buildReadme = ({
   certId,
   kid,

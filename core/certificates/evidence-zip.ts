@@ -41,7 +41,7 @@ const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Arr
   return bytes;
 };
 
-/** The fields that are identical in both headers of a member. */
+/** Returns the fields that are identical in both headers of a member. */
 const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (readonly [2 | 4, number])[] => [
   [2, zipVersion],
   [2, utf8NamesFlag],
@@ -57,10 +57,10 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
+/** Whether the name is a relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
-/** Members are sorted by name, whatever the order of the map. Throws for a name that the reader would refuse. */
+/** Sorts members by name and ignores the order of the map. Throws for a name that the reader would refuse. */
 export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
   const members: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -98,8 +98,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * The members of an archive that `createZip` could have written, or the first fault found. Members are read starting at the first byte. The
- * archive is then written again and compared, which checks every field that was not read.
+ * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads members starting at the first
+ * byte. Then writes the archive again and compares it, which checks every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

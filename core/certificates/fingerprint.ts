@@ -18,11 +18,11 @@ export interface Preimage {
   readonly origin_domain: string;
   readonly purpose: string;
   readonly subject_hash: string;
-  /** ISO 8601 UTC with milliseconds; equal to issued_at. */
+  /** ISO 8601 UTC with milliseconds; equal to `issued_at`. */
   readonly timestamp: string;
 }
 
-/** The members that the fingerprint covers, with recipient names sorted. */
+/** Returns the members that the fingerprint covers, with recipient names sorted. */
 export const buildPreimage = (input: {
   readonly business: { readonly id: string; readonly name: string };
   readonly certId: string;
@@ -47,7 +47,7 @@ export const buildPreimage = (input: {
   timestamp: input.timestamp,
 });
 
-/** The exact text whose SHA-256 is the fingerprint. */
+/** Returns the exact text whose SHA-256 is the fingerprint. */
 export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
 /** 64 lowercase hex characters. The input is the text from `canonicalizePreimage`. */

@@ -1,5 +1,5 @@
-// The decision of POST /v1/consent: a submission becomes a certificate with its domain event, or a refusal. It is pure: IDs, salts and the
-// time are arguments.
+// The decision behind POST /v1/consent: turns a submission into a certificate with its domain event, or a refusal. It is pure: IDs, salts
+// and the time are arguments.
 import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
 import type { BusinessPrincipal } from "../access/principal.ts";
@@ -39,8 +39,8 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * Salted, because the hash of the evidence is stored in plain text and is part of redacted packs. Without a salt, a reader who knows the
- * rest could try all four billion IPv4 addresses against it.
+ * Salted, because the hash of the evidence is stored in plain text and is part of redacted packs. Without a salt, a reader who knows
+ * everything except the IP address could try all four billion IPv4 addresses.
  */
 const buildEvidence = (submission: Submission, origin: string, context: CaptureContext, salt: string): JsonObject => ({
   salt,

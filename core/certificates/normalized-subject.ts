@@ -18,7 +18,7 @@ export interface NormalizedSubject {
   readonly phone: string | null;
 }
 
-/** Null for a missing email or phone, and for an email that is not exactly one address. `phone` is preferred over `mobile`. */
+/** Returns null for a missing email or phone, and for an email that is not exactly one address. `phone` is preferred over `mobile`. */
 export const normalizeSubject = (fields: SubjectFields, country: string, toE164: ToE164): NormalizedSubject => {
   const email = fields.get("email") ?? "";
   const phone = fields.get("phone") || fields.get("mobile") || "";

@@ -31,7 +31,7 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Both lists or neither, because "asked and declined none" differs from "never asked". */
+/** Either both lists are present or both are absent, because "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
@@ -70,7 +70,7 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** The published member `attested` of an anchor. A timestamp authority's time is preferred over a witness's. */
+/** Returns the published `attested` member of an anchor. A timestamp authority's time is preferred over a witness's. */
 const toAttestedView = (attested: AttestedStatement) => {
   const stamp = findEarliestTimestamp(attested);
   return {
@@ -91,7 +91,7 @@ const toAttestedView = (attested: AttestedStatement) => {
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
-  // Receipts are stored only after every check in core/ledger/receipt.ts, so reading one does not need a check.
+  // Receipts are stored only after passing every check in core/ledger/receipt.ts, so they are not checked again on reading.
   const receipt = anchor.status === "anchored" && anchor.receipt !== null ? (JSON.parse(anchor.receipt) as Receipt) : null;
   if (receipt === null) return { status: "pending" as const, event, entry_hash: entryHash, statement, ledger: ledgerId };
   return {
@@ -113,7 +113,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
   };
 };
 
-/** A withdrawal and the state of the duty to cease contact. */
+/** Returns a withdrawal and the state of the duty to cease contact. */
 export const toWithdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext) => ({
   withdrawn_at: toIso(withdrawal.withdrawnAt),
   cease_by: toIso(withdrawal.ceaseBy),
@@ -196,6 +196,6 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   status_list: null,
 });
 
-/** The policies of a certificate, with their text where it could be read. */
+/** Returns the policies of a certificate, with their text where it could be read. */
 export const toPoliciesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
   certificate.policies.map((policy) => ({ ...toPolicyView(policy), text: texts.get(policy.contentHash) ?? null }));

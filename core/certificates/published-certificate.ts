@@ -1,4 +1,4 @@
-// A certificate as it is published: everything that a stranger may see, and nothing else. Data for the owner only is in a separate type
+// A certificate as it is published: everything that a stranger may see, and nothing else. Owner-only data is in a separate type
 // (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -97,7 +97,7 @@ export interface PublishedCertificate {
 /** Whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
-/** False only for a sandbox certificate on localhost, where domain control cannot be verified. */
+/** Returns false only for a sandbox certificate on localhost, where domain control cannot be verified. */
 export const hasVerifiedDomain = ({ environment, originDomain }: Pick<PublishedCertificate, "environment" | "originDomain">): boolean =>
   environment === "live" || originDomain !== "localhost";
 
@@ -129,10 +129,10 @@ export interface OpenedCertificate {
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;
-  /** The outbox row of the issuance, once the audit log has recorded it. */
+  /** The outbox row of the issuance; null until the audit log has recorded it. */
   readonly issuedEntry: string | null;
   readonly withdrawal: OpenedWithdrawal | null;
-  /** One for each of `certificate.entitiesWithdrawn`, in the same order. */
+  /** One entry for each of `certificate.entitiesWithdrawn`, in the same order. */
   readonly entitiesWithdrawn: readonly OpenedWithdrawal[];
 }
 
@@ -152,7 +152,7 @@ export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesSt
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** The preimage of a stored certificate, from published parts only. Recomputing it does not need a secret. */
+/** Returns the preimage of a stored certificate, from published parts only. Recomputing it does not need a secret. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },
@@ -165,6 +165,6 @@ export const preimageFromPublished = (certificate: PublishedCertificate): Preima
     timestamp: toIso(certificate.issuedAt),
   });
 
-/** The text whose SHA-256 is the fingerprint of a stored certificate. */
+/** Returns the text whose SHA-256 is the fingerprint of a stored certificate. */
 export const canonicalPreimageFromPublished = (certificate: PublishedCertificate): string =>
   canonicalizePreimage(preimageFromPublished(certificate));

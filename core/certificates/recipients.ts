@@ -1,5 +1,5 @@
 // The recipients named on a certificate and the person's answer for each (SPEC Certificate). "Asked and declined none" and "never asked"
-// are different statements, so either both answer lists are present or neither is.
+// are different statements, so either both answer lists are present or both are absent.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
@@ -9,5 +9,5 @@ export interface Recipients {
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };
 }
 
-/** The form used to compare names: trimmed NFC, so two spellings of one name are one recipient. Names are stored as declared. */
+/** Returns the form used to compare names: trimmed NFC, so two spellings of one name are one recipient. Names are stored as declared. */
 export const normalizeRecipientName = (name: string): string => trimWhiteSpace(name).normalize("NFC");

@@ -1,6 +1,6 @@
-// The subject of a certificate: the salted commitment published for each field. A plain hash of a phone number could be reversed by trying
-// all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove one field
-// at a time and no one can guess. Deleting the root salt makes the commitments useless, while the fingerprint stays valid.
+// The subject of a certificate, with a salted commitment published for each field. A plain hash of a phone number could be reversed by
+// trying all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove one
+// field at a time and others cannot guess. Deleting the root salt makes the commitments useless, while the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
@@ -15,11 +15,11 @@ const saltBytes = 16; // 128 bits: a table of guesses cannot be computed
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** As unpredictable as a random salt. The label separates it from the salts of fields. */
+/** As unpredictable as a random salt. The label separates it from the salts for fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
-/** Hex SHA-256 of the canonical JSON `[salt, key, value]`. */
+/** Returns the hex SHA-256 of the canonical JSON `[salt, key, value]`. */
 export const computeFieldCommitment = (salt: string, key: string, value: string): string => sha256Hex(toCanonicalJson([salt, key, value]));
 
 export const deriveSubjectSalts = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
@@ -28,9 +28,9 @@ export const deriveSubjectSalts = (fields: SubjectFields, rootSalt: Uint8Array):
 export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8Array): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, computeFieldCommitment(deriveFieldSalt(rootSalt, key), key, value)]));
 
-/** Hex SHA-256 over the canonical JSON of the per-field commitments. */
+/** Returns the hex SHA-256 over the canonical JSON of the per-field commitments. */
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
-/** The masked form of every field, published with the certificate. */
+/** Returns the masked form of every field, published with the certificate. */
 export const maskSubject = (fields: SubjectFields): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(key, value)]));

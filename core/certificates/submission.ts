@@ -12,7 +12,10 @@ const maxValueLength = 500;
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
 
-/** 1 to 20 fields, at least one of them with a value, each one visible line of at most 500 characters. Refuses with `invalid_request`. */
+/**
+ * Accepts 1 to 20 fields, at least one of them with a value. Each must be one visible line of at most 500 characters. Refuses with
+ * `invalid_request`.
+ */
 export const parseSubjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
   const entries = Object.entries(input);
   if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must contain 1 to 20 entries.");
@@ -55,11 +58,11 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
   return ok(byComparable);
 };
 
-/** The declared spellings of the names in `answers`. Undeclared names are dropped. */
+/** Returns the declared spellings of the names in `answers`. Undeclared names are dropped. */
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
-/** 1 to 1,000 recipients, with both answer lists or neither. Refuses with `invalid_request`. */
+/** Accepts 1 to 1,000 recipients. Both answer lists must be present or both absent. Refuses with `invalid_request`. */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
   readonly accepted: readonly string[] | undefined;

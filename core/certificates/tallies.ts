@@ -1,5 +1,5 @@
-// Counts certificates over a period. They are tallied by hour and by day as they are issued, so a count is the sum of the whole days, the
-// whole hours before and after them, and a direct count over the partial hours at both ends.
+// Counts certificates over a period. They are tallied by hour and by day as they are issued. A count is therefore the sum of the whole
+// days, the whole hours before and after them, and a direct count over the partial hours at both ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** Longest first; the triggers in d1-migrations use the same spans. */

@@ -19,7 +19,7 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Whether the certificate names the business at all, whatever the person answered. */
+/** Whether the certificate names the business at all, regardless of the person's answer. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
@@ -27,7 +27,7 @@ export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (str
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
-/** Whether the person consented to the business and has withdrawn from it since. */
+/** Whether the person consented to the business and later withdrew from it. */
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 

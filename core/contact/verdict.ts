@@ -1,5 +1,5 @@
-// The contact check: whether a person may still be contacted, decided from the business's own records about an email address or phone
-// number. One record with active consent is enough, and each record reports its own status.
+// The contact check: whether a person may still be contacted, based on the business's records about an email address or phone number. One
+// record with active consent is enough, and each record reports its status.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
@@ -36,7 +36,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** The reason from this record alone. A share that was renewed without the address or number counts as ended. */
+/** The reason according to this record alone. A share that was renewed without the address or number counts as ended. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";

@@ -12,7 +12,7 @@ export interface EventSequenceOwner {
   readonly environment: Environment;
 }
 
-/** The owner of the sequence with this name. */
+/** Returns the owner of the sequence with this name. */
 export const parseEventSequenceName = (name: string): EventSequenceOwner =>
   name.endsWith(sandboxSuffix)
     ? { businessId: name.slice(0, -sandboxSuffix.length) as BusinessId, environment: "sandbox" }

@@ -45,7 +45,10 @@ export interface StoredEvent extends UnsequencedEvent {
 /** The payload of an update: the changed fields. */
 export type EventData = JsonObject;
 
-/** The JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted payload. */
+/**
+ * Returns the JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted
+ * payload.
+ */
 export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,
   type: event.type,

@@ -11,8 +11,8 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-// Order matters: "email address" is not an address, "company name" is not a name, "address city" is a city. Autocomplete tokens use the
-// same table (address-level2 is a city, address-level1 a state).
+// Order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. Autocomplete
+// tokens use the same table (address-level2 is a city, address-level1 a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo|\bmail$/],
   ["phone", /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/],
@@ -39,7 +39,7 @@ const secretHintPattern =
 
 /** Controls that are never read, even if mapped, because they are not a visible answer by the visitor or may hold a secret. */
 export function isOffLimits(control: NamedControl, hints: string[]): boolean {
-  // The label of a control named "mobile" may say "we text you a one-time code". In that case, only its own attributes count.
+  // The label of a control named "mobile" may say "we text you a one-time code". In that case, only the control's own attributes count.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
@@ -49,7 +49,7 @@ export function isOffLimits(control: NamedControl, hints: string[]): boolean {
   );
 }
 
-/** The guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
+/** Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
   // Other types are guessed only from autocomplete (for example, a textarea with street-address).

@@ -1,4 +1,5 @@
-// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only its own element.
+// Builds CSS selectors from untrusted names. Every character with a meaning in CSS is escaped, so a name can match only the element that
+// has it.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200; // longer names make unusable selectors
@@ -16,7 +17,7 @@ const escapeIdentifier = (name: string): string => {
     .join("");
 };
 
-/** Quotes and escapes an attribute value. */
+/** Quotes and escapes an attribute value for a selector. */
 const quoteValue = (value: string): string =>
   `"${[...value]
     .map((character) => {
@@ -32,7 +33,7 @@ const quoteValue = (value: string): string =>
 const isUsableName = (name: string): boolean =>
   name !== "" && name.length <= maxSelectorNameLength && name.isWellFormed() && !name.includes("\u0000");
 
-/** Null if the name cannot be used in a selector. */
+/** Returns null if the name cannot be used in a selector. */
 export const buildIdSelector = (id: string): string | null => (isUsableName(id) ? `#${escapeIdentifier(id)}` : null);
 
 export const buildAttributeSelector = (tag: string, attribute: string, value: string): string | null =>

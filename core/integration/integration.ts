@@ -42,7 +42,7 @@ const warningMessages = {
 
 const getSelector = (control: FormControl): string => control.selector as string; // only controls with a selector are mapped
 
-/** The average field confidence, reduced when the disclosure is missing or the page has several forms. */
+/** Returns the average field confidence, reduced when the disclosure is missing or the page has several forms. */
 const computeConfidence = (fields: readonly MappedField[], mapping: FormMapping, mode: IntegrationMode): number => {
   if (fields.length === 0) return 0;
   const average = fields.reduce((sum, { confidence }) => sum + confidence, 0) / fields.length;

@@ -45,7 +45,7 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
-/** True for controls that are never collected: secrets, hidden and disabled controls. */
+/** Returns true for controls that are never collected: secrets, hidden and disabled controls. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
   return isOffLimits(view, collectHints(view, { textContent: control.label }));
@@ -150,7 +150,7 @@ const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosur
 
 const foldName = (text: string): string => normalizeRecipientName(text).toLowerCase();
 
-/** Finds checkboxes with a recipient's name in data-sp1-entity, or else in the value or label. */
+/** Finds checkboxes with a recipient's name in data-sp1-entity or, failing that, in the value or label. */
 const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): FormMapping["entityCheckboxes"] => {
   const declared = new Map(entities.map((entity) => [foldName(entity), entity]));
   return form.controls.flatMap((control) => {

@@ -1,6 +1,6 @@
-// The contributions that a text model may add to a mapping. The model sees numbered controls and texts, and responds with numbers and keys
-// from a fixed list. Fields that were already recognized stay. A faulty model or a page with prompt injection therefore cannot change them,
-// and text by the model never reaches the snippet.
+// Decides what a text model may add to a mapping. The model sees numbered controls and texts, and responds with numbers and keys from a
+// fixed list. Fields that were already recognized stay, so a faulty model or a page with prompt injection cannot change them. Text written
+// by the model never reaches the snippet.
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";

@@ -15,7 +15,7 @@ const escapeAttribute = (text: string): string =>
     .replace(/[&<>"'`]/g, (character) => attributeEscapes[character] as string)
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** One attribute per line, in order; null values are omitted. */
+/** Returns one attribute per line, in order; null values are omitted. */
 export const renderScriptTag = (address: string, attributes: Readonly<Record<string, string | null>>): string => {
   const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${name}="${escapeAttribute(value)}"`]));
   return `${[`<script async src="${escapeAttribute(address)}"`, ...lines].join("\n")}></script>`;

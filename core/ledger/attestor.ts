@@ -5,7 +5,7 @@ export interface AttestationRequest {
   /** The stored note: text, empty line and the log's own signature, without cosignatures. A timestamp covers exactly these bytes. */
   readonly note: string;
   readonly size: bigint;
-  /** Size of the newest checkpoint of this log that the witness has cosigned; 0 if none is known. */
+  /** Size of the newest checkpoint of this log that the witness has cosigned; 0 if unknown. */
   readonly witnessedSize: bigint;
   /** Returns the proof from the tree of size `fromSize` to this checkpoint. */
   readonly getConsistencyProof: (fromSize: bigint) => Promise<readonly Uint8Array[]>;

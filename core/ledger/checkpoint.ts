@@ -1,5 +1,5 @@
 // c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
-// and root are accepted. The format allows more lines, but no one could audit their claims.
+// and root are accepted. The format allows more lines, but their claims could not be audited.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -19,7 +19,7 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string;
 }
 
-/** True for a valid name of one of our logs: a key name with a host and a path. */
+/** Returns true for a valid name of one of our logs: a key name with a host and a path. */
 export const isTlogOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
 /** `/ledger/2026h2` for `api.example.com/ledger/2026h2`. */

@@ -15,7 +15,7 @@ export const derTags = {
   set: 0x31,
 } as const;
 
-/** The context-specific tag `[number]`. */
+/** Returns the context-specific tag `[number]`. */
 export const toContextTag = (number: number, constructed = true): number => 0x80 | (constructed ? 0x20 : 0) | number;
 
 export interface DerValue {
@@ -111,7 +111,7 @@ export const createSequenceReader = (
   };
 };
 
-/** The content of an object identifier in hex; null for any other value. */
+/** Returns the content of an object identifier in hex; null for any other value. */
 export const parseOid = (value: DerValue | undefined): string | null => (value?.tag === derTags.oid ? toHex(value.content) : null);
 
 /** Throws RangeError when the content is longer than 65,535 bytes. */

@@ -15,7 +15,7 @@ export interface KeyWithValidity extends KeyValidity {
 /** Used for keys without a known start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
-/** True for the exact format of `toIso`, which sorts as text. */
+/** Returns true for the exact format of `toIso`, which sorts as text. */
 export const isIsoTime = (text: unknown): text is string => {
   const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
   return Number.isFinite(instant) && toIso(instant) === text;

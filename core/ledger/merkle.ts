@@ -44,10 +44,10 @@ const countOneBits = (value: bigint): number => value.toString(2).replaceAll("0"
 const isOdd = (value: bigint): boolean => (value & 1n) === 1n;
 const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;
 
-/** The largest power of two smaller than `size`, where RFC 6962 splits a tree. `size` must be at least 2. */
+/** Returns the largest power of two smaller than `size`, where RFC 6962 splits a tree. `size` must be at least 2. */
 const findSplitPoint = (size: bigint): bigint => 1n << BigInt(getBitLength(size - 1n) - 1);
 
-/** The exact number of hashes in an inclusion proof. */
+/** Returns the exact number of hashes that an inclusion proof must have. */
 export const getInclusionProofLength = (index: bigint, size: bigint): number => {
   const inner = getBitLength(index ^ (size - 1n));
   return inner + countOneBits(index >> BigInt(inner));
@@ -87,7 +87,7 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/** True when `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
+/** Returns true when `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
 export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
@@ -126,7 +126,7 @@ export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHea
 /** Returns the hash of the perfect subtree over the 2^height leaves that start at leaf `index` * 2^height. */
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
-/** Root over the leaves [start, end), where every perfect subtree starts at a multiple of its size. */
+/** Computes the root over the leaves [start, end), where every perfect subtree starts at a multiple of its size. */
 const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: NodeReader): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {

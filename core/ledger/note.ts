@@ -58,7 +58,7 @@ export interface SecretKey {
   readonly seed: Uint8Array<ArrayBuffer>;
 }
 
-/** A key name must not contain white space or a plus sign, because these end the name in a signature line and in a key. */
+/** A key name must not contain white space or a plus sign, because these mark the end of the name in a signature line and in a key. */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
 const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
@@ -139,7 +139,7 @@ export const parseNote = (note: string): Note | null => {
 
 const parseBigEndian = (bytes: Uint8Array): bigint => BigInt(`0x${toHex(bytes)}`);
 
-/** The bytes that a cosignature signs. `time` is in seconds since 1970. */
+/** Returns the bytes that a cosignature signs. `time` is in seconds since 1970. */
 const encodeCosignedText = (time: bigint, text: string): Uint8Array<ArrayBuffer> => encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
 
 export interface VerifiedSignature {
@@ -170,8 +170,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line names one of `keys` with an
- * invalid signature, and with `no_known_signature` if none of the lines is by one of them.
+ * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line names one of `keys` but its
+ * signature is invalid, and with `no_known_signature` if every line is by another key.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];
@@ -213,5 +213,5 @@ export const createCosignatureLine = async (text: string, signer: NoteSigner, ti
   return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));
 };
 
-/** Each line must end with a line break. */
+/** Appends signature lines, each of which must end with a line break. */
 export const appendSignatureLines = (note: string, lines: readonly string[]): string => note + lines.join("");

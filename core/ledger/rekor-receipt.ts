@@ -27,7 +27,7 @@ interface RekorKey {
 /** Unlike an Ed25519 key ID, it does not include the name. */
 const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
 
-/** The one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
+/** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
 export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {
   const publicKey = ed25519KeyFromSpki(spki);
   if (publicKey !== null) return formatVkey(createVerifierKey(hash, origin, keyKinds.log, publicKey));
@@ -51,10 +51,10 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   return { name, keyId, isSignatureValid: (crypto, text, signature) => crypto.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 
-/** True for the one-line form of a key that Rekor can sign checkpoints with. */
+/** Returns true for the one-line form of a key that Rekor can sign checkpoints with. */
 export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
 
-/** Returns the trusted keys that signed, or a fault if a signature is invalid or none is by a trusted key. */
+/** Returns the trusted keys that signed. Returns a fault if a signature is invalid or if only other keys signed. */
 const findSigners = async (
   crypto: RekorCrypto,
   note: Note,

@@ -1,5 +1,5 @@
 // The formats of Sigstore's Rekor v2: the request that logs a digest with our signature of the statement, the resulting leaf, and the
-// response. Rekor does not return a time. For an entry that it already has, it does not return a proof either.
+// response. Rekor does not return a time. If it already has the entry, it does not return a proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
@@ -48,11 +48,14 @@ const toRekorSignature = ({ signature, publicKey }: RekorEntry) => ({
   verifier: { keyDetails, publicKey: { rawBytes: publicKey } },
 });
 
-/** The request text. ECDSA signatures are randomized, so a retry must send the stored text. Otherwise Rekor would log a second entry. */
+/**
+ * Returns the request text. ECDSA signatures are randomized, so a retry must send the stored text. Otherwise Rekor would log a second
+ * entry.
+ */
 export const formatRekorRequest = (entry: RekorEntry): string =>
   toCanonicalJson({ hashedRekordRequestV002: { digest: entry.digest, signature: toRekorSignature(entry) } });
 
-/** The leaf that Rekor creates from the request. */
+/** Returns the leaf that Rekor creates from the request. */
 export const formatRekorLeaf = (entry: RekorEntry): string =>
   toCanonicalJson({
     apiVersion: "0.0.2",
@@ -60,7 +63,7 @@ export const formatRekorLeaf = (entry: RekorEntry): string =>
     spec: { hashedRekordV002: { data: { algorithm: "SHA2_256", digest: entry.digest }, signature: toRekorSignature(entry) } },
   });
 
-/** The member at `path`; undefined when any part is missing. */
+/** Returns the member at `path`; undefined when any part is missing. */
 const getMember = (value: Json | undefined, ...path: readonly string[]): Json | undefined => {
   let current = value;
   for (const name of path) {

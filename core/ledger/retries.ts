@@ -5,7 +5,7 @@ import type { SubmissionOutcome } from "./adapter.ts";
 
 /** 2, 4, 8 … 512, 900 s. */
 const submissionBackoff: Backoff = { firstMs: 2 * secondMs, maxMs: 900 * secondMs };
-const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a misconfiguration that is fixed within the day
+const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a configuration error that is fixed within the day
 
 export interface AttemptHistory {
   /** The number of attempts before this one. */
@@ -18,8 +18,8 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * True after a permanent refusal, and after the third response that does not prove inclusion. Neither is temporary, so the next attempt is
- * hours away.
+ * True after a permanent refusal, and after the third response that does not prove inclusion. These faults do not go away by themselves, so
+ * the next attempt is hours away.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -27,7 +27,7 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
   return isUnprovenCode(outcome.code) && isUnprovenCode(lastError ?? "") && attempts + 1 >= maxUnprovenAttempts;
 };
 
-/** The time of the next attempt after `attempts` earlier ones, at least `minDelayMs` from now. `random` is from 0 to 1. */
+/** Returns the time of the next attempt after `attempts` earlier ones, at least `minDelayMs` from now. `random` is from 0 to 1. */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(minDelayMs, addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));
 
@@ -54,6 +54,6 @@ const breakerThreshold = 5;
 /** 64 s after the fifth failure, then 128, 256, 512 and 900. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/** The time until which requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
+/** Returns the time until which requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

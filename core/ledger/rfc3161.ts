@@ -124,7 +124,7 @@ interface SignedToken {
   readonly signature: Bytes;
 }
 
-/** The identifier of an AlgorithmIdentifier without parameters; null when it has some. */
+/** Returns the identifier of an AlgorithmIdentifier without parameters; null if it has parameters. */
 const parseAlgorithm = (value: DerValue | undefined): string | null => {
   const members = createSequenceReader(value);
   const oid = parseOid(members.next(derTags.oid));
@@ -174,7 +174,7 @@ const parseSignerCertificate = (value: DerValue): SignerCertificate | null => {
     : null;
 };
 
-/** The content of `[0]` around exactly one value. */
+/** Returns the content of `[0]` around exactly one value. */
 const unwrapExplicitTag = (value: DerValue | undefined): DerValue | undefined =>
   value?.children.length === 1 ? value.children[0] : undefined;
 
@@ -228,7 +228,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   };
 };
 
-/** The value of the signed attribute `oid`; `none` if it is absent, null if it is repeated or has several values. */
+/** Returns the value of the signed attribute `oid`; `none` if it is absent, null if it is repeated or has several values. */
 const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
   const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
@@ -238,7 +238,7 @@ const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "non
   return found.length === 1 && members.done() && values?.children.length === 1 ? (values.children[0] ?? null) : null;
 };
 
-/** The hash of the signer's certificate from SigningCertificateV2 or its SHA-1 predecessor. */
+/** Returns the hash of the signer's certificate from SigningCertificateV2 or its SHA-1 predecessor. */
 const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
   const first = createSequenceReader(createSequenceReader(attribute).next(derTags.sequence)?.children[0]);
   const algorithm = isV2 ? first.next(derTags.sequence) : undefined;
@@ -247,7 +247,10 @@ const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hash
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
-/** Returns the certificate that the signed attributes name, or a fault if they do not name one or it is not in the token. */
+/**
+ * Returns the certificate that the signed attributes identify. Returns a fault if they do not identify a certificate or it is not in the
+ * token.
+ */
 const findSignerCertificate = async (
   subtle: SignatureCrypto,
   signed: SignedToken,
@@ -270,7 +273,7 @@ const findSignerCertificate = async (
   return "certificate_mismatch";
 };
 
-/** The hash algorithm of the signature; null for unsupported signatures and keys. */
+/** Returns the hash algorithm of the signature; null for unsupported signatures and keys. */
 const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | null => {
   const oid = signed.signatureOid ?? "";
   const kind = parseSpki(spki)?.kind;
@@ -279,7 +282,7 @@ const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | nu
   return null;
 };
 
-/** The signature covers the attributes with the SET tag; the token holds them with the tag [0] (RFC 5652, 5.4). */
+/** Encodes the attributes as they were signed, with the SET tag. In the token they have the tag [0] (RFC 5652, 5.4). */
 const encodeSignedAttributes = (attributes: DerValue): Bytes => {
   const data = new Uint8Array(attributes.encoded);
   data[0] = derTags.set;

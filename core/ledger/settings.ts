@@ -27,7 +27,7 @@ export interface LedgerSettings {
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
-  /** Keys of earlier ledgers. Each half-year has its own ledger, and proofs in old ones stay valid under these keys. */
+  /** Keys of earlier ledgers. Each half-year has a separate ledger, and proofs in old ledgers stay valid under these keys. */
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
@@ -83,7 +83,7 @@ const minTokenLength = 32; // characters; 192 bits in base64url
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
-/** True for a name on localhost or an IP address. Such keys were created for development. */
+/** Returns true for a name on localhost or an IP address. Such keys were created for development. */
 const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
@@ -219,8 +219,8 @@ const parseAuditKeys = (text: string | undefined, production: boolean): Readonly
 };
 
 /**
- * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs a pinned key. One of several is enough,
- * to allow rotation.
+ * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs at least one pinned key. The other keys
+ * may be unpinned, to allow rotation.
  */
 const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
   const witnessedKeys = vkeys.map((vkey) => parseVkey(sha256, vkey));

@@ -71,9 +71,9 @@ const entryKeyTimeLength = 8;
 const entryKeyLength = 32;
 
 /**
- * A 32-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 24 bytes of its SHA-256. Statements
- * arrive roughly in time order, so an index over these keys grows at its end. With plain hashes, every append would touch random pages and
- * cost more as the log grows.
+ * Returns a 32-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 24 bytes of its SHA-256.
+ * Statements arrive roughly in time order, so an index over these keys grows at its end. With plain hashes, every append would touch random
+ * pages and cost more as the log grows.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

@@ -47,7 +47,7 @@ export const parseTilePath = (path: string): TileLocation | null => {
   return fits && formatTilePath(location) === path ? location : null;
 };
 
-/** The number of hashes in tile `n` of `level` in a tree of `size`; 0 if the tree does not have such a tile. */
+/** Returns the number of hashes in tile `n` of `level` in a tree of `size`; 0 if the tree does not have such a tile. */
 export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
@@ -59,7 +59,7 @@ export type TileReader = (level: number, n: bigint, width: number) => Uint8Array
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
 
-/** Root over a row of hashes, whose length must be a power of two. */
+/** Computes the root over a row of hashes, whose length must be a power of two. */
 const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): Uint8Array => {
   let row = hashes;
   while (row.length > 1) {
@@ -114,8 +114,8 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
   buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
- * Lists the tiles that `build` reads, each once, so that they can be fetched before it runs. The tiles that a proof needs depend only on
- * sizes, so the dry run uses zeros for tiles and hashes.
+ * Lists the tiles that `build` reads, without duplicates, so that they can be fetched before it runs. The tiles that a proof needs depend
+ * only on sizes, so the dry run uses zeros for tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();
@@ -171,7 +171,7 @@ export const computeTilesAfterAppend = (
 
 const maxEntryBytes = 65_535; // the length prefix is a uint16
 
-/** True for an entry of 1 to 65,535 bytes. */
+/** Returns true for an entry of 1 to 65,535 bytes. */
 export const isValidEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;
 
 /** Concatenates entries, each with its length as a big-endian uint16 prefix. Throws RangeError for an entry over 65,535 bytes. */

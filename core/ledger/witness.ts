@@ -31,7 +31,7 @@ export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | 
 export const sizeMediaType = "text/x.tlog.size";
 
 /**
- * Parses the response of a witness that has cosigned a size other than `oldSize`. Returns the size from the response, or null if it is
+ * Parses the response of a witness that has already cosigned a size other than `oldSize`. Returns that size, or null if the response is
  * malformed.
  */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>

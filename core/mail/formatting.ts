@@ -17,7 +17,7 @@ export const formatMinute = (at: Instant): string => `${toIso(at).slice(0, 16).r
 
 const maxListedNames = 20;
 
-/** At most 20 names, one per line; `more` describes how many were left out. */
+/** Lists at most 20 names, one per line; `more` describes how many were left out. */
 export const formatNameLines = (names: readonly string[], more: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
   ...(names.length > maxListedNames ? [more(names.length - maxListedNames)] : []),
@@ -27,10 +27,10 @@ export const formatNameLines = (names: readonly string[], more: (count: number) 
 export const formatFieldGroups = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
-/** The contact of a business. An email address stays unchanged; `toPlainName` removes links from anything else. */
+/** Returns the contact of a business. An email address stays unchanged; `toPlainName` removes links from anything else. */
 export const formatContact = (contact: string): string => (isEmailAddress(contact) ? contact : toPlainName(contact));
 
-/** The business name, contact and mailing address on one line. */
+/** Returns the business name, contact and mailing address on one line. */
 export const formatBusinessContact = ({ businessName, contact, mailingAddress }: MailData["withdrawal_confirmation"]): string =>
   [
     toPlainName(businessName),

@@ -20,7 +20,7 @@ export interface Mailer {
   readonly send: (message: OutgoingMail) => Promise<MailOutcome>;
 }
 
-/** A paragraph, a code in large type, or a link on its own line. */
+/** A paragraph, a code in large type, or a link on a separate line. */
 export type MailLine = string | { readonly code: string } | { readonly link: string };
 
 export interface MailContent {

@@ -1,5 +1,5 @@
-// The retry schedule for capturing a domain's policies. A text fetched hours after issuance may be a different version, so after eight
-// attempts (about 21 minutes) the capture is recorded without policies.
+// The retry schedule for capturing a domain's policies. A text fetched hours after issuance may be a different version. Therefore, after
+// eight attempts (about 21 minutes), the capture is recorded without policies.
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
@@ -7,5 +7,5 @@ import { minuteMs, secondMs, type Instant } from "../time.ts";
 export const maxCaptureAttempts = 8;
 const captureBackoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
-/** The time of the next attempt after attempt number `attempt`, counted from 1, failed. */
+/** Returns the time of the next attempt after attempt number `attempt`, counted from 1, failed. */
 export const computeNextCaptureAt = (attempt: number, now: Instant): Instant => now + computeRetryDelayMs(captureBackoff, attempt);

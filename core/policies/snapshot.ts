@@ -34,7 +34,7 @@ export interface PolicyCapture {
 const toSource = (policy: PolicySnapshot | null): JsonObject | null =>
   policy === null ? null : { captured_at: toIso(policy.capturedAt), id: policy.id, source_url: policy.sourceUrl };
 
-/** What the audit entry `policy.linked` commits to: everything that a certificate shows about its policies. */
+/** Builds the payload that the audit entry `policy.linked` commits to: everything that a certificate shows about its policies. */
 export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: PolicyCapture): JsonObject => ({
   capture_id: id,
   privacy: privacy?.contentHash ?? null,
@@ -42,7 +42,7 @@ export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: P
   sources: { privacy: toSource(privacy), terms: toSource(terms) },
 });
 
-/** The domain event of a certificate that is linked to a capture. */
+/** Creates the domain event for a certificate that is linked to a capture. */
 export const createPolicyLinkedEvent = (
   { certId, chain }: { readonly certId: string; readonly chain: AuditChain },
   capture: PolicyCapture,

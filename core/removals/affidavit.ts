@@ -36,6 +36,6 @@ export const buildAffidavit = (
   };
 };
 
-/** The statement that the issuer signs about the file. */
+/** Returns the statement that the issuer signs about the file. */
 export const formatAffidavitStatement = (removal: Pick<Removal, "id">, sha256: string): string =>
   toCanonicalJson({ type: "svc-affidavit-v1", removal_id: removal.id, sha256 });

@@ -22,13 +22,13 @@ export const contactKeys: readonly ContactKey[] = fieldGroupNames.flatMap((group
 const contactKeySet: ReadonlySet<string> = new Set(contactKeys);
 export const isContactKey = (text: string): text is ContactKey => contactKeySet.has(text);
 
-/** The groups that contain at least one of the keys, in order. */
+/** Returns the groups that contain at least one of the keys, in order. */
 export const groupsFromKeys = (keys: readonly ContactKey[]): readonly FieldGroup[] =>
   fieldGroupNames.filter((group) => fieldGroups[group].some((key) => keys.includes(key)));
 
 const sortContactKeys = (keys: ReadonlySet<ContactKey>): readonly ContactKey[] => contactKeys.filter((key) => keys.has(key));
 
-/** One bit per key; the first key is the lowest bit. */
+/** Returns one bit per key; the first key is the lowest bit. */
 export const scopeToBits = (scope: readonly ContactKey[]): number =>
   contactKeys.reduce((bits, key, at) => (scope.includes(key) ? bits | (1 << at) : bits), 0);
 export const scopeFromBits = (bits: number): readonly ContactKey[] => contactKeys.filter((_, at) => (bits & (1 << at)) !== 0);
@@ -40,8 +40,8 @@ export interface RequestedScope {
 }
 
 /**
- * Parses field keys and group names. A trailing `?` makes a name optional; a key named both ways is required. Refuses unknown
- * names and an empty scope.
+ * Parses field keys and group names. A trailing `?` makes a name optional; a key named both with and without it is required. Refuses
+ * unknown names and an empty scope.
  */
 export const parseRequestedScope = (names: readonly string[]): Result<RequestedScope, "invalid_request"> => {
   const scope = new Set<ContactKey>();
@@ -71,7 +71,7 @@ export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGrou
   return scope.filter((key) => members.includes(key));
 };
 
-/** The values of a group as one line; null if there are none. */
+/** Returns the values of a group as one line; null if there are none. */
 export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactKey[], group: FieldGroup): string | null => {
   const values = filterKeysInGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");

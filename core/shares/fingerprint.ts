@@ -19,7 +19,7 @@ export interface ShareFingerprintInput {
   readonly createdAt: Instant;
 }
 
-/** The exact text whose SHA-256 is the fingerprint. Sorts the scope by UTF-16 code unit. */
+/** Returns the exact text whose SHA-256 is the fingerprint. Sorts the scope by UTF-16 code unit. */
 export const canonicalizeSharePreimage = (share: ShareFingerprintInput): string =>
   toCanonicalJson({
     business: { id: share.business.id, name: share.business.name },

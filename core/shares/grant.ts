@@ -100,7 +100,7 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** Actions of a test person are attributed to the client. */
+/** Attributes a test person's actions to the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
 /** Hides the person's identity in the audit chain of the business. */
@@ -188,7 +188,7 @@ const prepareShare = (
   return { share, disclosureText, canonical, subjectHash, rootSalt, fields, domainEvent };
 };
 
-/** True if a field in the scope has no value and is not in `missingOk`. */
+/** Returns true if a field in the scope has no value and is not in `missingOk`. */
 const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean =>
   scope.some((key) => fields[key] === undefined && !missingOk.includes(key));
 

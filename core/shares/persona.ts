@@ -1,4 +1,4 @@
-// The sandbox's test persons: constant values, without an account or audit chain (SPEC POST /share/sandbox-consent).
+// The sandbox's test persons. Their values are constant, and they do not have an account or audit chain (SPEC POST /share/sandbox-consent).
 import type { ContactFields, ContactKey } from "./fields.ts";
 
 export const personaNames = ["default", "minimal"] as const;
@@ -36,6 +36,6 @@ const alternateValues: Readonly<Record<ContactKey, string>> = {
   last_name: "Specimen",
 };
 
-/** A value that differs from `current`, to simulate a change; toggles back to the original value. */
+/** Returns a value that differs from `current`, to simulate a change; toggles back to the original value. */
 export const getAlternatePersonaValue = (key: ContactKey, current: string | null): string | null =>
   current === alternateValues[key] ? (personaValues.default[key] ?? null) : alternateValues[key];

@@ -39,5 +39,5 @@ export interface Share {
 export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   stored === "active" && expiresAt <= now ? "expired" : stored;
 
-/** The host name, as in a certificate's `origin_domain`. */
+/** Returns the host name, as in a certificate's `origin_domain`. */
 export const getOriginDomain = (origin: string): string => new URL(origin).hostname;

@@ -29,7 +29,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** The response to a registration, the only one that contains the secret. */
+/** The response to a registration. Other responses never contain the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
   /** All types that the endpoint receives. */
@@ -130,7 +130,7 @@ export interface RecoveryResult {
   readonly hasMore: boolean;
 }
 
-/** True for any 2xx response (SPEC Webhook delivery). */
+/** Returns true for any 2xx response (SPEC Webhook delivery). */
 export const isDelivered = (outcome: AttemptOutcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
 
@@ -139,8 +139,8 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-// A delivery ID starts with five characters of its endpoint ID (25 of 120 random bits). They identify, among the business's twenty
-// endpoints, the one whose Durable Object holds the delivery.
+// A delivery ID starts with five characters of its endpoint ID (25 of 120 random bits). They identify the endpoint, among the business's
+// twenty, whose Durable Object holds the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);

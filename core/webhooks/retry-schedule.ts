@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** After this time an attempt counts as lost with its process: DNS resolution (2 s), the timeout and a margin. */
+/** An attempt that takes longer counts as lost with its process. Covers DNS resolution (2 s), the timeout and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /** Per endpoint: one less than the six connections that the platform gives a Durable Object. */
@@ -13,7 +13,8 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * An attempt lost because our process died does not count as a failure, but a delivery that crashes the process repeatedly is abandoned.
+ * An attempt lost because our process died does not count as a failure. However, a delivery that crashes the process repeatedly is
+ * abandoned.
  */
 export const maxForgivenInterruptions = 3;
 /** Failures on our side before sending are retried after this delay. After `maxDeferrals` they count as failed attempts. */
@@ -30,7 +31,7 @@ export const maxRecoveredDeliveries = 10_000;
 /** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-/** The time of the next attempt after attempt number `attempt` failed at `at`; null if it was the last. */
+/** Returns the time of the next attempt after attempt number `attempt` failed at `at`; null if it was the last. */
 export const computeNextAttemptAt = (attempt: number, at: Instant): Instant | null => {
   const delayMs = retryDelaysMs[attempt - 1];
   return attempt >= maxDeliveryAttempts || delayMs === undefined ? null : at + delayMs;

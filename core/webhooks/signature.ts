@@ -34,7 +34,7 @@ export interface DeliveryToSign {
   readonly now: Instant;
 }
 
-/** All headers of a delivery. They do not contain external input. */
+/** Returns all headers of a delivery. They do not contain external input. */
 export const buildDeliveryHeaders = ({
   event,
   deliveryId,

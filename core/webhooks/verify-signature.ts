@@ -15,7 +15,7 @@ const isSameSignature = (a: string, b: string): boolean => {
 };
 
 /**
- * True if `signatureHeader` (the value of `Svc-Signature`) is valid for the body and secret, and its time is within 300 seconds of
+ * Returns true if `signatureHeader` (the value of `Svc-Signature`) is valid for the body and secret, and its time is within 300 seconds of
  * `nowSeconds`. Pass the raw body, before parsing. During a rotation the header has two signatures, and one valid signature is enough.
  * Unknown schemes (`v0=`, `v2=`) are ignored. Never throws.
  */

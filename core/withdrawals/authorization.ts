@@ -10,7 +10,7 @@ export const authorizeByCode = (attempt: {
   /** Blind index of the email address on the certificate; null if it does not have one. */
   readonly addressOnCertificate: string | null;
   readonly addressGiven: string;
-  /** True when the code is valid and this attempt was counted. */
+  /** True if the code is valid and this attempt was counted. */
   readonly isCode: boolean;
   readonly status: CertificateStatus;
 }): Result<true, "opt_out_failed" | "already_revoked"> => {

@@ -37,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Acknowledges individual recipients with an audit entry only. The ledger anchors the audit log, so a separate statement is not needed, and
- * the business does not need an event about its own request.
+ * Acknowledges individual recipients with an audit entry only. A separate statement is not needed, because the ledger anchors the audit
+ * log. The business does not need an event about a request that it made itself.
  */
 export const acknowledgeEntityCease = (
   /** `ceased`: the recipients that are acknowledged now. */
@@ -54,6 +54,6 @@ export const acknowledgeEntityCease = (
     },
   });
 
-/** True when the deadline has passed without an acknowledgment. */
+/** Returns true when the deadline has passed without an acknowledgment. */
 export const isOverdue = (ceaseBy: Instant, acknowledgedAt: Instant | null, now: Instant): boolean =>
   acknowledgedAt === null && now > ceaseBy;

@@ -27,10 +27,10 @@ interface NamedRecipients {
   readonly answered: { readonly accepted: readonly string[] } | null;
 }
 
-/** The recipients of the consent: if each had its own choice, those that were accepted; otherwise all. */
+/** Returns the recipients that the consent covers: the accepted ones if each had a separate choice; otherwise all. */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
-/** The recipients that may still contact the person. */
+/** Returns the recipients that may still contact the person. */
 export const listActiveEntities = (
   certificate: NamedRecipients & { readonly entitiesWithdrawn: readonly Pick<WithdrawnEntity, "entity">[] },
 ): readonly string[] => {

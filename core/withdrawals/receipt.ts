@@ -33,7 +33,7 @@ const buildWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal
   withdrawn_at: toIso(withdrawal.withdrawnAt),
 });
 
-/** The exact text that is signed for a withdrawal from individual recipients. */
+/** Returns the exact text that is signed for a withdrawal from individual recipients. */
 export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdrawal: EntityWithdrawal): string =>
   toCanonicalJson({
     ...buildWithdrawalReceipt(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate" }),
@@ -42,7 +42,7 @@ export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdr
     scope: "recipient",
   });
 
-/** The exact text that is signed for a withdrawn certificate. */
+/** Returns the exact text that is signed for a withdrawn certificate. */
 export const formatWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal: Withdrawal): string =>
   toCanonicalJson(buildWithdrawalReceipt(certificate, withdrawal));
 

@@ -51,7 +51,7 @@ export interface Withdrawal {
   readonly recorded: RecordedRequest | null;
 }
 
-/** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement, however many recipients it names. */
+/** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement for all the recipients that it names. */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
   /** 1, 2, 3 … for each certificate. */
   readonly number: number;

@@ -30,7 +30,7 @@ export interface DrainPorts {
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends, then marks. After a crash between the two, the rows are read again and recognized. Null when the log is frozen. */
+/** Appends, then marks. If the process crashes between the two, the rows are read again and recognized. Null when the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let marked = 0;
@@ -51,7 +51,7 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
     after = last.ord;
     await scheduler.wait(0); // lets other objects run: in a local runtime they all share one thread
   }
-  // If a run did not mark any rows, another run would only find the same malformed rows.
+  // If a run did not mark any rows, another run would find only the same malformed rows.
   return { appended, hasMore: marked > 0 };
 };
 

@@ -1,6 +1,6 @@
 // An audit log, which is the only writer of its chains. Entries come from the audit outboxes of the shards. Each entry joins its chain
 // exactly once, and one transparency log contains all chains. The object named `0` signs as `<host>/audit/0`. Appending is one synchronous
-// transaction, so concurrent calls never fork a chain. The work is in drain.ts, intervals.ts and proofs.ts.
+// transaction, so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
@@ -32,7 +32,7 @@ export interface AuditEnv {
 }
 
 const batchWindowMs = 50; // requests that end within this time share one drain
-const retryMs = 15 * secondMs; // set before anything is tried, so that a crash is followed by another run
+const retryMs = 15 * secondMs; // set before any work, so that another run follows a crash
 const frozenRetryMs = minuteMs; // an operator must inspect the log first
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
@@ -69,7 +69,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return ensureSignedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
   }
 
-  /** Appends each row to its chain unless it is already there. Null, with nothing changed, when the log is frozen. */
+  /** Appends each row to its chain unless it is already there. Returns null and does not change anything when the log is frozen. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
     return storage.transactionSync(() =>
@@ -83,8 +83,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * A page of a chain, newest first, older than `beforeSeq`. With `belowSize`, the chain as it was in a log of that size. With `about`,
-   * only entries with these entity IDs. Null for a chain without entries.
+   * Returns a page of a chain, newest first, with entries older than `beforeSeq`. With `belowSize`, shows the chain as it was in a log of
+   * that size. With `about`, includes only entries with these entity IDs. Null for a chain without entries.
    */
   getChainPage(
     chain: string,
@@ -97,34 +97,34 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Proves the newest entry of a chain and, up to the newest heads record, that no entries are missing. The proof is against a checkpoint
-   * that covers the whole chain (waiting up to a second for one), or against the signed checkpoint of `atSize`. The matching page is
-   * `getChainPage` below the returned size. Null for a chain without entries at that size, and when the log is frozen.
+   * Proves the newest entry of a chain and, up to the newest heads record, that no entries are missing. The proof uses the signed
+   * checkpoint of `atSize`. Without `atSize`, it uses a checkpoint that covers the whole chain and waits up to a second for it. The
+   * matching page is `getChainPage` below the returned size. Null for a chain without entries at that size, and when the log is frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
   }
 
-  /** One tlog-proof for each of `seqs` that the chain contains. Null when the log is frozen. */
+  /** Returns one tlog-proof for each of `seqs` that the chain contains. Null when the log is frozen. */
   proveEntries(chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }
 
-  /** The entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain yet. */
+  /** Returns the entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain yet. */
   listEntries(chain: string, outboxIds: readonly string[]): StoredEntry[] {
     return tables.listEntriesByOutboxIds(this.ctx.storage.sql, chain, outboxIds);
   }
 
   /**
-   * The entries of `listEntries` with everything that proves them, against the first checkpoint that covers them, so that a later call
-   * returns the same proofs. If no heads record covers the chain yet, one is added now, unless the log is frozen. Null when there are no
-   * entries, and when the log froze before it signed them.
+   * Returns the entries of `listEntries` with all their proofs. The proofs use the first checkpoint that covers the entries, so a later
+   * call returns the same proofs. If the chain is not in a heads record yet, adds one now, unless the log is frozen. Null if there are no
+   * entries, or if the log froze before it signed them.
    */
   getTrail(chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, outboxIds);
   }
 
-  /** Makes the log read the outboxes within 50 ms. Costs at most one write, however often it is called. */
+  /** Makes the log read the outboxes within 50 ms. Costs at most one write, even if it is called often. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -132,8 +132,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends everything that was committed before the call, in one shard or in all, for readers who must see their own writes. `hasMore` is
-   * true when that was too much for one call. Null when the log is frozen. Rejects when a shard fails.
+   * Appends everything that was committed before the call, in one shard or in all shards, for readers who must see their own writes.
+   * `hasMore` is true if there was too much for one call. Null when the log is frozen. Rejects when a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -158,14 +158,15 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // Only the alarm set above. If a request has set an earlier one since then, it is for rows that this run may have missed.
+      // Deletes only the alarm set above. If a request has set an earlier alarm since then, that alarm is for rows that this run may have
+      // missed.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("alarm", error);
     }
   }
 
-  /** The public part of the log. It contains only hashes of hashes, so anyone may read all of it. */
+  /** Serves the public part of the log. It contains only hashes of hashes, so anyone may read all of it. */
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const base = `/audit/${this.#getNumber()}/`;

@@ -26,7 +26,7 @@ export interface EntryProof {
 export interface TrailProof extends ChainState {
   /** Oldest first. */
   readonly entries: readonly StoredEntry[];
-  /** c2sp.org/tlog-proof@v1 of each entry, in the same order. */
+  /** The c2sp.org/tlog-proof@v1 of each entry, in the same order. */
   readonly proofs: readonly string[];
   readonly heads: HeadsProof | null;
 }
@@ -34,7 +34,7 @@ export interface TrailProof extends ChainState {
 export interface ProofPorts {
   readonly storage: DurableObjectStorage;
   readonly openKeys: () => Promise<LogKeys>;
-  /** The newest signed checkpoint that covers at least `covers` entries. Null when the log is frozen. */
+  /** Returns the newest signed checkpoint that covers at least `covers` entries. Null when the log is frozen. */
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
@@ -68,7 +68,7 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
   return entries.map(({ seq, log_index }) => ({ seq, tlog_proof: buildTlogProof(sql, log_index, checkpoint) }));
 };
 
-/** The first checkpoint that covers at least `size` entries, or the newest one if an earlier key signed that first one. */
+/** Returns the first checkpoint that covers at least `size` entries. If an earlier key signed it, returns the newest checkpoint instead. */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,
   size: number,
@@ -85,7 +85,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, outboxIds: re
   const entries = tables.listEntriesByOutboxIds(sql, chain, outboxIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // Done before signing, so that one checkpoint covers both the entries and the record.
+  // Runs before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

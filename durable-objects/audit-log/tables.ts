@@ -42,7 +42,7 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-/** Includes the chain, because an event that concerns two principals has one outbox ID in two chains. */
+/** Includes the chain, because an event that concerns two principals has the same outbox ID in two chains. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
@@ -115,7 +115,7 @@ const currentNodeReader =
   (height, index) =>
     new Uint8Array(getNodeRow(sql, height, index).hash);
 
-/** Nodes as they were at the newest record. */
+/** Reads nodes as they were at the newest record. */
 const recordedNodeReader = (sql: SqlStorage): NodeReader => {
   const epoch = getEpoch(sql);
   return (height, index) => {
@@ -223,15 +223,15 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
 };
 
 /**
- * Records the heads now if no record covers the chain yet, so that its first entries can be proven complete before the interval ends. Does
- * nothing if the chain was ever recorded, so it adds at most one record per chain.
+ * Records the heads now if the chain is not in a record yet, so that its first entries can be proven complete before the interval ends.
+ * Does nothing if the chain was ever recorded, so it adds at most one record per chain.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now), now);
 };
 
-/** What an interval of 15 minutes committed to; fixed when the interval is first closed. */
+/** What a 15-minute interval committed to; fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
   /** Size of the log including the record. A checkpoint for the interval covers at least this size. */
@@ -242,7 +242,7 @@ export interface ClosedInterval {
   readonly checkpointSize: number | null;
 }
 
-/** Closes the interval once. Later calls return what the first one committed to. */
+/** Closes the interval once. Later calls return what the first call committed to. */
 export const closeInterval = (sql: SqlStorage, number: number, at: string, now: Instant): ClosedInterval => {
   if (sql.exec("SELECT 1 FROM interval WHERE number = ?", number).toArray().length === 0) {
     const record = recordHeads(sql, at, now);
@@ -264,7 +264,7 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string, now: 
   return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
 };
 
-/** Saves the size of the interval's checkpoint. The first one stays. */
+/** Saves the size of the interval's checkpoint. Later calls do not change it. */
 export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: number): void => {
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
@@ -286,7 +286,7 @@ export interface ChainPage extends ChainState {
   readonly chain: string;
   /** Newest first. */
   readonly entries: readonly StoredEntry[];
-  /** For the next page; null when there is none. */
+  /** The `beforeSeq` of the next page; null on the last page. */
   readonly nextBeforeSeq: string | null;
 }
 
@@ -307,14 +307,14 @@ const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row 
 });
 
 /**
- * How many entries are scanned for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in a
- * long chain.
+ * The number of entries scanned for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in
+ * a long chain.
  */
 export const maxEntriesScanned = 2_000;
 
 /**
- * A page of a chain, newest first, with stored values unchanged; the reader verifies them. With `about`, only entries about these entities;
- * the page can then be short or empty although older entries follow. Null for a chain without entries in a log of `belowSize`.
+ * Returns a page of a chain, newest first, with stored values unchanged; the reader verifies them. With `about`, only entries about these
+ * entities; the page can then be short or empty even if older entries follow. Null for a chain without entries in a log of `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -358,7 +358,7 @@ export const findChainPage = (
   };
 };
 
-/** The entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain. */
+/** Returns the entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain. */
 export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
   outboxIds
     .flatMap((id) =>
@@ -369,13 +369,13 @@ export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** A chain's index in the tree of heads and its newest entry; null for a chain without entries. */
+/** Returns a chain's index in the tree of heads and its newest entry; null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/** Log index of the newest entry of a chain in a log of `belowSize`; null for a chain without entries there. */
+/** Returns the log index of a chain's newest entry in a log of `belowSize`; null for a chain without entries there. */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(
@@ -400,7 +400,7 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
 export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
 /**
- * Proves that a chain is complete at the newest record. Null when the record does not cover the chain yet, or the checkpoint does not cover
+ * Proves that a chain is complete at the newest record. Null if the record does not cover the chain yet, or the checkpoint does not cover
  * the record.
  */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {

@@ -1,7 +1,7 @@
-// The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has its own object, so that a receiver that hangs does
-// not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is set
-// before anything is sent; the alarm never rejects (the platform drops one that fails six times); and a queue that starts looks for
-// interrupted attempts.
+// The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has a separate object, so that a receiver that hangs
+// does not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is
+// set before anything is sent; the alarm never rejects (the platform drops an alarm that fails six times); and a queue that starts looks
+// for interrupted attempts.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -35,7 +35,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. The alarm that runs then sets the right time.
+    // The previous process may have died before it set its next alarm. The alarm set here then sets the right time.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -69,7 +69,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#sender.wake() && tables.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
   }
 
-  /** Creates the tables for a new endpoint, which receives the events after `head`. */
+  /** Creates the tables for a new endpoint, which receives only events after `head`. */
   open(settings: EndpointSettings, head: number): void {
     migrateSchema(this.ctx.storage, deliveryQueueSteps);
     tables.saveSettings(this.ctx.storage.sql, settings, head);
@@ -110,7 +110,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
-  /** Deliveries of the events after `after` and up to `upTo`, each with the sequence number of its event. */
+  /** Returns deliveries of the events after `after` and up to `upTo`, each with the sequence number of its event. */
   listDeliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
     const settings = this.#findSettings();
     if (settings === null) return [];
@@ -118,7 +118,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
   }
 
-  /** A delivery with everything needed to send it again. */
+  /** Returns a delivery with everything needed to send it again. */
   findReplaySource(deliveryId: string): ReplaySource | null {
     const settings = this.#findSettings();
     const row = settings === null ? null : tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
@@ -148,7 +148,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /** Requeues deliveries that have failed since `since`. `hasMore` is true when there are more than one call can requeue. */
+  /** Requeues deliveries that have failed since `since`. `hasMore` is true if there are more than one call can requeue. */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
@@ -168,7 +168,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // Set before anything is sent, so that another run follows a crash. It shares one disk write with the first claims.
+      // Set before anything is sent, so that another run follows a crash. The alarm shares one disk write with the first claims.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;

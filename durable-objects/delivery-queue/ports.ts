@@ -1,4 +1,4 @@
-// What a delivery queue needs from the deployment it runs in.
+// The parts of its deployment that a delivery queue needs.
 import type { Clock } from "../../core/time.ts";
 import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } from "../../core/webhooks/endpoint.ts";
 

@@ -5,7 +5,10 @@ import * as tables from "./tables.ts";
 
 const minPruneSpacingMs = hourMs; // so that deliveries that ended at different times are deleted together
 
-/** Milliseconds until the next delivery is due or the next ended delivery must be deleted; null if there is neither. */
+/**
+ * Returns how many milliseconds from now the next alarm is needed, to send a due delivery or to delete ended ones. Null if there are no
+ * such deliveries.
+ */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];
   // At least one millisecond, because an alarm for the current instant is already in the past when the platform reads it.

@@ -47,7 +47,7 @@ export class Sender {
 
   /**
    * Sends until nothing is due or 45 seconds have passed, and fills a free slot immediately. Attempts that end at about the same time are
-   * recorded in one step, together with claiming the next ones, because disk writes limit a busy endpoint.
+   * recorded in one step, which also claims the next ones, because disk writes limit a busy endpoint.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -75,7 +75,7 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // When the time for new attempts is over, only running ones matter. One may have finished while the alert was being written.
+        // When the time for new attempts is over, only running attempts matter. One may have finished while the alert was being written.
         if (finished.length === 0) await (Date.now() < stopAt ? this.#waitForWork(ports, running, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
       }
@@ -84,7 +84,7 @@ export class Sender {
     }
   }
 
-  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait when none is running. */
+  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait if there are no running attempts. */
   async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }

@@ -24,7 +24,7 @@ import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.t
 
 const rowsPerPrune = 1_000; // takes a few milliseconds
 
-/** False for a queue that was never opened or was wiped. */
+/** Returns false for a queue that was never opened or was wiped. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -41,7 +41,7 @@ type QueueRow = SettingsRow & {
 
 const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
 
-/** Null for a queue that was not opened. */
+/** Returns null for a queue that was not opened. */
 export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   const row = findQueueRow(sql);
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
@@ -128,7 +128,7 @@ export type DeliveryRow = {
   failed_at: number | null;
 };
 
-/** The attempt number to send next. A recovered delivery is sent with the number of its last attempt. */
+/** Returns the attempt number to send next. A recovered delivery is sent with the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -141,7 +141,10 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/** The delivery as the API shows it. One that has not ended is `pending` until its first attempt has ended, and `retrying` afterward. */
+/**
+ * Returns the delivery as the API shows it. A delivery that has not ended is `pending` until its first attempt has ended, and `retrying`
+ * afterward.
+ */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -166,7 +169,7 @@ const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
     sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
 };
 
-/** Marks the most overdue delivery as being sent, and returns it. The mark is on disk before the request leaves. */
+/** Marks the most overdue delivery as being sent, and returns it. The mark is on disk before the request is sent. */
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
   shiftLateResends(sql, now);
   const [row] = sql
@@ -241,7 +244,7 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** For an attempt that was not sent for a reason on our side: tries again soon, and records a failed attempt after `maxDeferrals`. */
+/** Handles an attempt that was not sent for a reason on our side: tries again soon, and records a failed attempt after `maxDeferrals`. */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -252,7 +255,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
 };
 
-/** For a payload that may no longer be read: ends the delivery without sending it. */
+/** Handles a payload that may no longer be read: ends the delivery without sending it. */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
   sql.exec(
     "UPDATE delivery SET status = 'abandoned', due = NULL, resend = 0, ended_at = ? WHERE seq = ? AND status = 'sending' AND due = ?",
@@ -264,8 +267,8 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 
 /**
  * Requeues attempts that died with their process or exceeded their lease. They are due at once with the same number, because the receiver
- * did nothing wrong. After `maxForgivenInterruptions` an interruption counts as a failed attempt. Pass `all` after the process starts, when
- * no attempt is under way.
+ * did nothing wrong. After `maxForgivenInterruptions`, an interruption counts as a failed attempt. Pass `all` after the process starts,
+ * when attempts cannot be under way.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -278,7 +281,10 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
   }
 };
 
-/** When the next delivery is due; null when none is waiting. A disabled endpoint keeps its waiting deliveries and does not send any. */
+/**
+ * Returns when the next delivery is due; null if no deliveries are waiting. A disabled endpoint keeps its waiting deliveries and does not
+ * send them.
+ */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   if (findQueueRow(sql)?.status !== "enabled") return null;
   return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
@@ -299,8 +305,8 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
 /**
- * A successful replay ends the delivery: a pending attempt is dropped, and one under way no longer counts. A failed replay does not change
- * anything. Either way, the number of attempts stays the same.
+ * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt under way no longer
+ * counts. A failed replay does not change anything. In both cases the number of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome, now: Instant): void => {
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
@@ -324,8 +330,9 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues failed deliveries, spaced out, in the order of their events and after those already queued this way. Sending them again does not
- * count as an attempt, so one that fails again keeps its earlier state. Returns how many were queued, at most `maxRecoveredDeliveries`.
+ * Requeues failed deliveries in the order of their events, spaced out, after those already queued this way. Sending them again does not
+ * count as an attempt, so a delivery that fails again keeps its earlier state. Returns how many were queued, at most
+ * `maxRecoveredDeliveries`.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -369,7 +376,7 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/** How long and how often the endpoint has been failing; null when it is not failing or its owners have already been alerted. */
+/** Returns how long and how often the endpoint has been failing; null if it is not failing or its owners have already been alerted. */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
@@ -382,7 +389,9 @@ export const recordAlert = (sql: SqlStorage): void => {
 
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
-/** Deletes hours that charts no longer show, and at most `rowsPerPrune` ended deliveries per status whose retention is over. */
+/**
+ * Deletes hours that charts no longer show. For each status, also deletes at most `rowsPerPrune` ended deliveries whose retention is over.
+ */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
   for (const [status, retentionMs] of retentionByStatus)
@@ -393,7 +402,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** When the retention of the first ended delivery is over; null when there is none. */
+/** Returns when the retention of the first ended delivery is over; null if there are no ended deliveries. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {
     const { at } = sql

@@ -1,7 +1,7 @@
-// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment, and never
-// changes that segment again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same
-// class, named after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence
-// deletes it, so after a crash in between, the sequence only repeats a batch that the segment already has.
+// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment. A full segment
+// never changes again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same class,
+// named after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence deletes it.
+// After a crash in between, the sequence only repeats a batch that the segment already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
@@ -22,7 +22,7 @@ export interface Segment {
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
-// An event without a payload takes 160 bytes, so this is 50 million of them. The platform gives an object 10 GB.
+// The platform gives an object 10 GB. An event without a payload takes 160 bytes, so this limit is 50 million events.
 const defaultLimitBytes = 8_000_000_000;
 const eventsPerMove = 500;
 const minMoveSpacingMs = 30;
@@ -51,13 +51,13 @@ export class EventArchive {
   }
 
   /**
-   * The events after `after` and up to `upTo`, wherever they are stored. Rejects when a segment does not respond, because a page must not
-   * have gaps.
+   * Returns the events after `after` and up to `upTo`, from the sequence and its segments. Rejects when a segment does not respond, because
+   * a page must not have gaps.
    */
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Looked up again for each part, with no await before the part is read, because events may move between two parts.
+      // Looked up again for each part, without an await before the part is read, because events may move between two parts.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -72,7 +72,10 @@ export class EventArchive {
     return events;
   }
 
-  /** Returns the events that are not in any segment. Must not run while a batch moves: neither side might find an event then. */
+  /**
+   * Returns the events that are not in any segment. Must not run while a batch moves, because the event might then be missing on both
+   * sides.
+   */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
     const ids = events.map(({ id }) => id);
@@ -97,7 +100,7 @@ export class EventArchive {
     return true;
   }
 
-  /** When the next batch should move; null when no segment is being filled. */
+  /** Returns when the next batch should move; null if no segment is being filled. */
   getNextMoveAt(now: Instant): Instant | null {
     return this.#findFillingSegment() === null ? null : (this.#retry?.at ?? now + minMoveSpacingMs);
   }

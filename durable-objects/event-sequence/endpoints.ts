@@ -116,7 +116,7 @@ export class Endpoints {
     handOver.forget(id);
   }
 
-  /** Null when there is no such endpoint. */
+  /** Returns null if the endpoint does not exist. */
   findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
     return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
   }

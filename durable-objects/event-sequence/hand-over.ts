@@ -1,5 +1,5 @@
-// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has its own retry time and
-// does not delay the others.
+// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has a separate retry time
+// and does not delay the others.
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
@@ -26,7 +26,7 @@ export interface HandOverPorts {
 export class HandOver {
   readonly #storage: DurableObjectStorage;
   readonly #ports: HandOverPorts;
-  /** Acknowledged by the queues but not stored here yet. The queues store it themselves, so losing it only causes a repeated push. */
+  /** Acknowledged by the queues but not stored here yet. The queues also store it, so losing it only causes a repeated push. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();

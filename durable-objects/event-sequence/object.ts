@@ -1,7 +1,7 @@
 // The event sequence of a business, one object per business and environment: its events without gaps, and its webhook endpoints. Events
 // come from the outbox in the business's database. A crash at any point does not lose events: outbox rows are read again and recognized,
-// and an alarm set together with the events hands them over to the delivery queues. The work is in sequence.ts, archive.ts, hand-over.ts
-// and endpoints.ts.
+// and an alarm set together with the events hands them over to the delivery queues. The work is done in sequence.ts, archive.ts,
+// hand-over.ts and endpoints.ts.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -93,8 +93,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Ensures that an alarm is set while there is work left. The alarm is not deleted when the work is done early, because the next events
-   * would set it again and each change is a write. In that case it runs and finds nothing to do.
+   * Ensures that an alarm is set while there is work left. An alarm whose work was done early is not deleted, because the next events would
+   * set it again and each change is a write. It then runs and finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -120,7 +120,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       this.#handOver.pushToAll();
       await this.#handOver.waitForPushes();
       this.#handOver.saveProgress();
-      // Deletes the safety alarm set above; remaining work sets its own time.
+      // Deletes the safety alarm set above. Remaining work sets another alarm.
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
@@ -138,7 +138,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     await this.#handOver.waitForPushes();
   }
 
-  /** At most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects when a segment does not respond. */
+  /**
+   * Returns at most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects when a segment does not
+   * respond.
+   */
   listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     return this.#sequence.listEvents(cursor, limit, types);
   }
@@ -158,7 +161,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** The endpoint receives events from now on. False when the endpoint limit is reached. */
+  /** Adds an endpoint, which receives events from now on. Returns false when the endpoint limit is reached. */
   addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
     return this.#endpoints.add(endpoint);
   }
@@ -171,30 +174,30 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.find(id);
   }
 
-  /** Null when there is no such endpoint. */
+  /** Returns null if the endpoint does not exist. */
   updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | null> {
     return this.#endpoints.update(id, change);
   }
 
   /**
-   * Returns when the earlier secret stops signing; null when there is no such endpoint. Repeating a call with the same secret has no
+   * Returns when the earlier secret stops signing; null if the endpoint does not exist. Repeating a call with the same secret has no
    * effect.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
   }
 
-  /** The information needed to send to an endpoint, including its sealed secrets. Null when there is no such endpoint. */
+  /** Returns the information needed to send to an endpoint, including its sealed secrets. Null when there is no such endpoint. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
-  /** After this returns, only deliveries that were already under way can still arrive. Returns false when there is no such endpoint. */
+  /** After this returns, only deliveries that were already under way can still arrive. Returns false if the endpoint does not exist. */
   removeEndpoint(id: string): Promise<boolean> {
     return this.#endpoints.remove(id);
   }
 
-  /** Newest first; null when there is no such endpoint, or `before` is not one of its deliveries. */
+  /** Newest first; null if the endpoint does not exist or `before` is not one of its deliveries. */
   async listDeliveries(
     endpointId: string,
     limit: number,
@@ -203,32 +206,32 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
   }
 
-  /** Deliveries to every endpoint of the events after `after` and up to `upTo`. Leaves out endpoints that do not respond. */
+  /** Returns all endpoints' deliveries of the events after `after` and up to `upTo`. Leaves out endpoints that do not respond. */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
 
-  /** A delivery to any endpoint of this business, with everything needed to send it again. */
+  /** Returns a delivery to any endpoint of this business, with everything needed to send it again. */
   findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
     return this.#endpoints.findReplaySource(deliveryId);
   }
 
-  /** Attempts by hour since `since`, oldest first; null when there is no such endpoint. */
+  /** Returns attempts by hour since `since`, oldest first; null if the endpoint does not exist. */
   async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
     return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
   }
 
-  /** Null when there is no such endpoint. */
+  /** Returns null if the endpoint does not exist. */
   async countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
     return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
   }
 
-  /** Requeues deliveries that have failed since `since`; null when there is no such endpoint. */
+  /** Requeues deliveries that have failed since `since`; null if the endpoint does not exist. */
   async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
     return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
   }
 
-  /** Records the result of a replay; null when there is no such endpoint or delivery. */
+  /** Records the result of a replay; null if the endpoint or delivery does not exist. */
   async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptOutcome): Promise<Delivery | null> {
     return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }

@@ -1,4 +1,4 @@
-// The sequence itself: it takes events from the outbox, gives each the next number exactly once, and serves them as a feed.
+// The sequence of a business's events: takes events from the outbox, gives each the next number exactly once, and serves them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { Instant } from "../../core/time.ts";
@@ -10,7 +10,7 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The last sequence number this page covers: the number of its last event, or a later one when events of other types were skipped. */
+  /** The last sequence number this page covers: the number of its last event, or a later number if events of other types were skipped. */
   readonly readThrough: number;
   readonly head: number;
 }
@@ -67,7 +67,7 @@ export class Sequence {
   async #drainUntilIdle(): Promise<void> {
     try {
       while (this.#isDrainRequested) {
-        // Under load, passes are spaced out so that events committed in between share one. A lone event never waits.
+        // Under load, passes are spaced out, so that events committed in between share one pass. A lone event never waits.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
@@ -88,8 +88,8 @@ export class Sequence {
   }
 
   /**
-   * Reads, appends, deletes from the outbox. After a crash that follows appending, the rows are read again and recognized. Rows are deleted
-   * by ID, and no row is skipped because of its age, because row numbers start again after a database restore.
+   * Reads, appends, and then deletes from the outbox. If the process crashes after appending, the rows are read again and recognized. Rows
+   * are deleted by ID and are never skipped because of their age, because row numbers start again after a database restore.
    */
   async #appendWaitingEvents(): Promise<void> {
     const { archive, getOwner, openDatabase, onAppended } = this.#ports;
@@ -112,7 +112,7 @@ export class Sequence {
     }
   }
 
-  /** Events after `cursor`. When there are none, returns from memory, so most polls cost nothing. */
+  /** Returns events after `cursor`. If there are none, returns from memory, so most polls cost nothing. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

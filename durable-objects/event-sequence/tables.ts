@@ -1,5 +1,5 @@
-// The tables of an event sequence: its events in order, its endpoints with the last number each was served, and its segments. Each function
-// is synchronous, so other requests cannot run within it.
+// The tables of an event sequence: its events in order, its endpoints with the last number sent to each, and its segments. Each function is
+// synchronous, so other requests cannot run within it.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
@@ -14,7 +14,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** False when the event is already stored. */
+/** Returns false when the event is already stored. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -52,7 +52,7 @@ const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: 
   dataSealed,
 });
 
-/** At most `limit` events after `after` and up to `upTo`, of the given types or of all types. */
+/** Returns at most `limit` events after `after` and up to `upTo`, of the given types or of all types. */
 export const listEventsBetween = (
   sql: SqlStorage,
   after: number,
@@ -152,7 +152,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** The endpoint receives events after `head`; earlier events are in the feed. */
+/** Adds an endpoint, which receives events after `head`; earlier events are in the feed. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,
@@ -179,7 +179,7 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** The current secret becomes the earlier one and keeps signing alongside the new one for a day. Any older secret stops signing. */
+/** Makes the current secret the earlier one, which keeps signing alongside the new one for a day. Any older secret stops signing. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,

@@ -39,7 +39,7 @@ export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
   return { log, witness };
 };
 
-/** The keys of other logs that are currently valid. */
+/** Returns the keys of other logs that are currently valid. */
 export const listWatchedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
   keys
     .split(/\s+/)
@@ -61,7 +61,8 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
 };
 
 /**
- * Null when the request has the permission. Otherwise 401 for a missing or unknown token and 403 for a token with a different permission.
+ * Returns null if the request has the permission. Otherwise returns 401 for a missing or unknown token and 403 for a token with a different
+ * permission.
  */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);

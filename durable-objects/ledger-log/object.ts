@@ -26,7 +26,7 @@ const maxBatchBytes = 1_048_576;
 const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
 
-/** Null for bytes that are not UTF-8. */
+/** Returns null for bytes that are not UTF-8. */
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -68,8 +68,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name this log was created with. If the configured name differs, this log is closed: it can be read, but nothing is written or
-   * signed.
+   * The name this log was created with. If the configured name differs, this log is closed: it can be read, but it does not write or sign
+   * anything.
    */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
@@ -81,7 +81,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** Null when the secrets do not match this log and its witness. Nothing is signed in that case. */
+  /** Returns null when the secrets do not match this log and its witness. Nothing is signed in that case. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -90,7 +90,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#keys;
   }
 
-  /** 503 for a log that must not grow because it is frozen or closed. */
+  /** Returns 503 for a log that must not grow because it is frozen or closed; otherwise null. */
   #closedResponse(): Response | null {
     if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
@@ -113,7 +113,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. Adds all entries or none. */
+  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. Adds all entries or does not add any. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

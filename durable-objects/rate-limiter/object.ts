@@ -1,4 +1,4 @@
-// One object per rate-limited key. It stores the time of each call in a sliding window, so that no window ever has more calls than allowed;
+// One object per rate-limited key. It stores the time of each call in a sliding window, so that a window never has more calls than allowed;
 // a fixed window would allow twice as many across its boundary. Calls are kept in storage because an idle object loses its memory within
 // seconds. There are at most `count` rows.
 import { DurableObject } from "cloudflare:workers";
@@ -14,11 +14,12 @@ export class RateLimiter extends DurableObject {
     migrateSchema(ctx.storage, rateLimiterSteps);
   }
 
-  /** Counts `calls` calls at `now` (milliseconds): all of them, or none if the window does not have room for all of them. */
+  /** Counts `calls` calls at `now` (milliseconds) if the window has room for all of them; otherwise does not count any. */
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // A call more than a window ahead comes from a clock that has been set back since. It would block for just as long.
+    // A call more than one window in the future was recorded before the clock was set back. It is deleted, because it would count until the
+    // clock catches up with it.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;

@@ -18,7 +18,7 @@ export class Budget {
     this.#perSecond = perSecond;
   }
 
-  /** True if `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
+  /** Returns true if `count` more fit into this second. A request larger than the whole budget fits into an unused second. */
   take(count: number, now: number): boolean {
     const second = Math.floor(now / secondMs);
     if (second !== this.#second) {

@@ -1,5 +1,5 @@
-// Base class of the two transparency logs, the embedded ledger and the audit log: the questions that both answer about themselves. Signing,
-// proofs and reading over HTTP are in the neighboring files.
+// Base class of the two transparency logs, the embedded ledger and the audit log. It answers the questions about themselves that both logs
+// get. Signing, proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
@@ -31,9 +31,9 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   }
 
   /**
-   * Detects storage that was rolled back. The caller stores, elsewhere, the largest tree this log ever signed (decimal size, hex root). A
-   * log that does not begin with that tree freezes, so that it never signs a second history. Returns false when the log is frozen. Throws a
-   * TypeError for a malformed size or root.
+   * Detects storage that was rolled back. The caller stores, in another place, the largest tree this log ever signed (decimal size, hex
+   * root). A log that does not begin with that tree freezes, so that it never signs a second history. Returns false when the log is frozen.
+   * Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
     const bytes = fromHex(root);
@@ -41,7 +41,9 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
     return this.ctx.storage.transactionSync(() => tables.freezeUnlessConsistent(this.ctx.storage.sql, { size: Number(size), root: bytes }));
   }
 
-  /** The base64 hashes that connect two trees of this log, for witnesses. Throws a RangeError if the log does not have both trees. */
+  /**
+   * Returns the base64 hashes that connect two trees of this log, for witnesses. Throws a RangeError if the log does not have both trees.
+   */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];
     if (!(from <= to && to <= tables.getLogSize(this.ctx.storage.sql))) throw new RangeError("log: there are no such trees");

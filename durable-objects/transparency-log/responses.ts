@@ -39,7 +39,7 @@ const bytesResponse = (bytes: Uint8Array<ArrayBuffer>, isPublic: boolean): Respo
 
 export const notFoundResponse = (): Response => textResponse(404, "Not found.\n");
 
-/** Returned by a log that found that its own history was changed. */
+/** The response of a log that has detected a change to its own history. */
 export const frozenResponse = (): Response => textResponse(503, "The log is frozen until its operator has inspected it.\n");
 
 export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Response =>
@@ -51,7 +51,7 @@ export interface ReadAccess {
   readonly entriesRefusal: () => Response | null;
 }
 
-/** The tile or entry bundle at `path` (`tile/...`). 404 if the path is malformed or the log does not have that tile yet. */
+/** Serves the tile or entry bundle at `path` (`tile/...`). 404 if the path is malformed or the log does not have that tile yet. */
 export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess): Response => {
   const address = parseTilePath(path);
   if (address === null) return notFoundResponse();
@@ -67,7 +67,7 @@ export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess):
   return entries === null ? notFoundResponse() : bytesResponse(encodeEntryBundle(entries), access.entriesArePublic);
 };
 
-/** `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size, or against the newest one. */
+/** Serves `proof?index=&size=`: the proof of one entry against the signed checkpoint of that size or, without a size, the newest one. */
 export const proofResponse = (sql: SqlStorage, query: URLSearchParams): Response => {
   const index = parseCount(query.get("index") ?? "");
   const requestedSize = query.get("size");

@@ -27,7 +27,7 @@ export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
   return { origin: first.key.name, signers };
 };
 
-const minSignSpacingMs = secondMs; // at most one checkpoint a second, however many readers ask: each is stored forever
+const minSignSpacingMs = secondMs; // at most one checkpoint a second for all readers, because each is stored forever
 
 export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
@@ -36,8 +36,8 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 
 /**
  * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old.
- * With `covers`, waits for that second rather than returning a checkpoint of a smaller size. Null when the log is frozen. Throws a
- * RangeError when the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature before it is
+ * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Null when the log is frozen. Throws a
+ * RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it is
  * returned, so a crash never loses a published tree.
  */
 export const ensureSignedCheckpoint = async (

@@ -54,7 +54,7 @@ export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => comput
 const buildInclusionProof = (sql: SqlStorage, index: number, size: number): Uint8Array[] =>
   buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(size), tileReader(sql));
 
-/** The text tlog-proof of the entry at `index` against a checkpoint that covers it. */
+/** Returns the tlog-proof text of the entry at `index`, against a checkpoint that covers it. */
 export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
   formatTlogProof({ index: BigInt(index), hashes: buildInclusionProof(sql, index, checkpoint.size), checkpoint: checkpoint.note });
 
@@ -69,7 +69,7 @@ export interface NewLeaf {
 
 /**
  * Appends the leaves in order and returns the index of each. A leaf that is already in the log keeps its index. Call it inside a
- * transaction, so that leaves and tiles are written together or not at all. Throws LogFrozen.
+ * transaction, so that leaves and tiles are written together. Throws LogFrozen.
  */
 export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: Instant): number[] => {
   const reason = findFreezeReason(sql);
@@ -101,7 +101,7 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[], now: I
   return indices;
 };
 
-/** The full width of each tile: the writer must find the edge exactly as wide as the tree, and fails on a wider one. */
+/** Reads each tile at its full stored width. The writer needs the edge to be exactly as wide as the tree, and fails on a wider edge. */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>
@@ -110,13 +110,13 @@ const edgeTileReader =
 export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
   sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
 
-/** The first `width` hashes of a tile; null while the tree has fewer. Once a tile has been served at a width, it never changes. */
+/** Returns the first `width` hashes of a tile; null while the tree has fewer. Once a tile has been served at a width, it never changes. */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
 };
 
-/** The first `width` entries of a bundle; null while the log has fewer. */
+/** Returns the first `width` entries of a bundle; null while the log has fewer. */
 export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
   if (getTileWidth("entries", n, BigInt(getLogSize(sql))) < width) return null;
   const first = Number(n) * tileWidth;
@@ -145,15 +145,15 @@ export const findNewestCheckpoint = (sql: SqlStorage): SignedCheckpoint | null =
 export const findCheckpoint = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size = ?", size).toArray()[0]);
 
-/** The first checkpoint signed over at least `size` entries. Once there is one, it is always the same. */
+/** Returns the first checkpoint signed over at least `size` entries. Once it exists, the result never changes. */
 export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): SignedCheckpoint | null =>
   toSignedCheckpoint(
     sql.exec<CheckpointRow>("SELECT size, root, note, signed_at FROM checkpoint WHERE size >= ? ORDER BY size LIMIT 1", size).toArray()[0],
   );
 
 /**
- * Freezes the log unless its tree begins with `head`, a tree it is known to have had. Otherwise its storage was rolled back or changed, and
- * the next signature would be on a second history. Returns true when the log is not frozen.
+ * Freezes the log unless its tree begins with `head`, a tree that the log is known to have had. A different tree means that storage was
+ * rolled back or changed, and the next signature would be on a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -169,7 +169,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Empty when tiles are missing or too short, which does not equal any root. */
+/** Returns an empty array, which does not equal any root, if tiles are missing or too short. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -179,7 +179,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** The committed tree if it extends the last signed one. Otherwise freezes the log. Null when the log is frozen. */
+/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Null when the log is frozen. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
@@ -188,8 +188,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a newly signed checkpoint and returns the newest one, which differs if a later tree was signed in the meantime. If another root was
- * signed for the same size, freezes the log. Null when the log is frozen.
+ * Saves a newly signed checkpoint. Returns the newest one, which is another if a later tree was signed in the meantime. Freezes the log if
+ * another root was signed for the same size. Null when the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;
