@@ -1,6 +1,6 @@
-// The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in its own `dependencies.ts`.
-// An operation names the smallest type it uses, so its signature shows what it can access. The composition root builds one object per
-// isolate that satisfies all of them; operations never access bindings directly.
+// The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in that folder's
+// `dependencies.ts`. Each operation's signature names the smallest type it needs, which shows what it can access. The composition root
+// builds one object per isolate that satisfies all of them; operations never access bindings directly.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
@@ -18,7 +18,7 @@ import type { LimitName } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProofServices } from "../platform/create-proof-services.ts";
 
-/** Configuration, clock, randomness and log, and a way to run work after the response. */
+/** Configuration, clock, randomness, log, and a way to run work after the response. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;
@@ -59,7 +59,7 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 export interface Counters {
   /** Counts in this isolate, behind the platform's rate limiter. Approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Counts exactly, in a Durable Object. If several calls are counted together, either all of them count or none. */
+  /** Counts exactly, in a Durable Object. If several calls are counted together, they are counted all or nothing. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 

@@ -12,7 +12,7 @@ export interface WorkBudget {
 /** For work after the response, which the platform ends after 30 seconds. Three such jobs fit into an invocation's 1,000 queries. */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
-/** Returns services with their own budget. What they use also counts against the budget of `services`. */
+/** Returns services with a separate budget. Work done with them also counts against the budget of `services`. */
 export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, maxQueries }: WorkBudget): S => {
   const until = services.clock() + maxMs;
   let left = maxQueries;

@@ -1,4 +1,4 @@
-// Authenticates an API key. It is looked up by its SHA-256 in the shard that the key names. Every failure gets the same refusal.
+// Authenticates an API key. It is looked up by its SHA-256 in the shard that the key names. Every failure returns the same error.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -11,14 +11,14 @@ import type { Runtime } from "../dependencies.ts";
 import type { AccessDependencies, KnownKeyCache } from "./dependencies.ts";
 
 /**
- * Whether a key is exempt from the rate limit on lookups: either it was valid when this isolate last checked it, or it is malformed and
- * does not need a lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock out the
- * keys in use there.
+ * Whether a key is exempt from the lookup rate limit. A key is exempt if it was valid when this isolate last checked it, or if it is
+ * malformed and needs no lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock out
+ * the keys used there.
  */
 export const isExemptFromLookupLimit = (services: KnownKeyCache, key: string): boolean =>
   !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeyHashes.get(sha256Hex(key)) === true;
 
-/** Records the first use of a key per day, after the response, with at most one write per key and day. */
+/** Records a key's first use each day. Runs after the response and writes at most once per key per day. */
 const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: ApiKeyHolder): void => {
   const now = services.clock();
   if (!isFirstUseOfDay(lastUsedAt, now)) return;
@@ -27,7 +27,7 @@ const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
   });
 };
 
-/** Returns the business and environment of an API key. Refuses `unauthorized` for malformed, unknown and revoked keys alike. */
+/** Returns an API key's business and environment. Returns `unauthorized` if the key is malformed, unknown or revoked. */
 export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Result<Principal, "unauthorized">> => {
   if (!hasSecretShape(key, "sk_live_", "sk_test_")) return refuse("unauthorized");
   const db = services.shards.forId(key);

@@ -16,7 +16,7 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
   });
 };
 
-/** Returns the session for a token. Null if the token is missing, malformed, unknown or expired. */
+/** Returns the token's session, or null if the token is missing, malformed, unknown or expired. */
 export const authenticateSession = async (services: ReadDependencies, token: string | null): Promise<Session | null> => {
   if (token === null || !hasSecretShape(token, "ses_")) return null;
   const db = services.shards.forId(token);

@@ -1,4 +1,4 @@
-// Declining an invitation to a business. The signed-in person declines; the business sees it in its audit chain.
+// Lets the signed-in person decline a business's invitation. The business's audit chain records this.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -9,8 +9,8 @@ import { listMemberships } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /**
- * Deletes an open invitation for the signed-in email address and records it in the inviting business's audit chain. Refuses `not_found` for
- * unknown and expired invitations and for invitations to another mailbox.
+ * Deletes an open invitation for the signed-in email address and records it in the inviting business's audit chain. Returns `not_found` if
+ * the invitation is unknown, expired or addressed to another mailbox.
  */
 export const declineInvitation = async (
   services: WriteDependencies,

@@ -4,22 +4,22 @@ import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
 /**
- * Hashes of API keys and agent tokens that were valid when last checked. Never used to authenticate: lookups of known keys are just not
- * counted as guesses.
+ * Hashes of API keys and agent tokens that were valid when last checked. Never used to authenticate, only to avoid counting their lookups
+ * as guesses.
  */
 export interface KnownKeyCache {
   readonly knownKeyHashes: BoundedMap<string, true>;
 }
 
 /**
- * The sealed form of an email address that does not belong to anyone. It is decrypted for unknown addresses so that they take as long as
- * known ones.
+ * A sealed email address that belongs to nobody. It is decrypted when an address is unknown, so that the request takes as long as for a
+ * known address.
  */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }
 
-/** Creating and verifying passkeys. */
+/** Creates and verifies passkeys. */
 export interface PasskeyVerifier {
   readonly webAuthn: WebAuthn;
 }

@@ -1,4 +1,4 @@
-// Creates and verifies email codes, for sign-in and for withdrawal. Neither the response, its duration nor the rows written reveal whether
+// Creates and verifies email codes, for sign-in and for withdrawal. The response, its duration and the rows written do not reveal whether
 // the address receives an email.
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
@@ -8,7 +8,7 @@ import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The text that a code's hash covers, which includes the code's ID. A hash copied to another row does not match any code there. */
+/** The text that a code's hash covers. It includes the code's ID, so a hash copied to another row matches no code there. */
 export type CodeBinding = (id: string) => string;
 
 /**
@@ -26,7 +26,7 @@ export const prepareEmailCode = async (
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** ID of the sign-up or invitation that the code completes. */
+    /** ID of the sign-up or invitation that entering the code completes. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -56,7 +56,7 @@ export const verifyEmailCode = async (
   { limits, binding, code }: { readonly limits: EmailCodeLimits; readonly binding: CodeBinding; readonly code: string },
 ): Promise<string | null> => {
   const candidates = await consumeCodeAttempt(db, requester, limits, clock());
-  // Always hashes `maxActive` times, so that the duration does not reveal how many codes exist.
+  // Always computes `maxActive` hashes, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: limits.maxActive }, (_, index) => candidates[index] ?? { id: "", codeHash: "" });
   return findMatchingCodeId(
     await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),

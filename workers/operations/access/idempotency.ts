@@ -1,6 +1,7 @@
-// Requests repeated with an Idempotency-Key: the key is claimed, the operation runs, and its response is saved. An operation that commits
-// one batch saves the response in that batch, so a change always has its response. Other operations save it afterward. A crash in between
-// leaves a change without a response, so those operations must be safe to repeat (docs/internals/consistency.md).
+// Handles requests that are repeated with the same Idempotency-Key. The first request claims the key, runs the operation and saves its
+// response. An operation that commits one batch saves the response in that batch, so a change always has its response. Other operations
+// save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
+// (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
@@ -37,12 +38,16 @@ export interface IdempotentResponse {
 }
 
 /**
- * Prepares the statements that save the response to a change, for the end of its batch. Not passed to the operation if the request has no
- * key. `onlyIf` must hold after the preceding statements if and only if the change happened.
+ * Returns the statements that save a change's response, to add at the end of the change's batch. The operation does not receive this
+ * function if the request has no key. `onlyIf` is evaluated after the preceding statements, and must be true if and only if the change
+ * happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** Ways to end a claim: save the response, release or suspend. If `toStatements` saved it in the change's batch, nothing else is needed. */
+/**
+ * Returns the ways to end a claim: save the response, release the claim or suspend it. If `toStatements` saved the response in the change's
+ * batch, nothing else is needed.
+ */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,
@@ -50,21 +55,21 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
     now: clock(),
   });
   return {
-    /** Statements for the batch that contains the change, which must be in the claim's shard. */
+    /** Returns the statements to add to the change's batch. That batch must run in the claim's shard. */
     toStatements: (response: IdempotentResponse, onlyIf?: Condition) =>
       insertClaimedResponse(db, vault, claim, toStoredResponse(response), onlyIf),
     saveResponse: (response: IdempotentResponse) => completeIdempotencyClaim(db, vault, claim, toStoredResponse(response)),
-    /** Call after a refusal. Nothing was changed, so the key can be used again. */
+    /** Call this if the operation returned an error. Nothing was changed, so the key can be used again. */
     release: async (): Promise<void> => {
       await deleteIdempotencyClaim(db, claim).run();
     },
-    /** Call after a failure at an unknown point. A repeat with the same body may run the operation again. */
+    /** Call this if the operation failed at an unknown point. A repeat with the same body may run the operation again. */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves what the first run decided, sealed if it is secret, and returns the saved value, so that a repeat continues with the first
-     * run's draft.
+     * Saves what the first run decided and returns the saved value, so that a repeat continues with the first run's draft. A secret draft
+     * must be sealed.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };
@@ -78,7 +83,7 @@ export type ClaimResult =
   | { readonly savedResponse: null; readonly claimedRequest: ClaimedRequest };
 
 /**
- * Claims a request's key or returns its saved response. Refuses `idempotency_conflict` if the key was used with another body, or if its
+ * Claims a request's key or returns its saved response. Returns `idempotency_conflict` if the key was used with another body, or if its
  * first request is still in progress.
  */
 export const claimIdempotentRequest = async (
@@ -105,5 +110,5 @@ export const claimIdempotentRequest = async (
   return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
 
-/** Identifies an unauthenticated caller by the IP address that its rate limit counts. Hashed with a secret key. */
+/** Identifies an unauthenticated caller by IP address, hashed with a secret key. The rate limit counts the same address. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

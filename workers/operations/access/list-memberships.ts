@@ -1,4 +1,4 @@
-// Memberships and invitations for the signed-in email address, from all shards.
+// Lists the signed-in email address's memberships and invitations in all shards.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { isSameEmailAddress } from "../../../core/email-address.ts";
 import { listMembershipsByAddress, type Membership } from "../../../storage/members.ts";
@@ -7,8 +7,8 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Lists memberships, most recently used first and including the current one, then invitations. Lists only those whose address is the same
- * mailbox as the session's. A shard that does not respond is left out, so that a business's pages do not depend on other shards.
+ * Lists memberships (most recently used first, including the current one), then invitations. Includes only those addressed to the session's
+ * mailbox. Skips a shard that does not respond, so that a business's pages do not depend on other shards.
  */
 export const listMemberships = async (services: ReadDependencies, member: MemberSession): Promise<readonly Membership[]> => {
   const { vault, shards } = services;

@@ -5,7 +5,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Marks the sessions of an invited address in all other shards, so that their next page also looks in this shard. Runs after the response
+ * Marks the invited address's sessions in all other shards, so that their next page load also looks in this shard. Runs after the response,
  * and for every address, so that an invitation does not reveal whether the address is known. If it fails, the next sign-in finds the
  * invitation.
  */

@@ -1,4 +1,4 @@
-// Changes to a person's own sign-in credentials. Each change is recorded in that person's audit chain, but only if it had an effect.
+// Changes a person's sign-in credentials. A change is recorded in the person's audit chain only if it had an effect.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -7,13 +7,13 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** The audit event for a credential change, with the session's user as the actor. */
+/** Returns the audit event for a credential change. The actor is the session's user. */
 export const createCredentialDomainEvent = (session: Session, action: AuditedAction, at: Instant): DomainEvent => {
   const actor = { kind: session.realm === "consumer" ? "consumer" : "member", id: session.userId } as const;
   return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);
 };
 
-/** Deletes credentials, and records this if any were deleted. Returns the number of deleted rows. */
+/** Deletes credentials and, if any were deleted, records the deletion. Returns the number of deleted rows. */
 export const deleteOwnCredential = async (
   services: WriteDependencies,
   session: Session,

@@ -1,4 +1,4 @@
-// Where passkey challenges for sign-in are stored.
+// Locates the database that stores passkey challenges for sign-in.
 import { firstShard } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { Stores } from "../dependencies.ts";

@@ -1,4 +1,4 @@
-// Adds a passkey to a consumer's account, the second step of registration.
+// Adds a passkey to a consumer's account. This is the second step of registration.
 import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
 import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
@@ -21,7 +21,7 @@ const defaultName = "Passkey";
 
 const maxNameLength = 80;
 
-/** Verifies a new credential against this session's challenge. Returns null if it does not match. The challenge is consumed either way. */
+/** Verifies a new credential against this session's challenge. Returns null if it does not match. The challenge is used up either way. */
 const verifyNewCredential = async (
   services: AccessDependencies,
   session: ConsumerSession,
@@ -38,8 +38,9 @@ const verifyNewCredential = async (
 };
 
 /**
- * Stores a new passkey and emails the person, because a passkey added by an attacker would give permanent access. Refuses `invalid_request`
- * for the name, `passkey_refused` for a credential that does not match its challenge or already exists, and `passkey_limit`.
+ * Stores a new passkey and emails the person, because a passkey added by an attacker would give permanent access. Returns `invalid_request`
+ * if the name is invalid, `passkey_refused` if the credential does not match its challenge or already exists, and `passkey_limit` if the
+ * account cannot have more passkeys.
  */
 export const registerPasskey = async (
   services: AccessWriteDependencies,

@@ -6,8 +6,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
 /**
- * Removes a passkey immediately. Sessions that started with it continue. Refuses `not_found` for unknown passkeys and those of other
- * people.
+ * Removes a passkey immediately. Sessions that were started with it continue. Returns `not_found` for unknown passkeys and other people's
+ * passkeys.
  */
 export const removePasskey = async (
   services: WriteDependencies,

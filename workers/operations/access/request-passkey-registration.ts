@@ -1,4 +1,4 @@
-// Creates the options for adding a passkey, the first step of registration.
+// Creates the options for adding a passkey. This is the first step of registration.
 import { maxPasskeys, challengeBytes, generateUserHandle, type RelyingParty } from "../../../core/access/passkey.ts";
 import type { ConsumerSession } from "../../../core/access/session.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
@@ -16,7 +16,7 @@ export const getSessionEmail = ({ vault }: Stores, { userId, emailSealed }: Cons
   vault.open(consumerEmailContext(userId), emailSealed);
 
 /**
- * Creates the options for the browser's authenticator. The challenge can be used once, within five minutes, in this session. Refuses
+ * Creates the options for the browser's authenticator. The challenge can be used once, within five minutes, in this session. Can return
  * `passkey_limit`.
  */
 export const requestPasskeyRegistration = async (

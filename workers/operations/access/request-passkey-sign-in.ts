@@ -6,7 +6,9 @@ import { insertChallenge } from "../../../storage/webauthn-challenges.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { getChallengeDatabase } from "./passkey-challenges.ts";
 
-/** Creates the options for the browser's authenticator. They differ only in the challenge, which can be used once, within five minutes. */
+/**
+ * Creates the options for the browser's authenticator. Only the challenge differs between calls. It can be used once, within five minutes.
+ */
 export const requestPasskeySignIn = async (services: AccessDependencies, party: RelyingParty): Promise<object> => {
   const challenge = services.random(challengeBytes) as Uint8Array<ArrayBuffer>;
   const row = { challengeHash: sha256Hex(toBase64Url(challenge)), purpose: "sign_in", sessionHash: null, userHandle: null } as const;

@@ -16,9 +16,9 @@ import {
 } from "./sign-in-address.ts";
 
 /**
- * Emails a code if the address may sign in: any address for a consumer; for a business, the address of a member or an invited person. The
- * code goes to the address as first given, not as spelled in this request. Unknown addresses and exceeded limits get the same response.
- * Refuses `invalid_request` for text that is not an email address.
+ * Emails a code if the address may sign in. Any address may sign in as a consumer; only members and invited people may sign in to a
+ * business. The code goes to the address as it was first given, not as it is spelled in this request. Unknown addresses and exceeded limits
+ * get the same response. Returns `invalid_request` if the text is not an email address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,

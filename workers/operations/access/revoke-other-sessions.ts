@@ -5,7 +5,7 @@ import { deleteOtherSessions } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Ends all of the person's sessions except the current one, immediately and with one audit entry. Returns how many ended. */
+/** Immediately ends all of the person's sessions except the current one, and writes one audit entry. Returns how many ended. */
 export const revokeOtherSessions = (services: WriteDependencies, session: Session): Promise<number> => {
   const entityType = session.realm === "consumer" ? "consumer" : "member";
   const action: AuditedAction = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };

@@ -6,7 +6,7 @@ import { deleteOwnSession } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Ends one of the person's sessions immediately. Refuses `not_found` for unknown sessions and those of other people. */
+/** Ends one of the person's sessions immediately. Returns `not_found` for unknown sessions and other people's sessions. */
 export const revokeSession = async (
   services: WriteDependencies,
   session: Session,

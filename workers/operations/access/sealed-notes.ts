@@ -1,9 +1,9 @@
-// Short-lived state that one page passes to the next, sealed in a cookie or form field for one owner. Nothing is stored on the server. It
-// carries email addresses that people typed, which must not appear in URLs.
+// Short-lived state that one page passes to the next. It is sealed for one owner in a cookie or form field, and nothing is stored on the
+// server. It can contain email addresses that people typed, so it must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The note's kind and owner. A note for another person or record does not open. */
+/** The note's kind and owner. A note opens only for the owner it was sealed for. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;
@@ -20,7 +20,7 @@ export interface OpenedNote<T> {
   readonly until: number;
 }
 
-/** Opens a note. Null if it is missing, expired or was not sealed by this service. */
+/** Opens a note. Returns null if it is missing, expired or was not sealed by this service. */
 export const openNote = async <T>(
   services: ReadDependencies,
   scope: NoteScope,

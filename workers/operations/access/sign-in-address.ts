@@ -14,7 +14,7 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Finds the account for an email address in all shards. For an unknown address, uses the first shard. Null if the text is not an email
+ * Searches all shards for an email address's account. Uses the first shard if the address is unknown. Null if the text is not an email
  * address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
@@ -29,15 +29,15 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     realm,
     emailIndex,
     addressee,
-    /** The most recently used membership of the address, in any shard. */
+    /** The address's most recently used membership in any shard. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(found.flat()) : null,
     /** Whether the address has memberships or invitations in more than one shard. */
     hasOtherShards:
       found.filter((recipients) => recipients.some((recipient) => recipient !== null && recipient.kind !== "sign_up")).length > 1,
     /**
      * The part before the @ as a new consumer spelled it, otherwise empty. A known person's code goes to the stored address. A new
-     * consumer's address is stored from the verifying request, so it must be the address that received the code: two spellings can be two
-     * mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
+     * consumer's address is taken from the request that verifies the code, so it must be the address that received the code: two spellings
+     * can be two mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,
@@ -47,7 +47,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
 
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
-/** Decrypts the account's stored address. For an unknown address, decrypts a placeholder so that it takes as long, and returns null. */
+/** Decrypts the account's stored address. For an unknown address, decrypts a placeholder to take the same time, and returns null. */
 export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
@@ -55,7 +55,7 @@ export const openAddresseeEmail = async (services: AccessDependencies, { address
   return null;
 };
 
-/** The limits on sign-in codes, including this deployment's setting for codes per address. */
+/** Returns the limits on sign-in codes, including this deployment's limit per address. */
 export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
   const { count: max, seconds } = config.limits.AUTH_CODES_PER_ADDRESS;
   return { ...signInCodeLimits, mailsToAddress: { ...signInCodeLimits.mailsToAddress, withinMs: seconds * 1_000, max } };
@@ -63,7 +63,7 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/** The key under which an address's sign-in codes are stored and counted. */
+/** Returns the key under which an address's sign-in codes are stored and counted. */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeRequester => ({
   purpose: "login",
   topic: realm,
@@ -73,8 +73,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeReque
 });
 
 /**
- * The text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is bound to the
- * local part of that address: when the code comes back, another membership with another mailbox may be the most recently used one.
+ * Returns the text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is also
+ * bound to that address's local part. By the time the code is entered, a membership with a different mailbox may be the most recently used.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

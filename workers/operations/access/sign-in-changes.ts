@@ -1,5 +1,5 @@
-// Changes that a first sign-in makes: creating the account for a sign-up, or accepting an invitation. Both are part of the batch that
-// verifies the address, and happen only if that batch consumes the sign-in's code.
+// Prepares the changes that a first sign-in makes: creating a sign-up's account or accepting an invitation. They are part of the batch that
+// verifies the address, and take effect only if that batch uses up the sign-in code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -17,18 +17,18 @@ export interface UsedCode {
   readonly now: Instant;
 }
 
-/** Statements and domain events of a sign-in. The first statement inserts the person. */
+/** A sign-in's statements and domain events. The first statement inserts the person. */
 export interface SignInChanges {
   readonly rows: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
-  /** Must hold for the domain events to be recorded. */
+  /** The domain events are recorded only if this is true. */
   readonly onlyIf?: Condition;
 }
 
 const noChanges: SignInChanges = { rows: [], domainEvents: [] };
 const chainTagBytes = 16;
 
-/** An invitation's outcome, for the inviting business's audit chain. */
+/** Returns the event that records an invitation's outcome in the inviting business's audit chain. */
 export const createInvitationDomainEvent = (
   { id, role, chain }: OpenInvitation,
   type: "member.joined" | "member.declined",
@@ -48,7 +48,7 @@ export const prepareInvitationAcceptance = async (db: Database, id: string, used
 };
 
 /**
- * Creates the account for a sign-up: its owner, a live and a sandbox client, and a domain claim. Makes no changes if the sign-up expired.
+ * Creates a sign-up's account with its owner, a live client, a sandbox client and a domain claim. Makes no changes if the sign-up expired.
  */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,

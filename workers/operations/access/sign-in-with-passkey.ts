@@ -21,7 +21,7 @@ import { prepareSession } from "./prepare-session.ts";
 import { signOut } from "./sign-out.ts";
 import type { SignInResult } from "./verify-sign-in-code.ts";
 
-/** A key whose private key does not exist. It is checked when no passkey is found, so that both cases take the same time. */
+/** A public key without a private key. It is checked if the passkey is unknown, so that both cases take the same time. */
 const dummyPasskey: PasskeyCredential = {
   credentialId: "nobody",
   publicKey: "pQECAyYgASFYIPgH5cY26dOvoJaXBHLAWHhXV3H2zwjXNLAg4PMF3gWzIlggxRh4jmZoPqmWGH2PCS5O3D9p5RLx3fhydD4Frjrcjlo",
@@ -29,8 +29,8 @@ const dummyPasskey: PasskeyCredential = {
 };
 
 /**
- * Starts a session with a new token and ends the browser's previous session. Every failure is the same refusal, `login_failed`. The
- * challenge is consumed either way.
+ * Starts a session with a new token and ends the browser's previous session. Every failure returns the same error, `login_failed`. The
+ * challenge is used up either way.
  */
 export const signInWithPasskey = async (
   services: AccessDependencies,

@@ -1,6 +1,6 @@
-// POST /v1/business/signup. The account is created when the emailed code verifies the address, so signing up someone else's address gains
-// nothing. The response, its duration and the rows written do not reveal whether the address is known: a known one gets a sign-in code, and
-// its sign-up is never completed.
+// POST /v1/business/signup. The account is created only when the emailed code verifies the address, so signing up with someone else's
+// address gains nothing. The response, its duration and the rows written do not reveal whether the address is known: a known address gets a
+// sign-in code, and its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -41,7 +41,7 @@ export interface SignupResult {
   readonly status: "active" | "pending";
 }
 
-/** The domain that can be claimed for a website. Null if there is none, which does not refuse the sign-up. */
+/** Returns the domain that can be claimed for a website. If there is none, returns null and the sign-up continues. */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
   if (text === "") return ok(null);
@@ -66,7 +66,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 
 /**
  * Stores a sign-up and emails a code. Once the code is verified, the account is active, or pending if this deployment approves sign-ups.
- * Refuses only `invalid_request`.
+ * The only possible error is `invalid_request`.
  */
 export const signUp = async (
   services: AccessWriteDependencies,

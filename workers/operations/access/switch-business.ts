@@ -7,8 +7,8 @@ import { listMemberships } from "./list-memberships.ts";
 import { switchMembership } from "./switch-membership.ts";
 
 /**
- * Replaces the session with one in another membership, or accepts an invitation. Refuses `not_found` for any other ID and for the current
- * membership.
+ * Replaces the session with a session in another membership, or accepts an invitation. Returns `not_found` for any other ID and for the
+ * current membership.
  */
 export const switchBusiness = async (
   services: WriteDependencies,

@@ -50,7 +50,7 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Completes the code's sign-up or invitation. Makes no changes for an existing member, or if neither is open. */
+/** Completes the code's sign-up or invitation, if one is open. Changes nothing for an existing member. */
 const prepareNewMember = async (
   services: ReadDependencies,
   { db, addressee, shard }: AddressLookup,
@@ -63,7 +63,7 @@ const prepareNewMember = async (
     : prepareSignupCompletion(services, db, opens, shard, usedCode);
 };
 
-/** Returns null if a concurrent request consumed the code, or if the address does not have an account. */
+/** Returns null if a concurrent request used up the code, or if the address does not have an account. */
 const createSession = async (
   services: WriteDependencies,
   lookup: AddressLookup,
@@ -95,9 +95,9 @@ const createSession = async (
 };
 
 /**
- * Signs in with an email code. On first use, also creates the consumer, the account for a sign-up or the invited membership. Ends the
- * browser's previous session (`replaces`), so that a token planted before sign-in is worthless. Refuses `invalid_request` for the name or
- * address; every other failure is `login_failed`.
+ * Signs in with an email code. On first use, also creates the consumer, the sign-up's account or the invited membership. Ends the browser's
+ * previous session (`replaces`), so that a token planted before sign-in is worthless. Returns `invalid_request` if the name or address is
+ * invalid, and `login_failed` for every other failure.
  */
 export const verifySignInCode = async (
   services: AccessWriteDependencies,
@@ -122,8 +122,8 @@ export const verifySignInCode = async (
   const created = codeId === null ? null : await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
-  // The code is in the shard where the address was first found. The most recently used membership can be in another shard, and its address
-  // can be another mailbox with the same index.
+  // The code is in the shard where the address was first found. The most recently used membership can be in another shard. Its address can
+  // be a different mailbox with the same index.
   const { session } = created;
   const { lastUsedMembershipId: membershipId } = lookup;
   const isInOtherShard = membershipId !== null && shardOfId(membershipId) !== lookup.shard && session.realm === "business";

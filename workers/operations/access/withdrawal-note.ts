@@ -1,4 +1,4 @@
-// What a person entered on a certificate's withdrawal page, sealed in a form until the next step.
+// What a person entered on a certificate's withdrawal page. It is sealed in a form field until the next step.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -14,8 +14,8 @@ export interface WithdrawalNote {
   /** The email address as typed. Null if the person followed an emailed link. */
   readonly email: string | null;
   /**
-   * The emailed link's token, once the code or link is verified. It proves control of the email address, so the page may list other
-   * certificates that name the address.
+   * The emailed link's token, once the code or link is verified. The token proves control of the email address, so the page may list other
+   * certificates that name it.
    */
   readonly token: string | null;
 }
@@ -24,7 +24,7 @@ export interface WithdrawalNote {
 export const sealWithdrawalNote = (services: ReadDependencies, certId: CertId, note: WithdrawalNote): Promise<string> =>
   sealNote(services, toWithdrawalNoteScope(certId), note, emailCodeLimits.withdrawal.lifeMs);
 
-/** Opens a certificate's note. Both members are null if the note is missing, expired or for another certificate. */
+/** Opens a certificate's note. Both properties are null if the note is missing, expired or for another certificate. */
 export const openWithdrawalNote = async (services: ReadDependencies, certId: CertId, sealed: string): Promise<WithdrawalNote> => {
   const { email = null, token = null } = (await openNote<WithdrawalNote>(services, toWithdrawalNoteScope(certId), sealed))?.content ?? {};
   return { email: isEmailAddress(email ?? "") ? email : null, token };

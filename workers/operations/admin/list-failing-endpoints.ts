@@ -5,12 +5,12 @@ import type { EventSequences } from "../webhooks/dependencies.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findEventSequence } from "../webhooks/find-event-sequence.ts";
 
-/** Each listed endpoint costs a call to its event sequence. */
+/** Limited because each listed endpoint requires a call to its event sequence. */
 const maxFailingPerShard = 50;
 
 /**
- * Reads the current state of an endpoint that was recorded as failing. `failures` and `backlog` are null if its event sequence did not
- * respond. Null if the endpoint recovered or was deleted.
+ * Returns the current state of an endpoint that was recorded as failing, or null if it recovered or was deleted. `failures` and `backlog`
+ * are null if its event sequence did not respond.
  */
 const loadCurrentFailure = async (services: EventSequences, recorded: FailingEndpoint) => {
   const unknown = { ...recorded, failures: null, backlog: null };
@@ -27,8 +27,8 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
 };
 
 /**
- * Lists endpoints that are still failing after their owners were alerted, at most 50 per shard, with the shard's ID as `home`. Recorded
- * endpoints that recovered or were deleted are removed from the record.
+ * Lists endpoints that are still failing after their owners were alerted. Returns at most 50 per shard, with the shard's ID as `home`.
+ * Deletes the records of endpoints that recovered or were deleted.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
   Promise.all(

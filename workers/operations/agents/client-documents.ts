@@ -14,13 +14,10 @@ const minCacheMs = 5 * minuteMs;
 const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
-/** Documents that arrive slowly must not block other requests in this isolate. */
+/** A slow host must not block this isolate's other requests. */
 const maxConcurrentFetches = 4;
 
-/**
- * Returns `unreached` if the host did not respond with a document. An invalid document counts as a response and does not resolve to a
- * client.
- */
+/** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response, but resolves to no client. */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!rateLimit.isAllowed) return "unreached";
@@ -49,7 +46,7 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
 
 export type ClientLookupServices = AgentDependencies;
 
-/** Copies of client documents are in the first shard. */
+/** Returns the first shard's database, which holds the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
 /** Fetches a document. If its host does not respond, falls back to the saved copy, then to the built-in list of known clients. */

@@ -1,11 +1,11 @@
-// Finds the recipient of emails about a connection.
+// Finds who receives emails about a connection.
 import type { ConsumerId, BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The current email address of the token's person. Null if the consumer or member no longer exists. */
+/** Returns the current email address of the person behind the token. Null if the consumer or member no longer exists. */
 export const loadHolderEmail = async (
   services: ReadDependencies,
   db: Database,

@@ -29,7 +29,7 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
-/** Seals the request for this session, with a nonce that allows it to be decided only once. */
+/** Seals the request for this session. A nonce ensures that it can be decided only once. */
 export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };
@@ -37,7 +37,8 @@ export const sealConnectionRequest = (services: ReadDependencies, session: Sessi
 };
 
 /**
- * Opens a sealed request. Null if it belongs to another session or person, is older than ten minutes, or was not sealed by this service.
+ * Opens a sealed request. Returns null if it belongs to another session or person, is older than ten minutes, or was not sealed by this
+ * service.
  */
 export const openConnectionRequest = async (
   services: ReadDependencies,
@@ -48,8 +49,8 @@ export const openConnectionRequest = async (
   return pending?.sessionHash === session.tokenHash && pending.realm === session.realm ? pending : null;
 };
 
-/** The host of a redirect URI, or an empty string for an invalid one. */
+/** Returns a redirect URI's host, or an empty string if the URI is invalid. */
 export const getRedirectHost = (redirectUri: string): string => parseRedirectUri(redirectUri)?.host ?? "";
 
-/** The database for the person's shard. */
+/** Returns the database for the person's shard. */
 export const getSessionDatabase = (services: Stores, session: Session): Database => services.shards.forId(session.userId);

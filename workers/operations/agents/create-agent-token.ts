@@ -13,19 +13,19 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 const maxNameLength = 80;
 
 export interface CreatedAgentToken extends AgentToken {
-  /** Contained only in this result. Only its hash is stored. */
+  /** Available only in this result; only its hash is stored. */
   readonly secret: string;
 }
 
-/** Random bytes derived from the person and `onceKey`, so that the resulting ID can be inserted only once. */
+/** Derives bytes from the person and `onceKey`, so that the resulting ID can be inserted only once. */
 const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey: string): Promise<RandomBytes> => {
   const derived = sha256(await vault.linkToken(`agent token\n${principalId}\n${onceKey}`));
   return (length) => derived.slice(0, length);
 };
 
 /**
- * Creates a token. Concurrent calls cannot exceed the limit together. `once` is a value from the submitted form; sending it again does not
- * create a token and refuses `idempotency_conflict`. Also refuses `invalid_request` for the name and `token_limit`.
+ * Creates a token. Concurrent calls cannot exceed the limit together. `once` is a value from the submitted form; sending it again creates
+ * no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` if the name is invalid.
  */
 export const createAgentToken = async (
   services: WriteDependencies,

@@ -2,10 +2,10 @@
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Proves possession of an email about the connection. Derived from a secret key, so it is not stored. */
+/** Derives a token that proves possession of an email about the connection. It is derived from a secret key, so it need not be stored. */
 const createDisconnectToken = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`end connection\n${id}`);
 
-/** The URL that ends this token's connection. */
+/** Returns the URL that ends this token's connection. */
 export const createDisconnectUrl = async (services: ReadDependencies, id: string): Promise<string> =>
   `${services.config.appUrl}/oauth/end/${id}?t=${await createDisconnectToken(services, id)}`;
 

@@ -15,7 +15,7 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** A client that lost the response may send the code again. Any later repeat means that the code was stolen. */
+/** A client that lost the response may send the code again. A later repeat is treated as a stolen code. */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {
@@ -52,9 +52,9 @@ const prepareConnectedMail = async (
 };
 
 /**
- * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` covers every problem with the
- * code, client, redirect URI or verifier alike. `full` means that the person has the maximum number of tokens. If a code is sent again more
- * than ten seconds after its redemption, the token it was exchanged for is revoked.
+ * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means any problem with the code,
+ * client, redirect URI or verifier. `full` means that the person has the maximum number of tokens. If a code is sent again more than ten
+ * seconds after its redemption, the token it was exchanged for is revoked.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;

@@ -1,5 +1,5 @@
-// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and the argument
-// names, never their values.
+// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and argument
+// names, but never argument values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";
@@ -7,10 +7,10 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** `unknown` for a name that is not a tool, because text sent by the caller is not stored. */
+  /** `unknown` if there is no such tool, because text from the caller must not be stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
-  /** Names that the tool defines. */
+  /** Only names that the tool defines. */
   readonly argumentNames: readonly string[];
 }
 

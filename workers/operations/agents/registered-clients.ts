@@ -17,13 +17,13 @@ export type SignedRegistration = readonly [
   salt: string,
 ];
 
-/** Authenticates the payload of a client ID. */
+/** Computes the MAC that authenticates a client ID's payload. */
 export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`oauth client\n${payload}`);
 
-/** The secret of a registered client, derived from its ID and a secret key. */
+/** Derives a registered client's secret from its ID and a secret key. */
 export const deriveClientSecret = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`oauth secret\n${id}`);
 
-/** Decodes a client ID. Null if this service did not issue it. */
+/** Decodes a client ID. Returns null if this service did not issue it. */
 export const parseRegisteredClient = async (services: Stores, id: string): Promise<OAuthClient | null> => {
   if (!id.startsWith(registeredClientPrefix)) return null;
   const [payload = "", mac = "", more] = id.slice(registeredClientPrefix.length).split(".");

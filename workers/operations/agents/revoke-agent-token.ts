@@ -1,4 +1,4 @@
-// Revokes an agent token on request of its person or an owner of the business.
+// Revokes an agent token at the request of its holder or an owner of the business.
 import type { Session } from "../../../core/access/session.ts";
 import { createTokenEvent, tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -9,7 +9,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { toTokenScope } from "./list-agent-tokens.ts";
 
 /**
- * Revokes a token immediately. Refuses `not_found` alike for unknown and ended tokens and for those of other accounts, and `owner_required`
+ * Revokes a token immediately. Returns `not_found` for unknown and ended tokens and for other accounts' tokens. Returns `owner_required`
  * for a colleague's token if the member is not an owner.
  */
 export const revokeAgentToken = async (

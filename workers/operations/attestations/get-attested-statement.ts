@@ -42,7 +42,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
 /**
- * Returns the attested checkpoint and the proof for a receipt's statement. Null if there is none yet, or if the lookup fails. Found
+ * Returns the attested checkpoint and inclusion proof for a receipt's statement, or null if there is none yet or the lookup fails. Found
  * attestations never change, so they are cached.
  */
 export const getAttestedStatement = async (

@@ -1,4 +1,4 @@
-// Adds attested statements to anchors, for reading a certificate.
+// Adds attested statements to anchors when a certificate is read.
 import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { AttestationDependencies } from "./dependencies.ts";

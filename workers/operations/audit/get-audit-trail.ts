@@ -1,5 +1,5 @@
-// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that the
-// log has not taken yet, for example because it is frozen, are listed as pending.
+// The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that are
+// not in the log yet, for example because it is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -21,7 +21,7 @@ export interface TrailOwner {
 }
 
 export interface TrailQuery {
-  /** Maximum number of entries. */
+  /** Maximum number of entries to return. */
   readonly limit: number;
   /** Returns entries before this sequence number. Null starts with the newest. */
   readonly beforeSeq: number | null;
@@ -29,7 +29,7 @@ export interface TrailQuery {
   readonly entityIds?: readonly string[];
 }
 
-/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Null before the first entry. */
+/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Null if the chain has no entries. */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
@@ -41,7 +41,7 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads from one shard: the payloads behind the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
+/** Reads three things from one shard: the payloads of the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const outboxIds = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId).map(({ outbox_id }) => outbox_id);
@@ -53,7 +53,7 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId
   return { payloads, waiting, anchor };
 };
 
-/** Same as `getAuditTrail`, for an owner whose other shards are known. */
+/** Same as `getAuditTrail`, but the caller already knows the owner's other shards. */
 export const getAuditTrailInShards = async (
   services: AuditDependencies,
   owner: TrailOwner,
@@ -79,7 +79,7 @@ export const getAuditTrailInShards = async (
   return trail === undefined ? refuse("storage_unavailable") : ok(trail);
 };
 
-/** Returns one page of the audit trail, newest entries first. Refuses `storage_unavailable` if the log or a shard does not respond. */
+/** Returns one page of the audit trail, newest entries first. Returns `storage_unavailable` if the log or a shard does not respond. */
 export const getAuditTrail = async (
   services: AuditDependencies,
   owner: TrailOwner,

@@ -1,5 +1,5 @@
 // Applies an event from the payment provider to an account. The customer, the account and the event's ID are written in one batch, so
-// receiving the same event again changes nothing. The provider's newest state wins, whatever the order of arrival
+// receiving the same event again changes nothing. The provider's newest state wins, even if events arrive out of order
 // (core/billing/billing-status.ts).
 import {
   resolvePlan,
@@ -43,7 +43,9 @@ interface CustomerLocation {
   readonly revision: number;
 }
 
-/** Finds the customer in all shards. Unknown customers are stored in the first shard; a checkout moves them to their account's shard. */
+/**
+ * Searches all shards for the customer. An unknown customer is stored in the first shard, and a checkout moves it to the account's shard.
+ */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
     services.shards.all().map(async ([, db]) => ({ db, customer: await findBillingCustomer(db, event.customerId) })),
@@ -70,7 +72,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
   if (event.kind === "checkout" && account === null) return "done"; // the account never existed
-  // Until a customer has an account, plans from both realms are accepted. `deriveEntitlement` checks the realm once there is an account.
+  // Until a customer has an account, plans for either realm are accepted. `deriveEntitlement` checks the realm once there is an account.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
@@ -110,10 +112,10 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** Events for one customer arrive in bursts of three or four. */
+/** Allows for one customer's events arriving in bursts of three or four. */
 const maxAttempts = 5;
 
-/** Applies an event. Throws if the provider must send it again. Otherwise the event is done, even if it changed nothing. */
+/** Applies an event. Throws if the provider must send the event again. Otherwise the event is processed, even if it changed nothing. */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
     const outcome = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);

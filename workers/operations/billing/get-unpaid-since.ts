@@ -1,4 +1,4 @@
-// Finds when a business was suspended for a missing payment.
+// Finds out when a business was suspended for a missing payment.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
 import { findCustomerByAccount } from "../../../storage/billing.ts";

@@ -1,4 +1,4 @@
-// Decides who can pay for a plan.
+// Decides who may pay for a plan.
 import type { Session } from "../../../core/access/session.ts";
 import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,11 +19,12 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
-/** ID of the account that pays: the member's business, or the consumer. */
+/** Returns the paying account's ID: the member's business or the consumer. */
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
- * Checks whether the person can open a payment page. Returns the billing customer if there is one. Refuses, in this order:
+ * Checks whether the person can open a payment page. If so, returns the billing customer, if any. Otherwise returns the first of these
+ * errors that applies:
  * - `not_found`: this deployment has no billing
  * - `forbidden`: a plan for the other realm
  * - `business_inactive` or `business_suspended`

@@ -1,4 +1,4 @@
-// Changes to an account's status or plan that the system makes.
+// Prepares changes that the system makes to an account's status or plan.
 import type { Plan } from "../../../core/access/entitlement.ts";
 import { createEntitlementEvents, type EntitlementChange } from "../../../core/billing/domain-events.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
@@ -12,7 +12,7 @@ interface AccountChange {
   readonly domainEvents: readonly DomainEvent[];
 }
 
-/** Prepares the rows and domain events for a change. None if the account already has this status and plan. */
+/** Returns the rows and domain events for a change, or none if the account already has this status and plan. */
 export const prepareEntitlementChange = (
   db: Database,
   account: BilledAccount,

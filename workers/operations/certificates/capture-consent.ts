@@ -20,14 +20,14 @@ import { rootSaltBytes, commitIssuance, type IdempotencyHashes } from "./commit-
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
 export interface CaptureRequest {
-  /** Result of `resolveSubmissionClient`. Null for a malformed or unknown client ID. */
+  /** The result of `resolveSubmissionClient`. Null if the client ID is malformed or unknown. */
   readonly client: SubmissionClient | null;
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
   /** From the Idempotency-Key header or `submission_id` in the body, which are equivalent. */
   readonly idempotencyKey: string | null;
-  /** Owner of the API key that came with the request. Null for a visitor's browser. */
+  /** The owner of the request's API key. Null for a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
@@ -37,7 +37,7 @@ export interface CaptureResult {
   readonly isReplayed: boolean;
 }
 
-/** Covers every sealed value about the person and the text, and nothing that changes when the request is retried. */
+/** Hashes every sealed value about the person and the text. Leaves out anything that changes when the request is retried. */
 const hashSubmission = (clientId: ClientId, submission: Submission, parsed: ParsedSubmission): string =>
   sha256Hex(
     toCanonicalJson({
@@ -59,7 +59,7 @@ const hashSubmission = (clientId: ClientId, submission: Submission, parsed: Pars
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
-/** The parts of a submission that do not depend on the account. */
+/** The parsed parts of a submission, which do not depend on the account. */
 interface ParsedCapture {
   readonly clientId: ClientId;
   readonly request: CaptureRequest;
@@ -97,17 +97,17 @@ const attemptCapture = async (
   );
 };
 
-/** Visitors do not need an API key. An API key works for its own business's clients, and a test key only for sandbox clients. */
+/** Visitors do not need an API key. An API key works only for its business's clients; a test key works only for sandbox clients. */
 const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). Policy capture, the audit chain and the
- * ledger follow from the outboxes. The first attempt uses the client as resolved, without another read. Its refusals and conflicts are not
- * final: the account may be outdated or the idempotency key used, so both are read before the request is refused.
- * Refuses, in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live
- * client), then the errors of `issueCertificate`, then `rate_limited`. If a response is saved for the idempotency key, it is returned
- * instead, after `origin_not_verified` and `idempotency_conflict`.
+ * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). Policy capture, audit entries and ledger
+ * statements follow from the outboxes. The first attempt uses the resolved client without reading it again. If that attempt fails, the
+ * account may be outdated or the idempotency key already used, so both are read before an error is returned. Errors are checked in this
+ * order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
+ * of `issueCertificate`, `rate_limited`. If the idempotency key has a saved response, that response is returned instead, after checking for
+ * `origin_not_verified` and `idempotency_conflict`.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { client, submission, originHeader } = request;

@@ -45,8 +45,8 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
 };
 
 /**
- * Commits an issuance and everything that follows from it as one batch, the only database round trip in a typical submission. On failure,
- * check `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`; nothing was written in these cases.
+ * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. On failure, check
+ * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`; in these cases, nothing was written.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

@@ -5,11 +5,11 @@ import type { IssuingClient } from "../../../storage/accounts.ts";
 import type { AttestationDependencies } from "../attestations/dependencies.ts";
 import type { Counters, PhoneNumbers, Schedules } from "../dependencies.ts";
 
-/** Accounts by client, so that a submission takes one database round trip instead of two. */
+/** Cached accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * Never trusted: an insert names the account revision it was based on and fails if the account changed since, and a request is refused
-   * only after a fresh read.
+   * Never trusted. An insert names the account revision it is based on and fails if the account has changed. An error is returned only
+   * after a fresh read.
    */
   readonly cachedClients: BoundedMap<ClientId, IssuingClient>;
 }

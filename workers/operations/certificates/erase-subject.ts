@@ -16,7 +16,7 @@ export interface ErasedSubject {
 /**
  * Irreversibly erases the personal data on a certificate: values, salts and evidence. Hashes, status and times remain, so the fingerprint
  * can still be verified. A repeated call returns the first result.
- * Refuses `cert_not_found` for unknown certificates and those of other businesses.
+ * Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const eraseSubject = async (
   services: WriteDependencies,

@@ -1,5 +1,5 @@
-// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a log cannot
-// provide a part right now, the part is left out and the pack lists it as missing.
+// GET /v1/certs/{id}/evidence-pack. Collects the pack's parts from the shard, the ledger receipts and the audit log. If a log cannot
+// provide a part right now, the pack lists the part as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -35,7 +35,9 @@ import { getViewContext } from "./get-view-context.ts";
 
 const maxAuditEntries = 2_010; // 999 withdrawals for individual recipients, as many acknowledgments and a few more; about 2 KiB each of at most 10 MiB
 
-/** The certificate's entries in the business's audit chain. Null if the log does not have any of them yet or does not respond. */
+/**
+ * Returns the certificate's entries in the business's audit chain, or null if the log does not respond or does not have any of them yet.
+ */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -64,7 +66,7 @@ const packAudit = async (
       chain.tag,
       rows.map(({ id }) => id),
     );
-    // Every change on the certificate needs its entry: the verifier refuses a claim without one.
+    // Every change to the certificate needs an entry, because the verifier rejects a claim without one.
     if (trail === null || trail.entries.length < rows.length) return null;
     const committed = new Map(rows.map((row) => [row.id, row.committed]));
     return {
@@ -85,8 +87,8 @@ const packAudit = async (
 };
 
 /**
- * An issuance that shares an earlier capture links it in its own batch, without an entry, because reading the capture first would cost a
- * round trip. The first export logs the link, so that the pack proves its policies.
+ * An issuance that reuses an earlier policy capture links it in the issuance's batch, without an audit entry, because reading the capture
+ * first would cost a round trip. The first export writes the entry instead, so that the pack proves its policies.
  */
 const logSharedPolicies = async (services: CertificateWriteDependencies, db: Database, opened: OpenedCertificate): Promise<void> => {
   const { certificate, chain } = opened;
@@ -102,7 +104,7 @@ const packAttestationOfReceipt = async (platform: CertificateDependencies, recei
   return attested === null ? null : toPackedAttestation(attested);
 };
 
-/** The anchors for event types that belong to the evidence. */
+/** Returns the anchors for the event types that belong to the evidence. */
 const packAnchors = async (
   platform: CertificateDependencies,
   anchors: readonly EntityAnchor[],
@@ -116,7 +118,7 @@ const packAnchors = async (
   return (await Promise.all(packed)).flat();
 };
 
-/** Proofs of the withdrawals for individual recipients. */
+/** Returns the proofs of withdrawals for individual recipients. */
 const packEntityWithdrawals = async (
   platform: CertificateDependencies,
   db: Database,
@@ -135,8 +137,8 @@ const packEntityWithdrawals = async (
 
 /**
  * Returns all parts of a certificate's evidence, independent of the format. The export is committed to the business's audit chain first.
- * `disclose: null` discloses every field. `redacted` does not disclose any fields or any evidence that identifies a person.
- * Refuses `cert_not_found` for unknown certificates and those of other businesses.
+ * `disclose: null` discloses every field. `redacted` does not disclose any fields or any evidence that identifies a person. Returns
+ * `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const exportEvidence = async (
   services: CertificateWriteDependencies,

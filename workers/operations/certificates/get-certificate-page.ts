@@ -22,9 +22,9 @@ export interface PageVisitor {
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
-  /** When the audit log took the issuance. Null until then. */
+  /** When the issuance was added to the audit log. Null until then. */
   readonly loggedAt: Instant | null;
-  /** Only for active certificates without an email address, where a code cannot be sent. */
+  /** Set only for active certificates without an email address, because no code can be sent for them. */
   readonly businessContact: BusinessContactDetails | null;
 }
 
@@ -53,7 +53,10 @@ const loadAndRecordView = async (
   }
 };
 
-/** Records the view in the view trail (SPEC Certificate, view trail). Refuses `cert_not_found`, and then does not record anything. */
+/**
+ * Records the view in the view trail (SPEC Certificate, view trail). If the certificate does not exist, returns `cert_not_found` and
+ * records nothing.
+ */
 export const getCertificatePage = async (
   services: CertificateDependencies,
   certId: CertId,

@@ -9,7 +9,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Whether the evidence says that the person checked the box. False after an erasure, because the evidence no longer exists. */
+/** Whether the evidence shows that the person checked the box. False after an erasure, because the evidence is gone. */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
@@ -17,7 +17,7 @@ const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: P
 
 /**
  * Returns the certificate as a consent receipt (ISO/IEC TS 27560 or Kantara).
- * Refuses `cert_not_found`, and `not_a_consent` if every recipient was declined.
+ * Returns `cert_not_found` if the certificate does not exist, and `not_a_consent` if every recipient was declined.
  */
 export const getCertificateReceipt = async (
   services: ReadDependencies,

@@ -7,7 +7,10 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withAnchorAttestations } from "../attestations/with-attestations.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** `number` counts a certificate's withdrawals from 1. Refuses `cert_not_found`, and `not_found` for a number that does not exist. */
+/**
+ * `number` is the withdrawal's number within the certificate, starting at 1. Returns `cert_not_found` if the certificate does not exist,
+ * and `not_found` if the number does not exist.
+ */
 export const getEntityWithdrawalReceipt = async (
   services: CertificateDependencies,
   certId: CertId,

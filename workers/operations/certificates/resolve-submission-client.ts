@@ -1,4 +1,4 @@
-// Resolves a form submission's client ID to its account, once per request, so that rate limiting and issuing use the same value.
+// Resolves a form submission's client ID to its account. Runs once per request, so that rate limiting and issuing use the same account.
 import { getOriginRules, verifyOrigin, type VerifiedHost } from "../../../core/access/origins.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";
@@ -9,7 +9,7 @@ export interface SubmissionClient {
   readonly id: ClientId;
   /** Can be outdated, because it may come from the cache. */
   readonly account: IssuingClient;
-  /** Host from the Origin header, verified against the account's domains. */
+  /** The Origin header's host, verified against the account's domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
 }
 
@@ -36,8 +36,8 @@ export const readSubmissionClient = async (
 };
 
 /**
- * Takes the account from this isolate's cache, or reads it. A cached account may only lead to acceptance: before refusing, the caller reads
- * it again. Null for an unknown client ID, always after a read.
+ * Takes the account from this isolate's cache, or reads it. A cached account is good enough to accept a submission, but the caller must
+ * read the account again before returning an error. Returns null only after a read found that the client ID is unknown.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

@@ -7,8 +7,8 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns what anyone may see on a certificate, with the attestations of its anchor. Takes one database query (SPEC Public verification).
- * Refuses `cert_not_found`.
+ * Returns a certificate's public data and its anchor's attestations. Takes one database query (SPEC Public verification). Can return
+ * `cert_not_found`.
  */
 export const verifyCertificate = async (
   services: CertificateDependencies,

@@ -1,4 +1,4 @@
-// Emails owners when a client nears its daily limit on submissions without an API key.
+// Emails owners when a client is close to its daily limit for submissions without an API key.
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -8,8 +8,8 @@ import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Writes the warning emails at most once per client and day (UTC), because forms get no certificates beyond the limit. Only one of several
- * concurrent calls writes the emails. If it fails, the next submission calls it again.
+ * Writes the warning emails at most once per client per day (UTC). Owners need to know, because forms get no certificates beyond the limit.
+ * Only one of several concurrent calls writes the emails. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

@@ -1,10 +1,10 @@
-// Blind indexes of a person's contact fields. Contact checks use them to find the person's shares.
+// Computes blind indexes of a person's contact fields. Contact checks use them to find the person's shares.
 import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
 import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
 
 /**
- * Indexes the normalized email address and phone number, in the same way as for certificates. Null for a field that the person has not set.
+ * Indexes the normalized email address and phone number in the same way as certificates do. Null for a field that the person has not set.
  */
 export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));

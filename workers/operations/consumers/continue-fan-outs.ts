@@ -1,5 +1,5 @@
-// Background job: copies changed contact fields to the shares that the batch with the change did not reach, because they are in other
-// shards or did not fit. It applies the current fields, so several pending changes produce one event.
+// Background job: copies changed contact fields to shares that were not updated in the change's batch, because they are in other shards or
+// did not fit. It applies the current fields, so several pending changes produce one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -43,7 +43,7 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
 };
 
 /**
- * Works through the pending changes of people in this shard, within the work budget. Changes for an unavailable shard are retried a minute
+ * Works through pending changes by people in this shard, within the work budget. Changes for an unavailable shard are retried a minute
  * later.
  */
 export const continueFanOuts = async (services: FanOutServices, personDb: Database): Promise<void> => {

@@ -3,12 +3,12 @@ import type { WritePdf } from "../../adapters/pdf.ts";
 import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import type { PhoneNumbers, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Writing PDF files. */
+/** Writes PDF files. */
 export interface Pdf {
   readonly writePdf: WritePdf;
 }
 
-/** For changes to contact fields and their copies in shares. */
+/** Dependencies for changing contact fields and their copies in shares. */
 export interface ContactFieldDependencies extends ReadDependencies, PhoneNumbers {}
 
 export interface ConsumerDependencies extends CertificateDependencies, Pdf {}

@@ -11,8 +11,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInShard, type ErasureProgress } from "./erase-in-shard.ts";
 
 /**
- * Erases the account last, so that an interrupted erasure can be continued. Throws if a shard is unavailable; the other shards are still
- * erased. `isDone` is false if the work budget ran out.
+ * Erases the account last, so that an interrupted erasure can be continued. If a shard is unavailable, still erases the others, then
+ * throws. `isDone` is false if the work budget ran out.
  */
 export const eraseInAllShards = async (
   services: WriteDependencies,

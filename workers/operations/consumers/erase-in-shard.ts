@@ -23,7 +23,7 @@ const batchSize = 500; // shares per transaction
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/** One email per owner, whatever the number of shares. It contains share IDs and the deadline, but no personal data. */
+/** Prepares one email per owner for all shares together. It contains share IDs and the deadline, but no personal data. */
 const prepareOwnerMail = async (
   { vault }: Stores,
   db: Database,
@@ -63,8 +63,8 @@ export interface ErasureProgress {
 
 /**
  * Revokes the person's active shares in batches of 500, then erases everything that identifies the person in this shard. Each batch is one
- * transaction, with its events and the emails to the owners. Shares that are past their end date are expired by the sweep, not revoked.
- * Idempotent. Stops when the work budget is used up.
+ * transaction that includes its events and owner emails. Shares past their end date are not revoked; the sweep expires them. Safe to
+ * repeat. Stops when the work budget is used up.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;
@@ -86,7 +86,7 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await revokeShares(services, db, active, { kind: "consumer", id });
       revokedCount += active.length;
     } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // one of them ended in the meantime: load the rest again
+      if (!isOutdatedShare(error)) throw error; // a share ended in the meantime: load the rest again
     }
   }
   return { revokedCount, isDone: false };

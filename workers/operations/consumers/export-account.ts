@@ -54,7 +54,7 @@ const loadEntireTrail = async (
 
 /**
  * Returns the profile, contact fields, shares, audit trail and removals. The export is committed to the person's audit chain before the
- * data is read. Refuses `unauthorized` if the account no longer exists, and `storage_unavailable` while the audit log is unavailable.
+ * data is read. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` while the audit log is unavailable.
  */
 export const exportAccount = async (
   services: ConsumerWriteDependencies,

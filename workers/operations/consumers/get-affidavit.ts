@@ -1,13 +1,11 @@
-// GET /v1/me/removals/{id}/affidavit: the PDF that states the result of a removal.
+// GET /v1/me/removals/{id}/affidavit. Returns the PDF that states a removal's result.
 import type { Person } from "../../../core/access/principal.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRemoval, openAffidavit } from "../../../storage/removals.ts";
 import type { Stores } from "../dependencies.ts";
 
-/**
- * Returns the PDF file. Refuses `not_found` for unknown removals and those of other people, and `affidavit_not_ready` before completion.
- */
+/** Returns the PDF file, `not_found` for unknown removals and other people's removals, and `affidavit_not_ready` before completion. */
 export const getAffidavit = async (
   services: Stores,
   person: Pick<Person, "id">,

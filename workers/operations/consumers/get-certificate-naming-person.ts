@@ -1,4 +1,4 @@
-// Finds a certificate that names the signed-in person by their email address.
+// Finds a certificate that contains the signed-in person's email address.
 import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -10,7 +10,7 @@ import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.t
 import { loadEmailIndex } from "./load-email-index.ts";
 
 /**
- * Finds a live certificate that names the person, with the data that a withdrawal needs. Refuses with the same errors as
+ * Finds a live certificate that names the person, with the data that a withdrawal needs. Returns the same errors as
  * `getCertificateNamingPerson`.
  */
 export const locateRecordNamingPerson = async (
@@ -26,7 +26,7 @@ export const locateRecordNamingPerson = async (
 };
 
 /**
- * Returns what the public page shows. Refuses `unauthorized` if the account no longer exists, and `cert_not_found` if the certificate does
+ * Returns what the public page shows. Returns `unauthorized` if the account no longer exists, and `cert_not_found` if the certificate does
  * not name the person.
  */
 export const getCertificateNamingPerson = async (

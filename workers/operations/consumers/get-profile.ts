@@ -23,7 +23,7 @@ export interface Profile {
 }
 
 /**
- * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Refuses `unauthorized` if the account no longer
+ * Loads the profile, plus an extra lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
  * exists.
  */
 export const loadProfileWith = async <T>(
@@ -52,7 +52,7 @@ export const loadProfileWith = async <T>(
   return ok([profile, rest]);
 };
 
-/** Refuses `unauthorized` if the account no longer exists. */
+/** Returns `unauthorized` if the account no longer exists. */
 export const getProfile = async (services: ReadDependencies, person: Person): Promise<Result<Profile, "unauthorized">> => {
   const read = await loadProfileWith(services, person, (ownDb) => combineLookups(ownDb, []));
   return read.ok ? ok(read.value[0]) : read;

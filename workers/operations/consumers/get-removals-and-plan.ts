@@ -1,4 +1,4 @@
-// Data for the removals page: the person's removals, and the plan, which decides whether they can request more.
+// Loads data for the removals page: the person's removals and their plan, which determines whether they can request more.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";

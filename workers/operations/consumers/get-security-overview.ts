@@ -15,7 +15,7 @@ export interface SecurityOverview {
   readonly passkeys: readonly Passkey[];
 }
 
-/** Refuses `unauthorized` if the account no longer exists. */
+/** Returns `unauthorized` if the account no longer exists. */
 export const getSecurityOverview = async (
   services: ReadDependencies,
   session: ConsumerSession,

@@ -1,4 +1,5 @@
-// Businesses with live certificates that name the person. Certificates are in the businesses' shards, so every shard is queried.
+// Lists businesses with live certificates that name the person. Certificates are stored in the businesses' shards, so every shard is
+// queried.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,7 +20,7 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
-/** One page from a shard, with one business more than is shown. */
+/** Queries one page from a shard, with one extra business to detect further pages. */
 export const queryNamingBusinesses = (
   db: Database,
   address: Parameters<typeof listNamingBusinesses>[1],
@@ -28,7 +29,7 @@ export const queryNamingBusinesses = (
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Queries all shards except the known ones. The result for an unavailable shard is undefined. */
+/** Queries all shards that have not been queried yet. An unavailable shard's result is undefined. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],
@@ -52,7 +53,7 @@ export const mergeShardResults = (results: readonly ShardResult[]): NamingBusine
   };
 };
 
-/** Lists 20 businesses by ID, after `startingAfter`. Refuses `unauthorized` if the account no longer exists. */
+/** Lists 20 businesses by ID, after `startingAfter`. Returns `unauthorized` if the account no longer exists. */
 export const listBusinessesNamingPerson = async (
   services: ReadDependencies,
   person: Pick<Person, "id">,

@@ -1,4 +1,4 @@
-// One business's live certificates that name the person.
+// Lists one business's live certificates that name the person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId, CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -13,7 +13,7 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Lists 50 certificates, newest first. Empty for an unknown business. Refuses `unauthorized` if the account no longer exists. */
+/** Lists 50 certificates, newest first. Empty for an unknown business. Returns `unauthorized` if the account no longer exists. */
 export const listCertificatesNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,

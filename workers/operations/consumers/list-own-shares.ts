@@ -11,7 +11,7 @@ const maxListedShares = 500;
 
 const getStatusRank = ({ status }: Share): number => (status === "active" ? 0 : 1);
 
-/** Merges the pages from several shards, active shares first, then newest first; at most 500. */
+/** Merges several shards' pages into at most 500 shares, active ones first, then newest first. */
 export const mergeSharePages = (pages: readonly SharePage[]): SharePage => {
   const shares = pages.flatMap((page) => page.shares).sort((a, b) => getStatusRank(a) - getStatusRank(b) || b.createdAt - a.createdAt);
   return { shares: shares.slice(0, maxListedShares), hasMore: shares.length > maxListedShares || pages.some(({ hasMore }) => hasMore) };

@@ -1,5 +1,5 @@
-// Prepares new copies of changed contact fields for shares, with an event for each changed group. Compares with the copy in the share, not
-// with the change, so that it never misses one of several pending or out-of-order changes.
+// Prepares new copies of changed contact fields for shares, with an event for each changed group. It compares the current fields with the
+// share's copy, so that it never misses a change even if several are pending or out of order.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -35,8 +35,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * Prepares one share at a time. Encryption runs on this thread, so preparing 500 in parallel gains nothing, and the memory they use costs
- * more in garbage collection than the encryption itself.
+ * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel gains nothing. Collecting the garbage
+ * would take longer than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

@@ -11,7 +11,7 @@ export interface FieldsPreview {
   readonly changed: readonly ContactKey[];
 }
 
-/** Refuses with the same errors as `updateContactFields`. */
+/** Returns the same errors as `updateContactFields`. */
 export const previewContactFields = async (
   services: ConsumerDependencies,
   person: Person,

@@ -13,9 +13,8 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * Updates the status of some targets. Once all targets are settled and at least one of them removed the person's data, writes and signs the
- * affidavit and emails the person. Refuses `not_found` for an unknown removal or if the account no longer exists, then the errors of
- * `applyRemovalProgress`.
+ * Updates the status of some targets. Once all targets are settled and at least one has removed the person's data, signs the affidavit and
+ * emails the person. Returns `not_found` if the removal or account does not exist, then the errors of `applyRemovalProgress`.
  */
 export const recordRemovalProgress = async (
   services: ConsumerWriteDependencies,

@@ -23,7 +23,7 @@ export interface RemovalRequest {
 const maxNotesLength = 500;
 
 /**
- * Refuses `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account no longer exists,
+ * Returns `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account no longer exists,
  * then `plan_required`.
  */
 export const requestRemoval = async (

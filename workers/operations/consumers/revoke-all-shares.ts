@@ -7,7 +7,7 @@ import { listOwnShares } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** Number of shares that are still active, because one call revokes at most 50. */
+  /** Number of shares that are still active; one call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }

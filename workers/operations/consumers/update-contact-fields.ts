@@ -23,8 +23,8 @@ export interface FieldsUpdate {
 const maxAttempts = 5; // only other changes by the same person make an attempt fail
 
 /**
- * Applies a partial change; null clears a field. In one transaction, updates the copies in the person's shares that are in the same shard,
- * with their events, and schedules the rest. Unchanged values do not write anything. Refuses `invalid_request` for an invalid value,
+ * Applies a partial change; null clears a field. One transaction updates the person's shares that are in the same shard, writes their
+ * events and schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
  * `unauthorized` if the account no longer exists, and `storage_unavailable` after losing five races.
  */
 export const updateContactFields = async (

@@ -1,4 +1,4 @@
-// POST /v1/me/certificates/withdraw: all the person's certificates with one business or with every business.
+// POST /v1/me/certificates/withdraw: withdraws all the person's certificates with one business or with every business.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -45,7 +45,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // one of them was withdrawn in the meantime: load the rest again
+      if (!isAlreadyWithdrawn(error)) throw error; // a certificate was withdrawn in the meantime: load the rest again
     }
   }
   return { withdrawn, isDone: false };
@@ -60,9 +60,9 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every certificate that is active now, with one business or with `everybody`. Refuses `unauthorized` if the account no longer
- * exists, and `cert_not_found` if the business does not have a certificate that names the person. Throws if a shard is unavailable; a
- * repeated call continues the work.
+ * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`). Returns `unauthorized` if
+ * the account no longer exists, and `cert_not_found` if the business has no certificate that names the person. Throws if a shard is
+ * unavailable; a repeated call continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,

@@ -13,7 +13,7 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;
 
 /**
- * Sends a confirmation email. Refuses `unauthorized` if the account no longer exists, `cert_not_found` if the certificate does not name the
+ * Sends a confirmation email. Returns `unauthorized` if the account no longer exists, `cert_not_found` if the certificate does not name the
  * person, then `already_revoked`.
  */
 export const withdrawOwnCertificate = async (

@@ -10,7 +10,7 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
 
 /**
- * Sends a confirmation email. Refuses with the same errors as `withdrawOwnCertificate`, and `invalid_request` for a name that is not a
+ * Sends a confirmation email. Returns the same errors as `withdrawOwnCertificate`, and `invalid_request` for a name that is not a
  * recipient.
  */
 export const withdrawOwnFromEntities = async (

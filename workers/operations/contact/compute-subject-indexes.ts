@@ -1,4 +1,4 @@
-// Blind indexes of an email address and a phone number that are given in plain text or as hashes.
+// Computes blind indexes of an email address and phone number, given in plain text or as hashes.
 import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
@@ -13,7 +13,7 @@ export interface SubjectQuery {
 }
 
 /**
- * `country` is the business's country and applies to numbers without a country code. An invalid value gets an index that matches nothing.
+ * `country` is the business's country, used for phone numbers without a country code. An invalid value gets an index that matches nothing.
  */
 export const computeSubjectIndexes = async (
   { vault, toE164 }: ContactDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/match: is this certificate about this person? For its issuer and for recipients that it names.
+// POST /v1/certs/{id}/match: is this certificate about this person? Answers only the certificate's issuer and the recipients it names.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -14,7 +14,7 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** Status for the caller: also `revoked` if the person has withdrawn only from the caller. */
+  /** The status for this caller. It is also `revoked` if the person withdrew from this caller only. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
@@ -24,9 +24,9 @@ export interface SubjectMatch extends SubjectComparison {
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and a phone number with those on the certificate, for its issuer and for named recipients with a verified
- * domain. Each call is recorded in the view trail. Refuses `cert_not_found` for unknown certificates and other callers, and `rate_limited`
- * after 20 mismatches per certificate and day (UTC), so that contact details cannot be guessed.
+ * Compares an email address and phone number with the certificate's. Available to the issuer and to named recipients with a verified
+ * domain. Each call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
+ * `rate_limited` after 20 mismatches per certificate per day (UTC), so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,

@@ -14,7 +14,7 @@ export interface FeedQuery {
 }
 
 export interface FeedPage {
-  /** `data` is the decrypted payload. Null if the event does not have a payload, or the payload may no longer be read. */
+  /** `data` is the decrypted payload. It is null if the event has no payload or the payload may no longer be read. */
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;

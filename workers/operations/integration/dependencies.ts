@@ -3,11 +3,11 @@ import type { FormPage } from "../../../core/forms/form-page.ts";
 import type { Proposal, ProposalRequest } from "../../../core/integration/proposal.ts";
 import type { PageFetcher, ReadDependencies } from "../dependencies.ts";
 
-/** Reading the forms on a business's page. */
+/** Reads the forms on a business's page. */
 export interface FormReader {
   readonly parseFormPage: (html: string) => FormPage;
   /**
-   * Returns the model's additions to a mapping. Null if no model is bound, or if it did not respond in time or with a valid proposal. Never
+   * Returns the model's additions to a mapping. Returns null if no model is bound or it did not return a valid proposal in time. Never
    * throws.
    */
   readonly proposeMapping: (request: ProposalRequest) => Promise<Proposal | null>;

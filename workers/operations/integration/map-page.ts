@@ -1,5 +1,5 @@
-// The integration helper: fetches a page from the business, maps its form and builds the script tag. Separate from `planIntegration`
-// because only requests that fetch count toward the rate limit.
+// The integration helper: fetches a page from the business, maps its form and builds the script tag. Separate from `planIntegration`,
+// because the rate limit counts only requests that fetch a page.
 import { isHostOnDomains } from "../../../core/access/origins.ts";
 import type { FetchedPage } from "../../../core/access/outbound-page.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
@@ -21,7 +21,7 @@ const userAgent = "Svc-Integration/1";
 const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
-/** Returns the model's proposal for a mapping. Proposals are stored, so that the same page always gets the same result. */
+/** Returns the model's proposal for a mapping. Stores proposals, so that the same page always gets the same result. */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);
   if (request === null) return null;
@@ -33,7 +33,7 @@ const getProposal = async (services: IntegrationDependencies, mapping: FormMappi
   return proposal;
 };
 
-/** Whether the page already has the script: not at all, once with the snippet's client ID, once with another, or several times. */
+/** Whether the page already has the script. `own`: once, with the snippet's client ID. `other`: once, with a different client ID. */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 
 export interface MappedPage extends Integration {
@@ -72,7 +72,7 @@ const findBlockingPolicies = (
 
 const noFormMessage = "url: the page must contain a form.";
 
-/** Fetches a plan's page and maps its form. Refuses `page_unreachable`, and `invalid_request` for a page without a form. */
+/** Fetches a plan's page and maps its form. Returns `page_unreachable`, and `invalid_request` for a page without a form. */
 export const mapPage = async (
   services: IntegrationDependencies,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,

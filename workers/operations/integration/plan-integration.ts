@@ -29,7 +29,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False for a host that must not be fetched. It is reported like a page that does not respond. */
+  /** False if the host must not be fetched. The page is then reported as unreachable. */
   readonly isFetchable: boolean;
 }
 
@@ -52,7 +52,7 @@ const parseIntegrationRequest = ({
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** Problems with the URL itself. The other problems concern hosts that must not be fetched. */
+/** Problems with the URL itself. The remaining problems concern hosts that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
@@ -60,7 +60,10 @@ const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 /** The host is verified without its port, so that a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
-/** Refuses, in this order: `invalid_request`, `page_url_not_verified`, `invalid_request` for a URL that is not https on port 443. */
+/**
+ * Errors are checked in this order: `invalid_request`, `page_url_not_verified`, then `invalid_request` for a URL that is not https on port
+ * 443.
+ */
 export const planIntegration = async (
   services: ReadDependencies,
   { business }: MemberSession,

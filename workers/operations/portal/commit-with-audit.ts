@@ -10,7 +10,7 @@ import type { Stores, WriteDependencies } from "../dependencies.ts";
 
 export type Services = WriteDependencies;
 
-/** The database of the business's shard. */
+/** Returns the database for the business's shard. */
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 

@@ -19,7 +19,7 @@ export interface CreateCredentialRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** The only result that contains the key. */
+/** The result of creating an API key. No other result contains the key. */
 export interface CreatedApiKey {
   readonly id: string;
   readonly name: string;
@@ -30,8 +30,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates an API key; only its hash and last four characters are stored. One idempotency key creates one API key. Refuses `invalid_request`
- * for the name, `key_limit` and `idempotency_conflict`.
+ * Creates an API key; only its hash and last four characters are stored. One idempotency key creates one API key. Can return `key_limit`,
+ * `idempotency_conflict`, and `invalid_request` if the name is invalid.
  */
 export const createApiKey = async (
   services: WriteDependencies,

@@ -14,7 +14,7 @@ import {
 } from "../../../storage/idempotency.ts";
 import { getBusinessDatabase, commitWithAudit, type Services } from "./commit-with-audit.ts";
 
-/** Identifies a request: a member's repeated key on the same route must come with the same input. */
+/** Identifies a request. If a member repeats a key on the same route, the input must also be the same. */
 export interface IdempotentOperation {
   readonly route: string;
   readonly key: string | null;
@@ -35,8 +35,8 @@ interface Draft<T> {
 }
 
 /**
- * Commits the draft with its audit entry, or returns what an earlier request with the key created. The result is saved sealed in the same
- * batch, so that neither exists without the other and a secret in it is not stored in plain text. Refuses with the same errors as
+ * Commits the draft with its audit entry, or returns what an earlier request with the key created. The sealed result is saved in the same
+ * batch. The record and its result therefore always exist together, and a secret is never stored in plain text. Returns the same errors as
  * `makeDraft`, and `idempotency_conflict` if the key was used with another input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(

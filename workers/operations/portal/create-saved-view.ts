@@ -13,13 +13,13 @@ const nameTakenMessage = "name: must be unique. Another view has this name.";
 
 const viewLimitMessage = "name: saved view limit reached. Remove an unused view first.";
 
-/** The audited action for saving or removing a view. */
+/** Returns the audited action for saving or removing a view. */
 export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "view.removed") =>
   ({ type, entityType: "business", entityId: business.id }) as const;
 
 /**
- * Saves a view. Saving the same view under the same name again succeeds without a change. Refuses `invalid_request` for an invalid name, a
- * name that is already used, and at the limit.
+ * Saves a view. Saving the same view under the same name again succeeds without a change. Returns `invalid_request` if the name is invalid
+ * or already used, or if the limit is reached.
  */
 export const createSavedView = async (
   services: WriteDependencies,

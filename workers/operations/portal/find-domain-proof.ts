@@ -19,16 +19,16 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Hostnames that may be claimed even though they cannot be registered. Development only. */
+/** Returns the hostnames that may be claimed even though they cannot be registered. Used only in development. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
-/** The challenge's URL. In development, a local domain is served over plain HTTP at its configured port. */
+/** Returns the challenge's URL. In development, a local domain is served over plain HTTP on its configured port. */
 const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
   const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** Findings for pages that could not be read. Any other reason means that the IP address is not public. */
+/** Maps fetch failures to findings. Any reason not listed means that the IP address is not public. */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",

@@ -1,4 +1,4 @@
-// Certificates per month, for billing and charts.
+// Counts certificates per month, for billing and charts.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getMonthlyActivityStart, buildCertificateMonths, type ChartPoint } from "../../../core/accounts/activity.ts";
 import { listDailyActivity } from "../../../storage/activity.ts";

@@ -1,4 +1,4 @@
-// One of a business's events, with its deliveries.
+// Reads one of a business's events, with its deliveries.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
 import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.ts";

@@ -18,9 +18,7 @@ export interface CertificateViewPage {
   readonly perPage: number;
 }
 
-/**
- * Returns a certificate and one page of views of its public page, newest first. Refuses with the same errors as `getBusinessCertificate`.
- */
+/** Returns a certificate and one page of views of its public page, newest first. Returns the same errors as `getBusinessCertificate`. */
 export const listCertificateViews = async (
   services: PortalDependencies,
   member: MemberSession,

@@ -8,6 +8,6 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 const maxShownDeadlines = 200;
 
-/** Lists open deadlines in an environment, earliest first, at most 200. Overdue ones therefore come first. */
+/** Lists up to 200 open deadlines in an environment, earliest first, so that overdue ones come first. */
 export const listDeadlines = (services: Stores, member: MemberSession, environment: Environment): Lookup<DeadlinePage> =>
   listOpenDeadlines(getBusinessDatabase(services, member), { businessId: member.business.id, environment }, maxShownDeadlines);

@@ -9,7 +9,7 @@ export interface EventList {
   readonly nextBefore: number | null;
 }
 
-/** Events to scan per page if a type is selected, because only some of them match. */
+/** Number of events to scan per page if a type is selected, because only some of them match. */
 const scanSize = 500;
 
 /**

@@ -1,4 +1,4 @@
-// The person that a member searches for, sealed for use in a URL.
+// Seals the person that a member searches for, for use in a URL.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Stores } from "../dependencies.ts";
@@ -14,7 +14,7 @@ const getSearchContext = ({ business }: MemberSession): EncryptionContext => ({
 export const sealSearchedPerson = ({ vault }: Stores, member: MemberSession, person: string): Promise<string> =>
   vault.seal(getSearchContext(member), person);
 
-/** Opens the search text. Text that was not sealed for this business becomes a search without matches. */
+/** Opens the search text. If the text was not sealed for this business, returns a search that matches nobody. */
 export const openSearchedPerson = async ({ vault }: Stores, member: MemberSession, sealed: string): Promise<string> => {
   try {
     return await vault.open(getSearchContext(member), sealed);

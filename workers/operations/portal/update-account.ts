@@ -9,7 +9,7 @@ import { getAccount } from "./get-account.ts";
 
 /**
  * Updates the account and records the names of the changed fields. Does not write anything if nothing changes. Issued certificates keep the
- * profile from when they were issued. Refuses `invalid_request`.
+ * profile from when they were issued. Can return `invalid_request`.
  */
 export const updateAccount = async (
   services: WriteDependencies,

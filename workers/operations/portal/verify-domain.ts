@@ -9,7 +9,10 @@ import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
-/** A refusal with the other TXT values that were found. Only the portal page shows them; the API message is constant text. */
+/**
+ * The `domain_unverified` error, with the other TXT values that were found. Only the portal page shows them; the API message is constant
+ * text.
+ */
 interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];
 }
@@ -18,8 +21,8 @@ const noOpenClaimMessage = "This domain has no open claim to verify. Remove the 
 
 /**
  * Looks for a domain's verification token and marks the domain as verified if it is found. Without a `method`, all methods are tried, and
- * DNS is preferred because it also covers subdomains. A verified domain stays verified if nothing is found; if another method succeeds, it
- * replaces the method. Refuses `not_found` and `domain_unverified`.
+ * DNS is preferred because it also covers subdomains. A verified domain stays verified even if nothing is found. If a different method
+ * succeeds, it becomes the domain's method. Can return `not_found` and `domain_unverified`.
  */
 export const verifyDomain = async (
   services: PortalWriteDependencies,

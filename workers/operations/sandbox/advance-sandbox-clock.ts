@@ -7,7 +7,7 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
- * Moves the clock and sweeps what became due, at most 1,000 shares. Refuses `invalid_request` for moving back or past the limit.
+ * Moves the clock and sweeps up to 1,000 shares that became due. Returns `invalid_request` if the move is backward or past the limit.
  * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved, so that a repeated move ends at the same
  * time.
  */

@@ -7,7 +7,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export type SandboxOwner = Pick<Principal, "business">;
 
-/** A test key, or a member in the portal. */
+/** Who may call sandbox operations: a test key or a member in the portal. */
 export interface SandboxActor extends BusinessScope {
   readonly actor: Actor;
 }

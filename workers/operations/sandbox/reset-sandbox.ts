@@ -17,7 +17,7 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** True if test shares are left, because one call revokes at most 2,000. The call that revokes the last ones resets the clock. */
+  /** True if test shares are left; one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
   readonly hasMore: boolean;
 }
 
@@ -48,7 +48,7 @@ const revokeTestShareBatch = async (
 };
 
 /**
- * Expired shares are swept first. Returns how many shares were revoked. Refuses `storage_unavailable` if other changes keep interfering.
+ * Expired shares are swept first. Returns how many shares were revoked, or `storage_unavailable` if concurrent changes keep interfering.
  */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,

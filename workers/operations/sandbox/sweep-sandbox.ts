@@ -6,7 +6,7 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 export interface SweepResult {
   readonly swept: number;
-  /** True if more is due. The next call continues, or the background job that runs every minute. */
+  /** True if more is due. The next call, or the background job that runs every minute, continues. */
   readonly hasMore: boolean;
 }
 

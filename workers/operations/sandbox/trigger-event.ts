@@ -18,7 +18,7 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
-/** Certificate events are excluded, because certificates are issued by forms and withdrawn by people. */
+/** Certificate events are excluded, because only forms issue certificates and only people withdraw them. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
@@ -38,7 +38,7 @@ export interface TriggeredEvent {
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
 const maxSweeps = 11; // 1,000 shares each: the 10,000 in a full sandbox, and one more to see that nothing is left
 
-/** Moves the clock to the share's next warning or its end. Everything that is due before then happens too. */
+/** Moves the clock to the share's next warning or end. Everything due before then also happens. */
 const advanceToShareMilestone = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -57,7 +57,7 @@ const advanceToShareMilestone = async (
   return ok(share.id);
 };
 
-/** Unlike `acknowledgeShare`, refuses `cease_not_open` for a repeated acknowledgment, because it does not cause an event. */
+/** Unlike `acknowledgeShare`, returns `cease_not_open` for a repeated acknowledgment, which causes no event. */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -103,7 +103,7 @@ const performTriggerAction = async (
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
- * Returns the event and its share as they are afterward. Refuses `invalid_request` for `shareId` or `fields` that do not fit the type,
+ * Returns the event and its share as they are afterward. Returns `invalid_request` if `shareId` or `fields` do not fit the type,
  * `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not arrive.
  */
 export const triggerEvent = async (

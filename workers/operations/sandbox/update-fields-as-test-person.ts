@@ -11,7 +11,7 @@ import { loadTestFields } from "./load-test-fields.ts";
 
 const maxAttempts = 3; // only other changes to the same share make an attempt fail
 
-/** The requested change, or another value for the first field in the group. */
+/** Returns the requested change, or a new value for the group's first field. */
 const selectFieldChange = (
   requested: ReadonlyMap<ContactKey, string | null> | null,
   keys: readonly ContactKey[],
@@ -20,7 +20,7 @@ const selectFieldChange = (
   requested ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
 
 /**
- * Changes fields from one group in one share's copy, with the event. Refuses `share_inactive`, `invalid_request` for fields outside the
+ * Changes one group's fields in a share's copy and writes the event. Returns `share_inactive`, `invalid_request` for fields outside the
  * group or scope and for values that do not change anything, and `storage_unavailable` after losing three races.
  */
 export const updateFieldsAsTestPerson = async (

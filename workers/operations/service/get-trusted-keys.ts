@@ -1,4 +1,4 @@
-// Lists the keys, logs and verifier that a reader of proofs has to trust.
+// Lists the keys, logs and verifier that anyone checking proofs has to trust.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 

@@ -22,7 +22,7 @@ export interface CeasedShare {
 
 /**
  * Records the acknowledgment and emails the person. A second acknowledgment returns the first (SPEC Share). Times use the share's clock.
- * Refuses to write while a payment is due, then refuses `not_found`, then `cease_not_open` if the share is not revoked.
+ * Returns an error if a payment is due, then `not_found`, then `cease_not_open` if the share is not revoked.
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,

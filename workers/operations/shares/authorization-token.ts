@@ -1,5 +1,5 @@
-// Tokens for share requests. Nothing is stored: the token is a MAC, and proves that this service authorized the request, when, and with
-// which scope.
+// Tokens for share requests. Nothing is stored. The token is a MAC that proves that this service authorized the request, at what time and
+// with which scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
@@ -17,8 +17,8 @@ interface TokenContent {
 }
 
 /**
- * The rest of the request, and anything else the token is bound to, for example a browser. Not contained in the token, but covered by its
- * MAC.
+ * The rest of the request and anything else that the token is bound to, such as a browser. The token does not contain this, but its MAC
+ * covers it.
  */
 export type TokenBinding = { readonly [key: string]: Json };
 
@@ -41,7 +41,7 @@ export const createAuthorizationToken = async (
   return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
 };
 
-/** Returns null unless this service created the token for exactly this binding. Does not check the age: see `isTokenExpired`. */
+/** Returns null unless this service created the token for exactly this binding. Does not check the token's age (see `isTokenExpired`). */
 export const parseAuthorizationToken = async (services: Stores, token: string, binding: TokenBinding): Promise<TokenContent | null> => {
   const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
   if (shard === undefined || content === undefined || mac === undefined) return null;

@@ -29,7 +29,10 @@ export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly disclosureHash: string;
 }
 
-/** The parameters that a decision must repeat exactly. The scope is in the token instead, because the person may choose only part of it. */
+/**
+ * Returns the parameters that a decision must repeat exactly. Excludes the scope, which is in the token, because the person may choose only
+ * part of it.
+ */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {
     readonly clientId: ClientId;
@@ -45,7 +48,7 @@ export const toTokenBinding = (
 });
 
 /**
- * Returns the request with its client (SPEC Share). Refuses, in this order: `invalid_request` for text that must not be shown,
+ * Returns the request with its client (SPEC Share). Errors are checked in this order: `invalid_request` for text that must not be shown,
  * `client_not_found`, the errors for the business's account status, and `origin_mismatch`.
  */
 export const authorizeShareRequest = async (services: ReadDependencies, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {

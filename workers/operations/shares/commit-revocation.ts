@@ -1,4 +1,4 @@
-// Writes one share's revocation.
+// Revokes one share.
 import type { Actor } from "../../../core/actor.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -20,7 +20,7 @@ export interface RevocationResult {
 }
 
 /**
- * Revokes the share in one transaction with its event, the overdue notice and the emails to the person and owners. Times use the share's
+ * Revokes the share and writes its event, overdue notice and emails to the person and owners, all in one transaction. Times use the share's
  * clock. If the share changed since it was loaded, throws an error that `isOutdatedShare` recognizes.
  */
 export const commitRevocation = async (

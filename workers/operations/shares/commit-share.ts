@@ -26,8 +26,8 @@ export interface ShareCreation {
 
 /**
  * Writes the share with its values, event, signature and receipt email as one transaction. `before` contains rows that the share depends
- * on, `after` rows that refer to it. If the person's account is in another shard, the intent is written there first and settled afterward.
- * If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
+ * on; `after` contains rows that refer to it. If the person's account is in another shard, an intent is written to that shard first and
+ * settled afterward. If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

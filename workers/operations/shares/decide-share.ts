@@ -1,4 +1,4 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. The consent sheet checks its own token
+// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. The consent sheet has a separate token
 // (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -40,8 +40,8 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
 };
 
 /**
- * Grants the share. Refuses with the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The
- * token is checked after the client, account and origin, so their refusals come first.
+ * Grants the share. Returns the same errors as `grantShare`, and `invalid_request` for a token that does not match the decision. The token
+ * is checked after the client, account and origin, so their errors come first.
  */
 export const decideShare = async (
   services: ShareWriteDependencies,

@@ -1,4 +1,4 @@
-// Finds an earlier decision on the same share request, and its code.
+// Finds an earlier decision on the same share request, along with its code.
 import type { Person } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -26,7 +26,7 @@ export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns the state of an earlier decision, for a page that is loaded again. Does not write anything. Null if there is no decision. */
+/** Returns an earlier decision's state, for a page that is reloaded. Writes nothing. Null if there is no decision. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,
@@ -48,7 +48,7 @@ export const findEarlierDecision = async (
 
 /**
  * Returns the earlier decision with its code, reissued if it expired unused and the decision is less than ten minutes old. Null if there is
- * no decision. Refuses `code_used`, then `share_inactive`, then `code_expired`.
+ * no decision. Returns `code_used`, then `share_inactive`, then `code_expired`.
  */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,

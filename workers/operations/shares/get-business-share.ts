@@ -33,7 +33,7 @@ const findAuditSeqs = async (
   return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
 };
 
-/** Returns the share with its history. Refuses `not_found` for unknown shares and those of other businesses. */
+/** Returns the share with its history, or `not_found` for unknown shares and other businesses' shares. */
 export const getBusinessShare = async (
   services: ShareDependencies,
   { business, environment }: ShareReader,

@@ -16,7 +16,7 @@ export interface CurrentValues {
   readonly asOf: Instant;
 }
 
-/** Returns the current values of an active share. The read is audited (SPEC Share). Refuses `not_found`, then `share_inactive`. */
+/** Returns the current values of an active share. The read is audited (SPEC Share). Can return `not_found` or `share_inactive`. */
 export const getCurrentValues = async (
   services: WriteDependencies,
   principal: Principal,

@@ -20,7 +20,7 @@ import { commitShare, type ShareCreation } from "./commit-share.ts";
 import type { GrantResult } from "./grant-result.ts";
 import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision } from "./earlier-decision.ts";
 
-/** Who agrees: a person with an account, or a sandbox test person. */
+/** The grantor: a person with an account or a sandbox test person. */
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };
 
 export interface GrantRequest {
@@ -39,8 +39,8 @@ export interface GrantRequest {
    */
   readonly decisionKey: string | null;
   /**
-   * Checks the decision against the request that was shown, after the client, account and origin. Not given if the caller has already
-   * checked it, as the consent sheet does with `verifySheetToken`.
+   * Checks the decision against the request that was shown, after the client, account and origin. Omitted if the caller has already checked
+   * it. The consent sheet does so with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;
@@ -72,7 +72,7 @@ const testShareLimitRefusal = refuse(
 
 /**
  * Grants a share and issues its code, as one transaction (SPEC Share, Authorization code). Only one of several identical concurrent
- * requests creates the share; the others return it. Refuses, in this order:
+ * requests creates the share; the others return it. Returns the first of these errors that applies:
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client

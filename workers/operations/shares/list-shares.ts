@@ -15,7 +15,7 @@ export interface ShareListQuery {
   readonly startingAfter: ShareId | null;
 }
 
-/** Lists shares, newest first. Refuses `invalid_request` if `startingAfter` is not one of the business's shares. */
+/** Lists shares, newest first. Returns `invalid_request` if `startingAfter` is not one of the business's shares. */
 export const listShares = async (
   services: ReadDependencies,
   { business, environment }: ShareReader,

@@ -1,4 +1,4 @@
-// Records a share in the person's shard before the share exists, so that lists of the person's shares are never incomplete.
+// Before a share is written, records it in the person's shard, so that lists of the person's shares are always complete.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { batch, type Database, type Statement } from "../../../storage/database.ts";
@@ -6,8 +6,8 @@ import { insertConsumerShard, insertShareIntent } from "../../../storage/share-c
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * If both are in one shard, returns rows for the grant's transaction. Otherwise writes the intent to the person's shard and returns no
- * rows.
+ * If the person and the share are in the same shard, returns rows for the grant's transaction. Otherwise writes the intent to the person's
+ * shard and returns no rows.
  */
 export const recordShareIntent = async (
   services: ReadDependencies,

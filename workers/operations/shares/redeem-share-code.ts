@@ -44,8 +44,8 @@ interface RedemptionAttempt {
 }
 
 /**
- * Explains why this attempt did not redeem the code. The caller is verified before the state of the code is revealed. Null for a retry by
- * the caller that redeemed the code.
+ * Returns why this attempt did not redeem the code. The caller is verified before the code's state is revealed. Null for a retry by the
+ * caller that redeemed the code.
  */
 const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
   if (code === null || code.clientId !== attempt.clientId) return refuse("code_invalid");
@@ -65,12 +65,12 @@ const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAtte
   return refuse("share_inactive");
 };
 
-/** Scheme, host and port, spelled as browsers do. Other text stays as it is and does not match any origin. */
+/** Returns the scheme, host and port as browsers spell them. Text that is not a URL is returned unchanged and matches no origin. */
 const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
 
 /**
  * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and is stamped with the request ID, so exactly one of several
- * concurrent requests succeeds. A refused attempt does not change anything. Refuses, in this order:
+ * concurrent requests succeeds. A refused attempt does not change anything. Returns the first of these errors that applies:
  * - `code_invalid`: unknown code, or another client's code
  * - `origin_mismatch`, `pkce_mismatch`
  * - the errors for the business's account status

@@ -31,7 +31,8 @@ export interface RenewedShare {
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
 
 /**
- * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Refuses, in this order:
+ * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Returns the first of these errors that
+ * applies:
  * - `not_found`
  * - `unauthorized` if the person's account no longer exists
  * - `share_inactive`

@@ -7,7 +7,7 @@ import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
 
-/** Refuses `share_inactive`, even if the share ends in the meantime. */
+/** Returns `share_inactive`, even if the share ends in the meantime. */
 export const revokeShareAsTestPerson = async (
   services: WriteDependencies,
   db: Database,

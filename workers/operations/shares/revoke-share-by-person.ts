@@ -29,9 +29,9 @@ const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactiv
     : refuse("share_inactive");
 
 /**
- * Revokes the share, whatever the business's billing status (SPEC Share). A repeated revocation returns the first one. Refuses
- * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and those of other
- * people, and `share_inactive` for a share that expired or was superseded.
+ * Revokes the share, regardless of the business's billing status (SPEC Share). A repeated revocation returns the first one. Returns
+ * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and other people's
+ * shares, and `share_inactive` for a share that expired or was superseded.
  */
 export const revokeShareByPerson = async (
   services: WriteDependencies,
@@ -48,7 +48,7 @@ export const revokeShareByPerson = async (
   const db = services.shards.forId(id);
   const owner = isLink ? "link" : { consumerId: revoker.person.id };
   const actor: Actor = isLink ? { kind: "subject", verifiedBy: "revoke_link" } : revoker.person.actor;
-  // If the share ends in the meantime, the retry returns or refuses accordingly.
+  // If the share ends in the meantime, the retry returns the matching result or error.
   return retryOnConflict([isOutdatedShare], async () => {
     const found = await findChangeableShare(db, id, owner, services.clock());
     if (found === null) return refuse("not_found");

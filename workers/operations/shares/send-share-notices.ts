@@ -54,7 +54,7 @@ const buildNoticeMail = async (
 
 type AddressLookup = (id: ConsumerId) => Promise<string | undefined>;
 
-/** One query per shard. An unavailable shard fails only the lookups for its own people. */
+/** Runs one query per shard. An unavailable shard affects only the people in that shard. */
 const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): AddressLookup => {
   const found = new Map(
     [...Map.groupBy(new Set(ids), (id) => shardOfId(id))].map(

@@ -1,4 +1,4 @@
-// Emails about a share, to the person and to the business's owners.
+// Prepares emails about a share to the person and the business's owners.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";

@@ -3,7 +3,7 @@ import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** A browser, and the keys of requests that it verifiably brought from the origin they name. */
+/** A browser, with the keys of requests that verifiably came from the origin they name. */
 export interface SheetBrowser {
   readonly id: string;
   readonly seenRequests: readonly string[];

@@ -14,7 +14,7 @@ export interface SheetRequest {
   readonly key: string;
 }
 
-/** The code must not leave the request's origin, so credentials, fragments and all other origins are rejected. */
+/** Rejects credentials, fragments and other origins, because the code must not leave the request's origin. */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
@@ -22,7 +22,10 @@ const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest
   return verifyOrigin(url.origin, client.domains, getOriginRules(services.config, client)).ok ? url.href : null;
 };
 
-/** A return URL that is not allowed is dropped, not refused: the decision can still go to the window that opened the sheet. */
+/**
+ * Drops a return URL that is not allowed instead of returning an error, because the decision can still go to the window that opened the
+ * sheet.
+ */
 export const createSheetRequest = (services: Runtime, request: AuthorizedRequest, returnUrl: string | undefined): SheetRequest => {
   const { clientId } = request.client;
   const parts = {

@@ -1,4 +1,4 @@
-// Alerts owners and the operator to an endpoint that keeps failing. The endpoint stays enabled, because not delivering a revocation would
+// Alerts the owners and the operator about an endpoint that keeps failing. The endpoint stays enabled, because dropping a revocation would
 // be worse.
 import type { EndpointHealth, EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";

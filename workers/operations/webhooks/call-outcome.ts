@@ -8,11 +8,11 @@ export interface CallOutcome {
   readonly durationMs: number;
 }
 
-/** A request that was not sent looks like an unreachable receiver, so that tests cannot probe the internal network. */
+/** Reports a request that was not sent as an unreachable receiver, so that tests cannot probe the internal network. */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptOutcome =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0 } : sent;
 
-/** The outcome as shown to the member. */
+/** Returns the outcome as shown to the member. */
 export const toCallOutcome = (outcome: AttemptOutcome): CallOutcome => ({
   delivered: isDelivered(outcome),
   responseStatus: outcome.kind === "answered" ? outcome.status : 0,

@@ -1,4 +1,4 @@
-// Audit entries about webhook endpoints.
+// Commits audit entries about webhook endpoints.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { DomainEventType, AuditedAction } from "../../../core/domain-events.ts";
 import type { WebhookId } from "../../../core/ids.ts";

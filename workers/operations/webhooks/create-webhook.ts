@@ -43,7 +43,7 @@ export interface CreatedWebhook {
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_limit" | "idempotency_conflict";
 
 /**
- * Adds an endpoint that receives events from now on. One idempotency key creates one endpoint. Refuses `invalid_request`,
+ * Adds an endpoint that receives events from now on. One idempotency key creates one endpoint. Can return `invalid_request`,
  * `invalid_webhook_url`, `idempotency_conflict` and `webhook_limit`.
  */
 export const createWebhook = async (

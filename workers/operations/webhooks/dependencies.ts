@@ -6,12 +6,12 @@ import type { IsAllowedWebhookUrl } from "../../adapters/webhook-url.ts";
 import type { PostWebhook } from "../../adapters/webhook-sender.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Webhook secrets by their sealed form. */
+/** Decrypted webhook secrets by their sealed form. */
 export interface WebhookSecretCache {
   readonly openedSecrets: BoundedMap<string, string>;
 }
 
-/** Event sequences of businesses, and requests to their endpoints. */
+/** Businesses' event sequences, and requests to their endpoints. */
 export interface EventSequences {
   /** A business's events and endpoints, live or sandbox. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;

@@ -1,11 +1,11 @@
-// Hourly counts of delivery attempts, for an endpoint's chart.
+// Counts delivery attempts per hour, for an endpoint's chart.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { getChartStart, toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
 
-/** Counts attempts in the last two days per hour and outcome. Null if this environment does not have the endpoint. */
+/** Counts the last two days' attempts per hour and outcome. Returns null if this environment does not have the endpoint. */
 export const getAttemptHours = async (
   services: WebhookDependencies,
   { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },

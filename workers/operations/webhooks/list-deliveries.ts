@@ -16,7 +16,7 @@ export interface DeliveryPage {
   readonly hasMore: boolean;
 }
 
-/** Lists an endpoint's deliveries, newest first. Refuses `not_found`, and `invalid_request` if `before` belongs to another endpoint. */
+/** Lists an endpoint's deliveries, newest first. Returns `not_found`, and `invalid_request` if `before` belongs to another endpoint. */
 export const listDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,

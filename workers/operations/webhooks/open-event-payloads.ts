@@ -4,7 +4,7 @@ import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns payloads by event ID. Events whose share is no longer active are left out, because their payload must not be read. */
+/** Returns payloads by event ID. Leaves out events whose share is no longer active, because their payload must not be read. */
 export const openEventPayloads = async (
   services: ReadDependencies,
   events: readonly StoredEvent[],

@@ -22,7 +22,7 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 };
 
 /**
- * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Refuses
+ * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Returns
  * `not_found`, and `share_inactive` for an update to a share that is no longer active.
  */
 export const replayDelivery = async (

@@ -17,8 +17,8 @@ export interface RotatedSecret extends RevealedSecret {
 
 /**
  * Replaces the signing secret. The previous one also signs for a day, so that receivers can switch. `saveDraft` saves the sealed secret and
- * returns the one to use: a repeat after a crash must continue with the same secret, because another rotation would invalidate the secret
- * that receivers know. Refuses `not_found`.
+ * returns the secret to use. A repeat after a crash must continue with the same secret, because another rotation would invalidate the
+ * secret that receivers use. Can return `not_found`.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,

@@ -6,7 +6,7 @@ import { toCallOutcome, toOutcome, type CallOutcome } from "./call-outcome.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
-/** Sends a `test.ping` event, which is not stored. Refuses `not_found`. */
+/** Sends a `test.ping` event, which is not stored. Can return `not_found`. */
 export const testEndpoint = async (
   services: WebhookDependencies,
   businessId: BusinessId,

@@ -11,7 +11,7 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import type { EndpointState } from "./list-webhooks.ts";
 
-/** Undefined members stay unchanged. */
+/** Undefined properties stay unchanged. */
 export interface WebhookUpdate {
   readonly url?: string | undefined;
   readonly events?: readonly string[] | null | undefined;
@@ -38,8 +38,8 @@ const parseWebhookUpdate = async (
 };
 
 /**
- * Changes an endpoint once the change is in the audit chain, with the hash of a new URL. Does not record anything if all members are
- * undefined. Refuses `not_found`, `invalid_request` and `invalid_webhook_url`.
+ * Changes an endpoint once the change is in the audit chain. The audit entry contains a new URL's hash. Records nothing if all properties
+ * are undefined. Can return `not_found`, `invalid_request` and `invalid_webhook_url`.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

@@ -26,8 +26,8 @@ const maxAttempts = 10; // an attempt fails only when another acknowledgment of 
 
 /**
  * Records that the named recipients have ceased contact. Recipients that were acknowledged earlier keep their first acknowledgment (SPEC
- * Withdrawal). Refuses to write while a payment is due, then refuses `cert_not_found`, `invalid_request` for a name that is not a
- * recipient, and `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after losing 10 races.
+ * Withdrawal). Returns an error if a payment is due, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
+ * `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after losing 10 races.
  */
 export const acknowledgeEntityWithdrawals = async (
   services: WriteDependencies,

@@ -20,8 +20,8 @@ export interface WithdrawalAcknowledgement {
 }
 
 /**
- * Records that the business has ceased contact. A second acknowledgment returns the first (SPEC Withdrawal).
- * Refuses to write while a payment is due, then refuses `cert_not_found`, then `cease_not_open` while the certificate is active.
+ * Records that the business has ceased contact. A second acknowledgment returns the first (SPEC Withdrawal). Returns an error if a payment
+ * is due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WriteDependencies,

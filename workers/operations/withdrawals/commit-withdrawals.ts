@@ -9,15 +9,15 @@ import type { Schedules } from "../dependencies.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * Keeps batches short, because a batch is one transaction and each withdrawal in it has a receipt to sign. A withdrawal takes two
- * statements (row and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements,
- * or 55 with emails to ten owners, the email to the person and two extra rows.
+ * Keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed receipt. A withdrawal takes two statements (row
+ * and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements, or 55 with
+ * emails to ten owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
 /**
- * Withdraws certificates from one business, all or nothing. Method, actor and time are the same for all of them. If one is already
- * withdrawn, throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up.
+ * Withdraws certificates from one business, all or nothing. All of them get the same method, actor and time. If one is already withdrawn,
+ * throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,

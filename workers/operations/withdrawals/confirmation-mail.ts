@@ -11,8 +11,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Maximum number of emails per day, business and address that confirm withdrawals without a verified address. A stranger can submit forms
- * with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Codes and emailed links
+ * Daily maximum, per business and address, of emails that confirm withdrawals made without verifying the address. A stranger can submit
+ * forms with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Codes and emailed links
  * verify the address.
  */
 const maxUnverifiedConfirmations = 3;

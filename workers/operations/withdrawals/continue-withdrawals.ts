@@ -1,4 +1,4 @@
-// Continues a withdrawal of all a person's certificates that did not fit into one batch.
+// Continues withdrawing all of a person's certificates when they did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { finishWithdrawalWork, continueWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
@@ -24,7 +24,7 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     await next.run();
     return;
   }
-  // The time of the request, not of this batch, because consent ended then.
+  // Uses the time of the request, not of this batch, because consent ended then.
   const change = { change: await loadWithdrawalChange(services, db, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: [next] });
 };

@@ -7,8 +7,8 @@ import { loadOtherCertificates, type OtherCertificates } from "./load-other-cert
 import { locateRecord } from "./locate-record.ts";
 
 /**
- * Returns the person's other active certificates with the business. Null for an unknown certificate and for any token that was not emailed
- * to the address: only an emailed token proves control of the address.
+ * Returns the person's other active certificates with the business, or null for an unknown certificate, and for a token that was not
+ * emailed to the address, because only an emailed token proves control of it.
  */
 export const listOtherCertificatesByLink = async (
   services: ReadDependencies,

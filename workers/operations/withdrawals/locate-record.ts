@@ -10,14 +10,14 @@ export interface LocatedRecord {
   readonly record: WithdrawableRecord;
 }
 
-/** Returns the certificate and its database. Null for an unknown ID. */
+/** Returns the certificate and its database, or null for an unknown ID. */
 export const locateRecord = async (services: Stores, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.shards.forId(certId);
   const record = await findWithdrawable(db, certId);
   return record === null ? null : { db, record };
 };
 
-/** Same as `locateRecord`, for the issuer. Also null for certificates from other businesses or the other environment. */
+/** Same as `locateRecord`, but for the issuer. Also returns null for certificates from other businesses or the other environment. */
 export const locateOwnRecord = async (services: Stores, reader: BusinessScope, certId: CertId): Promise<LocatedRecord | null> => {
   const located = await locateRecord(services, certId);
   const certificate = located?.record.certificate;

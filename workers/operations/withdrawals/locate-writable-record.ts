@@ -1,4 +1,4 @@
-// Checks that acknowledgments of withdrawals have in common.
+// Checks that all withdrawal acknowledgments share.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -14,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Refuses to write while a payment is due, then refuses `cert_not_found`. */
+/** Returns an error if a payment is due, and `cert_not_found` if the certificate does not exist. */
 export const locateWritableRecord = async (
   services: Stores,
   reader: BusinessScope,

@@ -1,4 +1,4 @@
-// The common part of withdrawals by the person, whichever way the person was verified.
+// The parts shared by all withdrawals that a person makes, regardless of how the person was verified.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -29,7 +29,7 @@ export interface PersonWithdrawal {
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * True for sites that are neither ours nor the issuer's, which have no reason to submit codes. This is only an extra check: the code or
+ * True for third-party sites (not ours or the issuer's), which have no reason to submit codes. This is only an extra check; the code or
  * token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
@@ -39,7 +39,7 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 };
 
 /**
- * Finds the certificate. Refuses `cert_not_found`, `forbidden` for a foreign site, and `invalid_request` for a name that is not a
+ * Finds the certificate. Returns `cert_not_found`, `forbidden` for a foreign site, and `invalid_request` for a name that is not a
  * recipient. Runs before a code attempt is used up. That reveals nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
@@ -54,8 +54,9 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws after the person was verified: from the named recipients if there are any, otherwise from the certificate, and with scope
- * `business` from all the business's certificates that name the email address. Refuses `already_revoked` and `invalid_request`.
+ * Withdraws after the person was verified. If recipients are named, withdraws only from them; otherwise withdraws the whole certificate.
+ * Scope `business` also withdraws the business's other certificates that name the email address. Can return `already_revoked` and
+ * `invalid_request`.
  */
 export const withdrawVerified = (
   services: WithdrawalWriteDependencies,

@@ -53,8 +53,8 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null):
 };
 
 /**
- * Withdraws the certificate, or the named recipients, effective now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
- * Refuses `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
+ * Withdraws the certificate, or the named recipients, effective now. The cease deadline counts from `receivedAt` (SPEC Withdrawal). Returns
+ * `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
  * `already_revoked`. The response to a repeated idempotency key is rebuilt from the records; only the number of the entity withdrawal is
  * stored with the key.
  */

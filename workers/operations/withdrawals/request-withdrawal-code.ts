@@ -16,15 +16,15 @@ import { locateRecord } from "./locate-record.ts";
 export interface WithdrawalCodeRequest {
   readonly certId: CertId;
   readonly email: string;
-  /** Secret of the requesting browser, from its cookie. */
+  /** The requesting browser's secret, from its cookie. */
   readonly context: string;
   readonly language: MailLanguage;
 }
 
 /**
- * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address it does the same work: the same
- * reads, decryptions, hashes and writes, with an email that has no recipient. Neither the result nor the duration reveals whether the
- * address matches. Refuses only `cert_not_found`.
+ * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions,
+ * hashes and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only
+ * possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
   services: WriteDependencies,
@@ -43,7 +43,7 @@ export const requestWithdrawalCode = async (
   const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
-    to: isOnCertificate ? mailbox : null, // the address on the certificate, never the one that was typed
+    to: isOnCertificate ? mailbox : null, // the certificate's address, never the typed address
     mail: async (code, id) => ({
       template: "withdrawal_code",
       data: {

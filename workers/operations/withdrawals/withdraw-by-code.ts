@@ -14,14 +14,14 @@ import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts"
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** Secret of the submitting browser, from its cookie. Null if that browser never requested a code. */
+  /** The submitting browser's secret, from its cookie. Null if that browser never requested a code. */
   readonly context: string | null;
 }
 
 /**
- * Verifies the email address and code as a pair. An attempt is used up before anything is compared. Refuses the errors of
- * `locateTargetRecord` first, then `opt_out_failed` for every wrong pair and `already_revoked` only for the right one, so that guessing
- * reveals nothing.
+ * Verifies the email address and code as a pair. An attempt is used up before anything is compared. Returns the errors of
+ * `locateTargetRecord` first, then `opt_out_failed` for every wrong pair. Returns `already_revoked` only for the correct pair, so that
+ * guessing reveals nothing.
  */
 export const verifyWithdrawalCode = async (
   services: ReadDependencies,
@@ -43,7 +43,7 @@ export const verifyWithdrawalCode = async (
   return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId });
 };
 
-/** Withdraws with a code (SPEC Withdrawal). Refuses with the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
+/** Withdraws with a code (SPEC Withdrawal). Returns the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
 export const withdrawByCode = async (
   services: WithdrawalWriteDependencies,
   request: WithdrawalByCode,

@@ -13,8 +13,8 @@ export interface WithdrawalByLink extends PersonWithdrawal {
 }
 
 /**
- * Withdraws with a link's token (SPEC Withdrawal). Refuses the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or expired
- * token, `invalid_request` if a manage link is used for more than its own certificate, then `already_revoked`.
+ * Withdraws with a link's token (SPEC Withdrawal). Returns the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or expired
+ * token, `invalid_request` if a manage link is used for more than one certificate, then `already_revoked`.
  */
 export const withdrawByLink = async (
   services: WithdrawalWriteDependencies,

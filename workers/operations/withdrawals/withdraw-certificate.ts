@@ -13,7 +13,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // only other withdrawals of the same person's certificates make an attempt fail
 
 /**
- * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Refuses `already_revoked` if
+ * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Returns `already_revoked` if
  * this certificate was already withdrawn in the meantime. Throws StorageFault("outage") after losing three races.
  */
 export const withdrawCertificate = async (

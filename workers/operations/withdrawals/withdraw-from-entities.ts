@@ -57,8 +57,8 @@ const commitEntityWithdrawal = async (
 const maxAttempts = 10; // an attempt fails only when another change to the same certificate is committed first
 
 /**
- * Withdraws from the named recipients that are still active. Refuses `invalid_request` for a name that is not a recipient, and
- * `already_revoked` if none of them is active. Throws StorageFault("outage") after losing 10 races.
+ * Withdraws from the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient, and
+ * `already_revoked` if they are all withdrawn already. Throws StorageFault("outage") after losing 10 races.
  */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,

@@ -1,4 +1,4 @@
-// What withdrawal codes and links are bound to, and who requests them.
+// Defines what withdrawal codes and links are bound to, and identifies who requests them.
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -24,7 +24,7 @@ export const toVerifiedAddress = (
 
 /**
  * Identifies the requester by email address and browser, for counting codes and attempts. An address that is not on the certificate is
- * counted under a separate hash: such requests cannot use up the person's limits, and look the same from outside.
+ * counted under a separate hash, so that such requests cannot use up the person's limits. From outside, they look the same.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,
@@ -39,6 +39,6 @@ export const identifyCodeRequester = async (
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
-/** The rows that reset the count of wrong codes after a correct one. */
+/** Returns the rows that reset the count of wrong codes after a correct code. */
 export const prepareFailureReset = ({ db, record: { certificate, emailIndex } }: LocatedRecord) =>
   emailIndex === null ? [] : [deleteCodeFailures(db, toVerifiedAddress(certificate, emailIndex))];

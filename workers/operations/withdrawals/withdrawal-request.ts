@@ -1,4 +1,4 @@
-// The input and result that all ways of withdrawing share with the operations that commit the withdrawal.
+// The input and result types that all withdrawal methods use with the operations that commit the withdrawal.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
