@@ -1,6 +1,6 @@
-// Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column, so setting the
-// column to NULL (or to an empty string if it cannot be NULL) destroys the value. Hashes, times, statuses and fingerprints stay, so proofs
-// still verify. Copies of values in shares are sealed with the key of the share, which is destroyed when the share is revoked first
+// Erases a person's account. Every personal value is sealed with its own data key, which is stored in the same column. Setting the column
+// to NULL (or to an empty string if it cannot be NULL) therefore destroys the value. Hashes, times, statuses and fingerprints stay, so
+// proofs still verify. Copies of values in shares are sealed with the share's key, which is destroyed when the share is revoked first
 // (storage/share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -34,7 +34,7 @@ const leaseMs = minuteMs; // longer than erasing in all shards takes
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased. From then on nothing can be granted or changed in it, and the minute job finishes the erasure if this
+ * Marks an account as being erased. From then on, the account cannot grant or change anything. The minute job finishes the erasure if this
  * request dies. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
@@ -52,11 +52,11 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
   return erasure.length > 0;
 };
 
-/** Takes the unfinished erasure that has been due longest, under a lease of one minute. Returns null when there is none. */
+/** Takes the unfinished erasure that has been due longest, under a one-minute lease. Null if no erasure is due. */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Erases what a shard holds about a person, except for active shares, which must be ended first. */
+/** Erases a person's data from a shard. Active shares are left as they are, so end them first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -85,7 +85,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Erases the account itself, as the last step. Fails when another worker has already done it; check with `isOutdatedFields`. */
+/** Erases the account itself, as the last step. Fails if another worker has already done so; check with `isOutdatedFields`. */
 export const eraseConsumer = (db: Database, id: ConsumerId) => {
   const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

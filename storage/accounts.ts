@@ -1,4 +1,4 @@
-// Loads the business account behind a client ID or an API key, with what each operation needs. Each read is one query.
+// Loads the business account for a client ID or an API key, with the data that each operation needs. Each read is one query.
 import { eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { VerifiedDomain } from "../core/access/origins.ts";
@@ -21,7 +21,7 @@ export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.d
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
-/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Null for an unknown client. */
+/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Null if the client is unknown. */
 export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
@@ -49,17 +49,17 @@ export type IssuingClient = Found<typeof findIssuingClient>;
 /** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
-/** Counted only for sandbox clients, because the number of live shares is unlimited. */
+/** Used to count shares of sandbox clients only, because the number of live shares is unlimited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** The business that a client belongs to; null for an unknown client. */
+/** Returns the business that a client belongs to; null if the client is unknown. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
-/** Loads the client and business for the decisions of the share protocol, in one query. Null for an unknown client. SPEC Share. */
+/** Loads the client and business for the share protocol's decisions, in one query. Null if the client is unknown. SPEC Share. */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -84,7 +84,7 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** Sub-select for the business ID in a dependent insert. It is NULL when the account has changed since it was read. */
+/** Returns a sub-select for the business ID in a dependent insert. It is NULL if the account has changed since it was read. */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -108,8 +108,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business behind an active API key by the SHA-256 of the key; null if there is none. Unknown and revoked keys take the same
- * path, so timing does not distinguish them. SPEC Authentication.
+ * Finds the business for an active API key by the key's SHA-256. Null for unknown and revoked keys. Both take the same path, so timing does
+ * not distinguish them. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -120,7 +120,7 @@ export const findApiKeyHolder = async (db: Database, keyHash: string) => {
 
 export type ApiKeyHolder = Found<typeof findApiKeyHolder>;
 
-/** The oldest client of a business in an environment; null when it has none. */
+/** Returns a business's oldest client in an environment; null if it does not have a client there. */
 export const findFirstClientId = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
   const row = await db
     .select({ id: clients.id })
@@ -133,7 +133,8 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 };
 
 /**
- * Loads the verified domains and the client ID used to check a page of a business. Null for an unknown business or one without a client.
+ * Loads the verified domains and the client ID used to check one of the business's pages. Null if the business is unknown or does not have
+ * a client.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
@@ -144,7 +145,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** The legal identity of a business, for formal documents. All fields are null for an unknown business. */
+/** Returns a business's legal identity for formal documents. All fields are null if the business is unknown. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
@@ -152,14 +153,15 @@ export const getBusinessIdentity = async (db: Database, businessId: BusinessId) 
     .where(eq(businesses.id, businessId))
     .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
-/** The ISO 3166-1 alpha-2 country; null for a business that is not in this shard. */
+/** Returns the ISO 3166-1 alpha-2 country; null if the business is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;
 };
 
 /**
- * The names under which a certificate may list a business, and whether the business has a verified domain; null for an unknown business.
+ * Returns the names that a certificate may use for a business, and whether the business has a verified domain. Null if the business is
+ * unknown.
  */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db

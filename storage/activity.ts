@@ -1,4 +1,4 @@
-// Daily activity counts of a business. Reading them costs the same for ten certificates as for a million.
+// A business's daily activity counts. Reading them costs the same for ten certificates as for a million.
 import { asc, eq, getColumns, gte } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -9,7 +9,7 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { dailyActivity } from "./schema.ts";
 
-/** Counts since `since` (midnight UTC), oldest first. */
+/** Lists counts since `since` (midnight UTC), oldest first. */
 export const listDailyActivity = (
   db: Database,
   of: { readonly businessId: BusinessId; readonly environment: Environment },

@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business, so erasing the person, removing the membership or suspending
-// the account takes effect on the next request. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business. Erasing the person, removing the membership or suspending
+// the account therefore takes effect on the next request. SPEC Agent server.
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -59,8 +59,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the person and business behind a live token. Null when the token is unknown or has ended, or its person's account no longer exists;
- * all three take the same path.
+ * Finds the person and business for a live token. Null if the token is unknown or has ended, or if the person's account no longer exists.
+ * All three cases take the same path.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -77,7 +77,7 @@ export const findAgentByTokenHash = async (db: Database, tokenHash: string, now:
   return { ...known, realm: "business", ownerId: account.id, chain, memberId, business: { ...account, chain } };
 };
 
-/** The tokens of one consumer, or of all members of a business. */
+/** Selects the tokens of one consumer, or of all members of a business. */
 export type AgentTokenScope = { readonly principalId: string } | { readonly businessId: string };
 
 const isInTokenScope = (scope: AgentTokenScope): SQL =>
@@ -85,7 +85,7 @@ const isInTokenScope = (scope: AgentTokenScope): SQL =>
     ? eq(agentTokens.businessId, scope.businessId as never)
     : allOf(eq(agentTokens.principalId, scope.principalId), eq(agentTokens.realm, "consumer"));
 
-/** Live tokens in scope, newest first. */
+/** Lists live tokens in scope, newest first. */
 export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTokenScope, now: Instant): Promise<AgentToken[]> => {
   const { id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost } = agentTokens;
   const rows = await db
@@ -102,7 +102,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** The ID of the person that a live token belongs to; null when there is no such token in scope. */
+/** Returns the ID of the person that a live token belongs to; null if the token is not in scope. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db
@@ -120,7 +120,7 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** IDs of a person's live tokens for one program and redirect host. A new connection may replace these. */
+/** Lists the IDs of a person's live tokens for one program and redirect host. A new connection may replace these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -134,7 +134,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** The owner of a live token, found by ID or by hash. The caller separately checks that it may revoke the token. */
+/** Finds the owner of a live token by ID or by hash. The caller separately checks that it may revoke the token. */
 export const findTokenHolder = async (
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
@@ -152,7 +152,7 @@ export const findTokenHolder = async (
   return row === undefined || chain === null ? null : { id: row.id, holder: toTokenHolder(row, chain) };
 };
 
-/** The person, audit chain and actor of a token or code. */
+/** Returns the person, audit chain and actor of a token or code. */
 export const toTokenHolder = (
   { realm, principalId, businessId }: Pick<TokenOwner, "realm" | "principalId" | "businessId">,
   chain: AuditChain,
@@ -161,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Records the day of use, at most once a day per token. */
+/** Records the day of use, at most once a day for each token. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -170,7 +170,7 @@ export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, no
 const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
-/** Condition for the notification email, which must come before `markTokenNotified` in the batch: at most one email per hour and token. */
+/** Condition for the notification email: at most one email per token each hour. Must come before `markTokenNotified` in the batch. */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
 /** Records that the person was notified of a change made with the token. */
@@ -183,7 +183,7 @@ const isUnnotifiedConnection: SQL = allOf(
   isNull(agentTokens.expiryNotifiedAt),
 );
 
-/** OAuth connections that expire after `from` and no later than `until` and whose person has not been notified, soonest first. */
+/** Lists OAuth connections that expire after `from` and no later than `until` and whose person has not been notified. Soonest first. */
 export const listExpiringConnections = async (
   db: Database,
   vault: Vault,
@@ -208,7 +208,7 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** Condition for the expiry email, which must come before `markExpiryNotified` in the batch. */
+/** Condition for the expiry email. Must come before `markExpiryNotified` in the batch. */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
 /** Records that the person was notified of the expiry. */

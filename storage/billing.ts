@@ -23,7 +23,7 @@ const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCu
 export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
-/** The customer that pays for an account; null when the account has never paid. */
+/** Finds the customer that pays for an account; null if the account has never paid. */
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
@@ -77,8 +77,8 @@ const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * The event row for the batch that applies the event. The batch fails when the customer or account has changed since it was read, because
- * the customer ID is then NULL; check with `isOutdatedBilling`.
+ * Returns the insert for an event, to add to the batch that applies the event. The batch fails if the customer or account has changed since
+ * it was read, because the customer ID is then NULL; check with `isOutdatedBilling`.
  */
 export const insertBillingEvent = (
   db: Database,
@@ -112,8 +112,8 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
 /**
- * True when the batch failed because the customer or account changed between reading and writing, or another customer was linked to the
- * account.
+ * True if the batch failed because the customer or account changed between reading and writing, or because another customer was linked to
+ * the account.
  */
 export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
@@ -121,7 +121,7 @@ export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
-/** Whether the event is already recorded. */
+/** Checks whether the event is already recorded. */
 export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
@@ -161,7 +161,7 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
 export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
-/** Customers whose first unpaid failure is at or before `since` and whose account has not been suspended for it, oldest first. */
+/** Lists customers whose first unpaid failure is at or before `since` and whose account has not been suspended for it. Oldest first. */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
   const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));

@@ -31,7 +31,7 @@ export const insertCapturedMail = async (db: Database, vault: Vault, message: Ou
   ]);
 };
 
-/** Up to 100 emails, newest first: all of them, or those to one address. */
+/** Lists up to 100 emails, newest first. Lists all of them, or only emails to one address. */
 export const listCapturedMail = async (db: Database, vault: Vault, to: string | null): Promise<readonly CapturedMail[]> => {
   const { id, messageSealed, sentAt } = mails;
   const rows = await db

@@ -1,5 +1,5 @@
-// Erases the personal data on a certificate: every sealed value together with its only key, the blind indexes that find the person, and
-// everything about them that is queued or saved elsewhere. Triggers allow exactly this change, once. SPEC Certificate.
+// Erases the personal data on a certificate: every sealed value together with its only key, the blind indexes that find the person, and all
+// queued or saved data about them. Triggers allow exactly this change, once. SPEC Certificate.
 import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -25,7 +25,7 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** The certificate if it belongs to this business. Null if it is unknown or belongs to another business. */
+/** Finds the certificate if it belongs to this business. Null if it is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
@@ -42,8 +42,9 @@ export const findErasableCertificate = async (
 };
 
 /**
- * The statements of an erasure. The certificate comes first, because triggers protect the other personal data until it is erased. View rows
- * are deleted; the view count stays. The batch fails when one of the certificates has already been erased; check with `isAlreadyErased`.
+ * Returns the statements for an erasure. The certificate comes first, because triggers protect the other personal data until the
+ * certificate is erased. View rows are deleted; the view count stays. The batch fails if one of the certificates has already been erased;
+ * check with `isAlreadyErased`.
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -84,8 +85,8 @@ export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * True when the retention period has ended. A withdrawal delays the erasure while recipients still have days left to comply, so that a
- * contact check can still find the person. A withdrawal that is still being applied to the person's other certificates delays it too.
+ * Condition: the retention period has ended. A withdrawal delays the erasure while recipients still have days left to comply, so that a
+ * contact check can still find the person. A withdrawal that is still being applied to the person's other certificates also delays it.
  */
 const isErasureDue = (now: Instant) => {
   const { addressIndex } = withdrawalWork;
@@ -99,7 +100,7 @@ const isErasureDue = (now: Instant) => {
   );
 };
 
-/** Certificates that are due for erasure, most overdue first, each with its number of view rows. */
+/** Lists certificates that are due for erasure, most overdue first, each with its number of view rows. */
 export const listDueErasures = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: businessChainFields, viewRows })
@@ -112,7 +113,7 @@ export const listDueErasures = (db: Database, now: Instant, max: number) =>
 
 export type DueErasure = Found<typeof listDueErasures>[number];
 
-/** The number of erasures that are due, and when the oldest became due. */
+/** Counts the erasures that are due, and returns when the oldest became due. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

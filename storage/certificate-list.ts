@@ -1,6 +1,6 @@
-// The certificate list of a business: one page and the exact total, at a cost that does not grow with the number of certificates. A
-// business uses few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates in
-// each group from an index, and adds up the groups' counters for the total.
+// A business's certificate list: one page and the exact total, at a cost that does not grow with the number of certificates. A business
+// uses few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates in each group
+// from an index, and adds up the groups' counters for the total.
 import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -144,7 +144,7 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
     db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup).innerJoin(entityLists, isEntityListOfGroup);
   if (filter.from === null && filter.to === null)
     return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
-  // SQLite runs a cross join last. Otherwise it would read a group's counters and certificates before it has the period.
+  // SQLite runs a cross join last. Without it, SQLite would read a group's counters and certificates before the period is known.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const rest = jsonTable(periods.remainders);
@@ -177,7 +177,7 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
   return { rows, totals: [tallies, edges] };
 };
 
-/** One page of a business's certificates, newest first, and the exact total for the filter. SPEC Certificate API. */
+/** Returns one page of a business's certificates, newest first, and the exact total for the filter. SPEC Certificate API. */
 export const listCertificatePage = (
   db: Database,
   list: CertificateListQuery,

@@ -17,8 +17,8 @@ const viewerContext = selfOwnedContext("certificate_views", "viewer");
 const { viewCount, viewRows } = certificates;
 
 /**
- * The statements that record one view of a certificate's public page. They do nothing for an unknown certificate. Once the certificate's
- * personal data is erased, the view is counted but no row is stored.
+ * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. Once the
+ * certificate's personal data is erased, the view is counted but a row is not stored.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;
@@ -34,7 +34,7 @@ export const insertCertificateView = async (db: Database, vault: Vault, certId: 
   ];
 };
 
-/** A page of the view trail, newest first. */
+/** Returns a page of the view trail, newest first. */
 export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit: number, offset = 0): Lookup<readonly PageView[]> => {
   const { at, viewerSealed, bot } = certificateViews;
   const page = db
@@ -58,6 +58,6 @@ export const listViewTrail = (db: Database, vault: Vault, certId: CertId, limit:
   );
 };
 
-/** The number of stored views. */
+/** Counts the stored views. */
 export const countStoredViews = (db: Database, certId: CertId): Lookup<number> =>
   createLookup(db, [db.select({ viewRows }).from(certificates).where(eq(certificates.id, certId))], ([[row]]) => row?.viewRows ?? 0);

@@ -43,10 +43,10 @@ import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 const subjectContext = columnContext("certificates", "subject");
 const evidenceContext = columnContext("certificates", "evidence");
 
-/** True when the issuance failed because the account has changed since the revision that the decision was based on. */
+/** True if the issuance failed because the account has changed since the revision used for the decision. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** The normalized form for case-insensitive search. SQLite's lower() handles only ASCII. */
+/** Returns the normalized form for case-insensitive search. SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -64,7 +64,7 @@ const incrementPurposeCount = (db: Database, { businessId, environment, purpose 
       set: { active: sql`${purposes.active} + 1` },
     });
 
-/** Stores a disclosure text under its hash, unless it is already stored. */
+/** Stores a disclosure text under its hash unless it is already stored. */
 export const insertDisclosure = (db: Database, disclosure: typeof disclosures.$inferSelect) =>
   db.insert(disclosures).values(disclosure).onConflictDoNothing({ target: disclosures.hash });
 
@@ -93,7 +93,7 @@ interface IssuanceBasis extends GroupKey {
   readonly policyOrigin: string;
   readonly policyPage: string;
 }
-/** Excludes the columns that the insert looks up and those with a default. */
+/** Excludes columns that the insert looks up and columns with a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
@@ -149,7 +149,7 @@ export const insertIssuance = async (
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    /** A policy capture of the origin is shared if it is newer than this. */
+    /** A policy capture of the origin can be shared if it is newer than this. */
     readonly policiesNotBefore: Instant;
     /** Scheme, host and port of the page with the form. */
     readonly policyOrigin: string;
@@ -265,7 +265,7 @@ const publishedFields = {
 };
 
 /**
- * Joins the anchor, because every certificate has one and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
+ * Joins the anchor, because every certificate has an anchor and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
  * because few certificates have one.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
@@ -297,7 +297,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** The published certificate; null if it is unknown. SPEC Public verification. */
+/** Finds the published certificate; null if it is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   return row === undefined ? null : toPublishedCertificate(row);
@@ -311,8 +311,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * The certificate as shown on the public page, and when the audit log recorded its issuance. Null for an unknown certificate. Runs
- * `viewStatements`, which record the view, in the same round trip; the result includes their changes.
+ * Returns the certificate as shown on the public page, and when the audit log recorded its issuance. Null if the certificate is unknown. In
+ * the same round trip, runs `viewStatements`, which record the view. The result includes their changes.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -351,7 +351,7 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
 };
 
 /**
- * The owner's view of a certificate, with subject and evidence decrypted. Null if the certificate is unknown or belongs to another
+ * Returns the owner's view of a certificate, with subject and evidence decrypted. Null if the certificate is unknown or belongs to another
  * business. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
@@ -378,7 +378,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
   };
 };
 
-/** The capture evidence of a certificate; null once its personal data is erased. Throws for an unknown certificate. */
+/** Returns a certificate's capture evidence; null once its personal data is erased. Throws if the certificate is unknown. */
 export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
@@ -398,7 +398,7 @@ const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> =
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
-/** The email address in a sealed subject, exactly as entered in the form; null when there is none. */
+/** Returns the email address in a sealed subject, exactly as entered in the form; null if the subject does not have an email address. */
 export const openSubjectEmail = async (
   vault: Vault,
   certId: string,

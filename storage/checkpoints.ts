@@ -24,14 +24,14 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** An attestor of a checkpoint, and its attestation once there is one. */
+/** A checkpoint's attestor, with its attestation once there is one. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
-/** The largest tree that an audit log has signed, stored outside the log; null before the first one. */
+/** Returns the largest tree that an audit log has signed, stored outside the log; null before the first tree. */
 export const findHighWater = async (db: Database, auditLogNumber: number) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
@@ -113,7 +113,7 @@ export const insertCheckpoint = async (
   ] satisfies Statement[]);
 };
 
-/** The window and size of a log's newest checkpoint; null before the first one. */
+/** Returns the window and size of a log's newest checkpoint; null before the first checkpoint. */
 export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
@@ -121,7 +121,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Size, in decimal, of the newest checkpoint of a log that this witness has cosigned; "0" when there is none. */
+/** Returns the decimal size of the log's newest checkpoint that this witness has cosigned; "0" if there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })
@@ -136,7 +136,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
 
 const leaseMs = minuteMs; // an attestor has 10 s; three attempts in the worst case
 
-/** Takes up to `max` due attestations with their checkpoints, under a lease of one minute. */
+/** Takes up to `max` due attestations with their checkpoints, under a one-minute lease. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const found = await batch(
@@ -157,7 +157,7 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** The outcome of a claimed attestation. If it is `pending`, it is tried again at `nextAt`. */
+/** A claimed attestation's outcome. If it is `pending`, the attestation is tried again at `nextAt`. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
@@ -179,8 +179,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 };
 
 /**
- * The first checkpoint of a log that covers the entry, has at least `witnessMin` cosignatures and, if `needsStamp`, has a timestamp. Null
- * when there is none. `sinceWindow` is a window before the entry was logged.
+ * Returns the log's first checkpoint that covers the entry, has at least `witnessMin` cosignatures and, if `needsStamp`, has a timestamp.
+ * Null if there is none. `sinceWindow` is a window before the entry was logged.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

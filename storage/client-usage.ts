@@ -1,5 +1,5 @@
-// Daily limits on a client's submissions without an API key. Anyone who reads a page's source can send those, so their number and their
-// stored bytes are limited. Usage is counted in the batch that issues the certificate, and the whole batch fails beyond the limit. SPEC
+// Daily limits on a client's submissions without an API key. Anyone who reads a page's source can send such submissions, so their number
+// and stored bytes are limited. Usage is counted in the batch that issues the certificate. The whole batch fails beyond the limit. SPEC
 // Limits.
 import { eq, isNull, sql } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
@@ -26,8 +26,8 @@ export interface SubmissionUsage extends ClientUsageDay {
 
 /**
  * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
- * `isDailyLimitReached`. Returns `isNear` at four fifths of a limit if the owners have not been warned that day. Returns no rows when usage
- * is not counted.
+ * `isDailyLimitReached`. Returns `isNear` at 80% of a limit if the owners have not been warned that day. Does not return a row if usage is
+ * not counted.
  */
 export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
   const { submissions, bytes, warnedAt } = clientDailyUsage;
@@ -64,7 +64,7 @@ export const isDailyLimitReached = (error: unknown): boolean => isConstraintViol
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Condition for the email to the owners, which must come before `markUsageWarned` in the batch. */
+/** Condition for the email to the owners. Must come before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
 /** Records that the owners were warned that day. */

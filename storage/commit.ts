@@ -25,7 +25,7 @@ const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statem
 const insertAnchorStatements = bulkInsert(anchors, statementColumns);
 
 /**
- * The audit entries of a domain event, one for each of its chains. All have the same ID; each has its own salt and is sealed separately.
+ * Builds a domain event's audit entries, one for each of its chains. All have the same ID. Each has its own salt and is sealed separately.
  */
 const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
   const { type, entityType, entityId, at, chains } = event;
@@ -40,7 +40,7 @@ const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
   );
 };
 
-/** The anchor row of a domain event. Throws if the event type is anchored but the event has no anchor data. */
+/** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
 const toAnchorRow = (ledgerId: string, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
@@ -86,8 +86,8 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
 };
 
 /**
- * The statements that domain events add to a change: one insert for all audit entries, one for all anchors, and one per environment for all
- * public events. If there is a condition, only audit entries are possible.
+ * Returns the statements that domain events add to a change: one insert for all audit entries, one for all anchors, and one per environment
+ * for all public events. A conditional change can add only audit entries.
  */
 const buildDomainEventStatements = async (
   db: Database,
@@ -132,7 +132,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** Must be true after `statements` for the domain events to be written. */
+  /** The domain events are written only if this is true after `statements`. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);

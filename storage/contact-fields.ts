@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision and checks the revision that it was based on. If two
-// changes run concurrently, the second fails and is decided again.
+// A person's contact fields, sealed as one value. Each change increases the revision, and fails if the stored revision is not the revision
+// it was based on. If two changes run concurrently, the second fails and is decided again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -19,7 +19,7 @@ type SerializedFields = Partial<Record<ContactKey, readonly [value: string, upda
 
 const fieldEntries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
 
-/** The JSON that is sealed, for the person's own record and for a copy in a share. */
+/** Returns the JSON to seal, for the person's own record and for a copy in a share. */
 export const serializeContactFields = (fields: ContactFields): string =>
   JSON.stringify(Object.fromEntries(fieldEntries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
 
@@ -27,7 +27,7 @@ export const serializeContactFields = (fields: ContactFields): string =>
 export const parseContactFields = (text: string): ContactFields =>
   Object.fromEntries(fieldEntries(JSON.parse(text) as SerializedFields).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
-/** The fields with their revision; null if the person is unknown or their account is erased. */
+/** Returns the fields with their revision; null if the person is unknown or their account is erased. */
 export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) => {
   const { fieldsSealed: sealed, fieldsRevision: revision } = consumers;
   return createLookup(db, [db.select({ sealed, revision }).from(consumers).where(isExistingConsumer(id))], async ([[row]]) => {
@@ -44,8 +44,8 @@ type StoredContactFields = Found<typeof findContactFields>;
 const maxRevision = Number.MAX_SAFE_INTEGER; // every copy is older than a change without a revision
 
 /**
- * Loads everything needed to decide a change of these keys, in one round trip: the fields, the other shards where the person may have
- * shares, and the shares in the person's shard that contain one of the keys, up to one batch. Null if the person is unknown or their
+ * Loads everything needed to decide a change to these keys, in one round trip: the fields, the other shards where the person may have
+ * shares, and the shares in the person's shard that contain one of the keys (up to one batch). Null if the person is unknown or their
  * account is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
@@ -54,14 +54,17 @@ export const findFieldsForUpdate = async (db: Database, vault: Vault, id: Consum
   return stored && { ...stored, otherShards: shards.filter((shard) => shard !== shardOfId(id)), shares };
 };
 
-/** Updates the fields. Fails when they have changed since they were read or the account is erased; check with `isOutdatedFields`. */
+/** Updates the fields. Fails if the fields have changed since they were read or the account is erased; check with `isOutdatedFields`. */
 export const updateStoredFields = async (db: Database, vault: Vault, id: ConsumerId, { fields, revision }: StoredContactFields) => {
   const fieldsSealed = await vault.seal(fieldsContext(id), serializeContactFields(fields));
   const next = sql`case when ${consumers.fieldsRevision} = ${revision} and ${consumers.erasedAt} is null then ${revision + 1} end`;
   return [db.update(consumers).set({ fieldsSealed, fieldsRevision: next }).where(eq(consumers.id, id))] as const;
 };
 
-/** Sub-select for the revision in a dependent insert: NULL when the fields have changed since or the account is erased. */
+/**
+ * Returns a sub-select for the revision in a dependent insert. It is NULL if the fields have changed since they were read or the account is
+ * erased.
+ */
 export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<number> => {
   const { fieldsRevision } = consumers;
   return sql`${query

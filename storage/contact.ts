@@ -20,7 +20,7 @@ const maxBasisRecords = 20; // records of one person with one business; more wou
 type IndexName = "emailIndex" | "phoneIndex";
 const hasNoAcceptedEntities = sql`${certificates.entitiesAccepted} is '[]'`;
 
-/** The person rejected the recipient, or accepted none of the recipients. */
+/** Condition: the person rejected the recipient, or did not accept any recipient. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${listContains(certificates.entitiesRejected, entity)})`;
 
@@ -31,7 +31,7 @@ const isAboutEntity = (entity: string): SQL => {
   return sql`(${listContains(entitiesField, entity)} and (${entitiesAccepted} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
-/** The deadline by which this recipient must cease contact; null when the person did not withdraw from it. */
+/** The deadline for this recipient to cease contact; null if the person did not withdraw from it. */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
   if (entity === null) return sql<number | null>`null`;
   const { certId, number } = withdrawnEntities;
@@ -117,7 +117,7 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, v
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** Finds the records about each subject, those that permit contact first, then newest first. One round trip. */
+/** Lists the records about each subject. Records that permit contact come first, then newest first. One round trip. */
 export const listContactBasis = async (
   db: Database,
   contact: ContactQuery,
@@ -144,7 +144,7 @@ export const listContactBasis = async (
   return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
 };
 
-/** What is needed to check a guess; null for an unknown certificate. Nothing matches once the person's data is erased. */
+/** Finds the data needed to check a guess; null if the certificate is unknown. Once the person's data is erased, nothing matches. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);

@@ -1,4 +1,4 @@
-// The database of one shard as the storage layer uses it, including running the statements of a change as one transaction.
+// The storage layer's view of one shard's database. Includes running a change's statements as one transaction.
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { StorageFault, translateFaults } from "./faults.ts";
@@ -102,7 +102,7 @@ export type Statement = BatchItem<"sqlite">;
 /** The statements of a batch in order: a list, or an object whose results are returned under the same names. */
 export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
 
-/** The results of a batch in the shape of its statements: a list for a list, an object for an object. */
+/** The batch's results in the shape of its statements: a list for a list, an object for an object. */
 export type BatchResults<Of extends Statements> = {
   [Key in keyof Of]: Exclude<Of[Key], undefined> extends infer Query extends Statement ? Query["_"]["result"] : Of[Key];
 };

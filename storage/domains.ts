@@ -1,4 +1,4 @@
-// The domains of a business: claims, verification and periodic checks.
+// A business's domains: claims, verification and periodic checks.
 import { desc, eq, getColumns, inArray, isNotNull, lte, type SQL } from "drizzle-orm";
 import type { DomainCheckState } from "../core/accounts/domain-claim.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
@@ -19,7 +19,7 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** The claim was not verified in time. */
+/** Condition: the claim was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
@@ -45,7 +45,7 @@ export const isDomainLimitReached = (error: unknown): boolean => isConstraintVio
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
-/** All domains of a business, newest first. */
+/** Lists all of a business's domains, newest first. */
 export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly Domain[]> =>
   createLookup(
     db,
@@ -57,10 +57,10 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
-/** Deletes a domain of the business. Does nothing if the domain belongs to another business. */
+/** Deletes a domain of this business. Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
-/** Marks a domain as verified, whether for the first time or again. */
+/** Marks a domain as verified, for the first time or again. */
 export const markDomainVerified = (
   db: Database,
   id: string,
@@ -98,7 +98,7 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** The domain has not been verified again or removed since the check began. */
+/** Condition: the domain has not been verified again or removed since the check began. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
@@ -120,6 +120,6 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
-/** The audit chain of a business; null if the business is unknown. */
+/** Returns a business's audit chain; null if the business is unknown. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

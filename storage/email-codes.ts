@@ -1,6 +1,6 @@
-// Issues, limits and checks email codes. The statement that returns the hash to compare with also counts the attempt, so concurrent guesses
-// cannot exceed the limit. A row looks the same whether or not an email is sent and whether or not a limit is reached: beyond a limit, the
-// code has already expired when it is created. SPEC Authentication, Limits.
+// Issues, limits and checks email codes. The statement that returns the hash to compare also counts the attempt, so concurrent guesses
+// cannot exceed the limit. A row looks the same in every case, even if an email is not sent. Beyond a limit, the code has already expired
+// when it is created. SPEC Authentication, Limits.
 import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -56,7 +56,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code has already expired and no email is sent, at the same cost. */
+/** Inserts a code. Beyond a limit, the code has already expired and an email is not sent. The cost is the same. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -82,14 +82,14 @@ export const insertEmailCode = (
 
 /** Condition for later statements in the batch: the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Condition for the email with the code. `isKnown`: whether the code is for a known email address. */
+/** Condition for the email with the code. `isKnown` tells if the code is for a known email address. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
 /** Condition for later statements in the batch: the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on every open code for which this requester has attempts left, and returns those codes. Also counts a failure, which a
- * correct code clears. The failure row is written even if the count stays the same, so that timing does not reveal whether a code exists.
+ * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts a failure, which a correct
+ * code clears. The failure row is written even if the count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -134,7 +134,7 @@ export const consumeCodeAttempt = async (
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** IDs of the usable codes created after `since`; the limits keep the number small. */
+/** Lists the IDs of usable codes created after `since`. The limits keep the number small. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })

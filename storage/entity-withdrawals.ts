@@ -1,6 +1,6 @@
-// The recipients on a certificate, withdrawals from individual recipients, and the business's acknowledgments of them. If two withdrawals
-// or acknowledgments on one certificate run concurrently, the second fails as a whole (same number or same recipient) and is decided again.
-// SPEC Withdrawal.
+// The recipients on a certificate, withdrawals from individual recipients, and the business's acknowledgments of those withdrawals. If two
+// withdrawals or acknowledgments on one certificate run concurrently, the second fails as a whole (same number or same recipient) and is
+// decided again. SPEC Withdrawal.
 import { eq, gte, lte, sql } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -90,7 +90,7 @@ export interface SignedReceipt {
 }
 
 /**
- * The columns that withdrawals of whole certificates and withdrawals from individual recipients share: how the business recorded the
+ * Returns the columns shared by whole-certificate withdrawals and withdrawals from individual recipients: how the business recorded the
  * request, and the signed receipt.
  */
 export const toWithdrawalRow = async (
@@ -110,7 +110,8 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * The statements of a withdrawal from individual recipients. The batch can fail on outdated data; check with `isOutdatedEntityWithdrawal`.
+ * Returns the statements for a withdrawal from individual recipients. The batch can fail on outdated data; check with
+ * `isOutdatedEntityWithdrawal`.
  */
 export const insertEntityWithdrawal = async (
   db: Database,
@@ -130,7 +131,7 @@ export const insertEntityWithdrawal = async (
   ];
 };
 
-/** True when the batch failed because, since the certificate was read, it was revoked or another withdrawal was committed. */
+/** True if the batch failed because the certificate was revoked, or another withdrawal was committed, after the certificate was read. */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
@@ -138,8 +139,8 @@ export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /**
- * The statements of an acknowledgment for individual recipients. The batch fails when one of the recipients, or the number, was
- * acknowledged in the meantime; check with `isOutdatedAcknowledgement`.
+ * Returns the statements that acknowledge withdrawals from individual recipients. The batch fails if one of the recipients, or the number,
+ * was acknowledged in the meantime; check with `isOutdatedAcknowledgement`.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,
@@ -164,7 +165,7 @@ export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** Notes and acknowledgment details for each withdrawn recipient, decrypted, in the order of `sortWithdrawnEntities`. */
+/** Lists notes and acknowledgment details for each withdrawn recipient, decrypted, in the order of `sortWithdrawnEntities`. */
 export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
@@ -202,7 +203,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   );
 };
 
-/** Receipt, signature and anchor of the withdrawals numbered `from` to `to`, in order. */
+/** Lists the receipt, signature and anchor of withdrawals `from` to `to`, in order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,

@@ -27,7 +27,7 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes are kept for a day, so that a second use is recognized.
+// Used codes are kept for a day so that a second use is recognized.
 const usedCodeRetentionMs = dayMs;
 // The provider retries an event for three days, or for up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
@@ -55,8 +55,8 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
 ];
 
 /**
- * One statement per table, each deleting at most 1,000 rows, so that the batch stays short however many rows have expired. The caller
- * repeats the batch until it deletes nothing.
+ * Returns one statement per table, each deleting at most 1,000 rows, so that the batch stays short. The caller repeats the batch until it
+ * deletes nothing.
  */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {

@@ -79,7 +79,7 @@ const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
 /** Platform error messages for a Durable Object that cannot be reached or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** The storage fault behind an error, however it is wrapped; null for any other error. */
+/** Finds the storage fault behind an error, even if it is wrapped; null for any other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -91,7 +91,7 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** True when a change failed because these columns, together, were already taken (UNIQUE) or missing (NOT NULL). */
+/** True if a change failed because the combination of these columns was already taken (UNIQUE) or one of them was missing (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

@@ -1,12 +1,12 @@
-// Saves a model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. They hold
-// only numbers and keys from our own lists, nothing from the page. Store failures are ignored, and the model is asked again.
+// Saves a model's proposals for a form for 30 days under the hash of the question, so that the same page gets the same mapping. Proposals
+// hold only numbers and keys from our own lists, nothing from the page. Store failures are ignored, and the model is asked again.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 
 const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
 const retentionSeconds = (30 * dayMs) / secondMs;
 
-/** The saved proposal; null when there is none or the store is down. */
+/** Returns the saved proposal; null if it is not saved or the store is down. */
 export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
     return await kv.get<Proposal>(proposalKey(questionHash), "json");

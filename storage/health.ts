@@ -1,4 +1,4 @@
-// Makes the cheapest possible call to each store, for the health check. Throws if a store is down.
+// Makes the cheapest possible call to each store for the health check. Throws if a store is down.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";

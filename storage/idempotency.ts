@@ -48,7 +48,9 @@ const toResponseRow = async (
   return { keyHash, bodyHash, status, responseSealed, expiresAt: now + retentionMs, certId: certId ?? null };
 };
 
-/** The response row for the batch of a change. The batch fails when the key already has a response; check with `isIdempotencyKeyTaken`. */
+/**
+ * Returns the insert to add to the change's batch. The batch fails if the key already has a response; check with `isIdempotencyKeyTaken`.
+ */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await toResponseRow(vault, given, given))] as const;
 
@@ -58,7 +60,9 @@ export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintVi
 const deleteExpiredResponse = (db: Database, keyHash: string, now: Instant) =>
   db.delete(idempotentResponses).where(allOf(eq(idempotentResponses.keyHash, keyHash), lte(idempotentResponses.expiresAt, now)));
 
-/** The decrypted response saved under a key; null when there is none. Deletes an expired response, so that the key can be used again. */
+/**
+ * Returns the decrypted response saved under a key; null if there is none. Deletes an expired response, so that the key can be used again.
+ */
 export const findIdempotentResponse = async (
   db: Database,
   vault: Vault,
@@ -125,7 +129,7 @@ const isClaimOfHolder = ({ keyHash, holder }: Pick<IdempotencyClaim, "keyHash" |
 
 const hasClaim = (claim: IdempotencyClaim) => existsIn(claims, isClaimOfHolder(claim));
 
-/** Replaces a claim with the response, in a batch of its own. Does nothing if another request holds the claim. */
+/** Replaces a claim with the response in a separate batch. Does nothing if another request holds the claim. */
 export const completeIdempotencyClaim = async (
   db: Database,
   vault: Vault,
@@ -158,7 +162,7 @@ export const insertClaimedResponse = async (
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/** Ends the lease when it is unknown how far the work got. An identical request may take over at once, and finds the draft. */
+/** Ends the lease if it is unknown how far the work got. An identical request may then take over immediately, and finds the draft. */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 

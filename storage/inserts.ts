@@ -1,4 +1,4 @@
-// Inserts that the query builder does not support: conditional inserts, and inserts of any number of rows.
+// Inserts that the query builder does not support: conditional inserts, and inserts with any number of rows.
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
@@ -15,13 +15,13 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
 
-/** The owner ID for a new row. It is NULL, which violates NOT NULL, when the owner already has `max` rows that match `only`. */
+/** Returns the owner ID for a new row. If the owner already has `max` rows that match `only`, the ID is NULL, which violates NOT NULL. */
 export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
- * Returns a function that inserts any number of rows in order with one statement and one bound value, because D1 binds at most 100 values
- * per statement. Columns not in `keys` get the database default.
+ * Returns a function that inserts any number of rows, in order, with one statement and one bound value. D1 binds at most 100 values per
+ * statement. Columns not in `keys` get the database default.
  */
 export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
   table: Table,

@@ -1,4 +1,4 @@
-// Selects rows of other tables as one JSON value in a query, typed by their columns.
+// Selects rows from other tables as one typed JSON value in a query.
 import { sql, type Column, type GetColumnData, type SQL, type SQLWrapper } from "drizzle-orm";
 
 /** Columns that JSON represents without conversion: text and numbers. */
@@ -13,7 +13,7 @@ const jsonObject = (fields: JsonFields): SQL => {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 };
 
-/** One row of another table as a value, or null if there is none. `select` builds the sub-select that returns the given `row`. */
+/** Selects one row of another table as a value; null if there is no row. `select` builds the sub-select that returns the given `row`. */
 export const jsonRow = <F extends JsonFields>(fields: F, select: (row: SQL) => SQLWrapper): SQL<JsonRow<F> | null> =>
   sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): JsonRow<F> => JSON.parse(json));
 

@@ -8,7 +8,7 @@ import { excluded, insertIf } from "./inserts.ts";
 import { existsIn } from "./query.ts";
 import { anchors, ledgerState as ledgers } from "./schema.ts";
 
-/** The state of a ledger, or defaults if the ledger has not been used. */
+/** Returns a ledger's state, or defaults if the ledger has not been used. */
 export const getLedgerState = async (db: Database, ledgerId: string) => {
   const row = await db.select().from(ledgers).where(eq(ledgers.ledgerId, ledgerId)).get();
   return {
@@ -19,15 +19,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal text of up to 20 digits. The longer text is larger; text of equal length is compared. */
+/** Sizes are decimal text of up to 20 digits. The longer text is the larger number; texts of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Records a tree that passed every check, and resets the failures. A tree smaller than the stored one only resets the failures. A tree
- * learned while anchoring is recorded only while that anchor is under the given lease, because after a database restore, what a run learned
- * before does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
+ * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored tree, only resets the failures. A
+ * tree learned while anchoring is recorded only while that anchor is under the given lease: after a database restore, what a run learned
+ * earlier does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,
@@ -51,7 +51,7 @@ export const recordSeenTree = (
   });
 };
 
-/** Records a failed call. After several consecutive failures the ledger is blocked for a while. */
+/** Records a failed call. After several consecutive failures, the ledger is blocked for a while. */
 export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
   const failures = failuresBefore + 1;
   const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };

@@ -19,7 +19,7 @@ export class Lookup<T> extends QueryPromise<T> {
     this.#toResult = toResult;
   }
 
-  /** The same lookup with its result mapped. */
+  /** Returns the same lookup with its result mapped. */
   map<Mapped>(mapResult: (result: T) => Mapped | Promise<Mapped>): Lookup<Mapped> {
     return new Lookup(this.#db, this.queries, async (rows) => mapResult(await this.resultFromRows(rows)));
   }

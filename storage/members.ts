@@ -1,4 +1,4 @@
-// The members of a business and the invitations to join it.
+// A business's members and its open invitations.
 import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** Limit on the members and invitations of a business combined. */
+/** Maximum number of members and invitations combined for one business. */
 const maxMembersAndInvitations = 100;
 
 const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
@@ -45,7 +45,7 @@ export const listMembersAndInvitations = async (db: Database, vault: Vault, busi
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** A member or invitation by ID; null when the business has none with that ID. */
+/** Finds a member or invitation by ID; null if the ID does not exist in this business. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
@@ -61,7 +61,7 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
 const maxListedInvitations = 20;
 
 /**
- * The memberships of an email address in this shard, followed by its open invitations, newest first, up to 20. An invitation has the ID
+ * Lists an email address's memberships in this shard, followed by its open invitations, newest first, up to 20. An invitation has the ID
  * that the member will have.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
@@ -132,7 +132,7 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
 /** True when a trigger rejected the batch because it would leave the business without an owner. */
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
-/** An invitation that has not expired; null if there is none. */
+/** Finds an invitation that has not expired; null if there is none. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })

@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, used when the client's own host is unreachable. A copy is saved when a person allows the
-// client, never for a request alone. All copies are in the first shard. SPEC Agent server.
+// Copies of OAuth client metadata documents, used when the client's own host is unreachable. A copy is saved only when a person allows the
+// client; a request is not enough. All copies are in the first shard. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** The client from a copy that is at most seven days old. Null when there is none or the ID is not a document URL. */
+/** Finds the client in a copy that is at most seven days old. Null if there is no such copy or the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

@@ -1,6 +1,6 @@
 // Authorization codes that a connected client exchanges for its token (RFC 6749 section 4.1), stored by hash. One UPDATE redeems a code: it
-// checks every condition and marks the code with the token that it becomes. Only one of several concurrent redemptions succeeds, and a
-// request that fails a check changes nothing.
+// checks every condition and records the resulting token with the code. Only one of several concurrent redemptions succeeds, and a request
+// that fails a check changes nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
 import type { Instant } from "../core/time.ts";
@@ -33,7 +33,7 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
   return row === undefined || chain === null ? null : { code: row.code, holder: toTokenHolder(row.code, chain) };
 };
 
-/** The person's account exists. A member also still has the membership, and the business is active or past due. */
+/** Condition: the person's account exists. For a member, the membership must also exist, and the business must be active or past due. */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
     ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
@@ -56,7 +56,7 @@ export interface OAuthCodeRedemption {
   readonly now: Instant;
 }
 
-/** The number of the person's live tokens, excluding those to be replaced. */
+/** Counts the person's live tokens, excluding tokens to be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,

@@ -1,4 +1,4 @@
-// Email addresses for notices to a business: those of its owners, or its published contact if it does not have an owner yet.
+// Email addresses for notices to a business: its owners' addresses or, if it does not have an owner yet, its published contact.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import type { Vault } from "./vault.ts";
 
 const maxOwners = 10; // one email each
 
-/** Email addresses for several businesses in one shard, in one query, up to ten owners each. */
+/** Lists email addresses for several businesses in one shard, in one query, with up to ten owners each. */
 export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,
@@ -36,7 +36,7 @@ export const listOwnerAddresses = async (
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
 
-/** The statements that send an email to each owner of a business, for the batch of the change. */
+/** Returns the statements to add to the change's batch. They send an email to each of the business's owners. */
 export const insertOwnerMails = async (
   db: Database,
   vault: Vault,

@@ -1,4 +1,4 @@
-// Passkeys of consumers, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
+// Consumers' passkeys, looked up by credential ID. Each is stored with the public key that verifies its signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -13,7 +13,7 @@ const { id, consumerId, credentialId, userHandle, publicKey, counter, transports
 
 const passkeyNameContext = columnContext("passkeys", "name");
 
-/** Passkeys of a consumer, oldest first; at most ten. */
+/** Lists a consumer's passkeys, oldest first; at most ten. */
 export const listPasskeysByConsumer = (db: Database, vault: Vault, consumer: string): Lookup<readonly Passkey[]> => {
   const own = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
@@ -42,8 +42,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * Returns an insert that only runs if the account has fewer than ten passkeys and the credential ID is new, and `isWritten`, the condition
- * that it ran.
+ * Returns an insert and `isWritten`, the condition that the insert ran. It runs only if the account has fewer than ten passkeys and the
+ * credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
@@ -55,7 +55,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   };
 };
 
-/** The passkey with this credential ID and user handle; null when there is none. */
+/** Finds the passkey with this credential ID and user handle; null if there is none. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
@@ -64,8 +64,8 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .get()) ?? null;
 
 /**
- * Records a signature. Does nothing if the passkey no longer exists or its counter did not increase, unless the authenticator does not
- * count.
+ * Records a signature. Does nothing if the passkey no longer exists. If the authenticator has a counter, also does nothing unless the
+ * counter increased.
  */
 export const recordPasskeyUse = (
   db: Database,
@@ -80,6 +80,6 @@ export const recordPasskeyUse = (
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** Deletes a passkey of the consumer. Does nothing if the passkey belongs to another consumer. */
+/** Deletes a consumer's passkey. Does nothing if the passkey belongs to another consumer. */
 export const deletePasskey = (db: Database, consumer: string, passkey: string) =>
   db.delete(passkeys).where(allOf(eq(id, passkey), eq(consumerId, consumer)));

@@ -4,7 +4,7 @@ import { columnContext, selfOwnedContext } from "./vault.ts";
 export const memberEmailContext = columnContext("members", "email");
 export const consumerEmailContext = selfOwnedContext("consumers", "email");
 /**
- * Context of an email address that does not belong to anyone. It is opened when there is no real address, so that both cases take the same
- * time.
+ * Context of an email address that does not belong to anyone. This address is opened if there is not a real address, so that both cases
+ * take the same time.
  */
 export const unknownAddressContext = consumerEmailContext("nobody");

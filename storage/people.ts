@@ -16,12 +16,12 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** Order of memberships: most recently used first. */
+/** Orders memberships by last use, most recent first. */
 export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
 
 /**
- * The recipient of a sign-in code: the member or consumer with this email address, or in the business realm also an invited person or a
- * sign-up. The code goes to the address as it was first given, never to the one entered in the form.
+ * The recipient of a sign-in code: the member or consumer with this email address. In the business realm, it can also be an invited person
+ * or a sign-up. The code goes to the address as it was first given, never to the address entered in the form.
  */
 export interface SignInRecipient {
   /** A `person` is a member or consumer. An invitation or a sign-up first has to become a member. */
@@ -29,13 +29,13 @@ export interface SignInRecipient {
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When a session in the membership last began. Null if none has, and for other kinds. */
+  /** When a session in the membership last began. Null if there has not been one, and for other kinds. */
   readonly lastUsedAt: Instant | null;
 }
 
 /**
- * The possible recipients in one shard: at most one of each kind. If there are several, it is the most recently used membership or the
- * oldest invitation.
+ * Returns the possible recipients in one shard, at most one of each kind. If there are several of a kind, picks the most recently used
+ * membership or the oldest invitation.
  */
 export const listSignInRecipients = async (
   db: Database,
@@ -83,11 +83,14 @@ export const listSignInRecipients = async (
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/** The recipient across all shards: a person before an invitation before a sign-up; null when there is none. */
+/**
+ * Returns the recipient across all shards. Prefers a person to an invitation, and an invitation to a sign-up. Null if there is no
+ * recipient.
+ */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** The ID of the most recently used membership across all shards; null when there is none. */
+/** Returns the ID of the most recently used membership across all shards; null if there is no membership. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -119,11 +122,11 @@ export const insertConsumer = async (
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Condition: the consumer exists and their account is not erased. */
+/** Returns the condition that the consumer exists and their account is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
 /**
- * A person's account data, with the blind index under which certificates name them. Null if the person is unknown or their account is
+ * Returns a person's account data and the blind index that certificates use for them. Null if the person is unknown or their account is
  * erased.
  */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
@@ -134,19 +137,19 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Sub-select for the blind index under which certificates name the person, for a query in their own shard. NULL if the person is unknown or
- * their account is erased.
+ * Returns a sub-select for the blind index that certificates use for the person. The query must run in the person's shard. NULL if the
+ * person is unknown or their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** A person's email address; null if the person is unknown or their account is erased. */
+/** Returns a person's email address; null if the person is unknown or their account is erased. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
 };
 
-/** The sealed email addresses of several people, except those who are unknown or whose accounts are erased. */
+/** Returns the sealed email addresses of several people. Omits people who are unknown or whose accounts are erased. */
 export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId[]): Promise<ReadonlyMap<ConsumerId, string>> => {
   const rows = await db
     .select({ id: consumers.id, emailSealed })
@@ -155,7 +158,7 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/** The email address of an account that is being erased, for the last email; null once the erasure is complete. */
+/** Returns the email address of an account that is being erased, so that the last email can be sent. Null once the erasure is complete. */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
@@ -164,17 +167,17 @@ export const findAddressToErase = async (db: Database, vault: Vault, id: Consume
 /** For selections from `consumers`. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
 
-/** A person's audit chain, even if the account is erased; null if the person is unknown. */
+/** Returns a person's audit chain, even if the account is erased; null if the person is unknown. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
   (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 
-/** The shards in which the person may have shares. */
+/** Lists the shards in which the person may have shares. */
 export const listPersonShards = (db: Database, id: ConsumerId): Lookup<readonly ShardId[]> =>
   createLookup(db, [db.select({ shard: consumerShards.shard }).from(consumerShards).where(eq(consumerShards.consumerId, id))], ([rows]) =>
     rows.map(({ shard }) => shard),
   );
 
-/** The number of a person's active shares in this shard. */
+/** Counts a person's active shares in this shard. */
 export const countActiveShares = (db: Database, id: ConsumerId, now: Instant): Lookup<number> => {
   const isActive = allOf(eq(shares.consumerId, id), eq(shares.state, "active"), gt(shares.expiresAt, now));
   return createLookup(db, [db.select({ active: count() }).from(shares).where(isActive)], ([[row]]) => row?.active ?? 0);

@@ -1,6 +1,6 @@
 // Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
-// the cost of the list must depend only on the number of businesses: it steps from one business to the next along the index, and counts
-// only up to a limit.
+// the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
+// index and counts only up to a limit.
 import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -16,13 +16,13 @@ import { withdrawableFields } from "./withdrawals.ts";
 const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
 const isActiveCertificate = eq(status, "active");
 
-/** Sandbox certificates are not consent. */
+/** Condition: the certificate names the person. Excludes sandbox certificates, because they are not consent. */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
-/** The highest count that is computed. */
+/** Counting stops at this number. */
 const maxCounted = 1_000;
 
-/** The next businesses in this shard that hold certificates naming the person, ordered by ID, with counts of at most 1,000. */
+/** Lists the next businesses in this shard that hold certificates naming the person, ordered by ID. Counts stop at 1,000. */
 export const listNamingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
@@ -64,7 +64,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** The person's certificates with one business, newest first, after `startingAfter`. */
+/** Lists the person's certificates with one business, newest first, after `startingAfter`. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: string,
@@ -98,7 +98,7 @@ export const listNamingCertificates = (
 
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
-/** The number of the person's active certificates with a business, at most 1,000. */
+/** Counts the person's active certificates with a business, up to 1,000. */
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord })
@@ -117,7 +117,9 @@ export interface AccountWithdrawal {
   readonly withdrawnAt: Instant;
 }
 
-/** Active certificates of one business, oldest first: the given business, or else the first one that has any. */
+/**
+ * Lists active certificates of one business, oldest first. Uses the given business or, if none is given, the first business that has any.
+ */
 export const listNextToWithdraw = (
   db: Database,
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
@@ -158,7 +160,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
-/** Takes the unfinished withdrawal that has been due longest, under a lease of one minute; null when there is none. */
+/** Takes the unfinished withdrawal that has been due longest, under a one-minute lease. Null if no withdrawal is due. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };

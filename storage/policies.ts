@@ -13,7 +13,7 @@ import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
 
-/** The text with this SHA-256; null when it cannot be read or the stored text has another hash. */
+/** Returns the text with this SHA-256; null if it cannot be read or the stored text has another hash. */
 export const findPolicyText = async (kv: KVNamespace, contentHash: string): Promise<string | null> => {
   try {
     const text = await translateFaults(() => kv.get(policyTextKey(contentHash)));
@@ -33,8 +33,8 @@ const snapshotFields = {
 };
 
 /**
- * Writes the texts that no snapshot of this domain names, so that an unchanged text is written once and not every 15 minutes. Returns the
- * snapshots of the domain with these texts.
+ * Writes the texts that do not have a snapshot in this domain yet. An unchanged text is therefore written once, not every 15 minutes.
+ * Returns the domain's snapshots of these texts.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -84,13 +84,13 @@ const selectCapture = (db: Database) => {
 
 type CaptureRow = Awaited<ReturnType<ReturnType<typeof selectCapture>["all"]>>[number];
 
-/** A left join gives null members where there is no snapshot. */
+/** Returns the snapshot; null if there is none. The left join then gives null columns. */
 const toSnapshot = (row: CaptureRow["privacy"]): PolicySnapshot | null => (row?.id == null ? null : (row as PolicySnapshot));
 
 const toCapture = (row: CaptureRow | undefined): PolicyCapture | null =>
   row === undefined ? null : { id: row.id, policies: { privacy: toSnapshot(row.privacy), terms: toSnapshot(row.terms) } };
 
-/** The newest shared capture; null when there is none. */
+/** Returns the newest shared capture; null if there is none. */
 export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> =>
   toCapture(
     await selectCapture(db)
@@ -101,8 +101,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * The capture that a certificate is linked to without an audit entry: its issuance shared an earlier capture. Null when it has an entry
- * or no capture.
+ * Returns the capture that a certificate is linked to without an audit entry, because its issuance shared an earlier capture. Null if the
+ * certificate has an entry or does not have a capture.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -115,16 +115,16 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * The statements of a capture: a snapshot for each text that is new to the domain, and the capture itself. Ids carry the shard of `certId`.
- * The texts must be stored already; `known` are the domain's snapshots with these texts. Fails as `isOutdatedSnapshot` says when another
- * worker has inserted one of them since, because the audit entries name the snapshots.
+ * Returns the statements for a capture: a snapshot for each text that is new to the domain, and the capture itself. IDs carry the shard of
+ * `certId`. The texts must already be stored. `known` are the domain's snapshots of these texts. The audit entries name the snapshots, so
+ * the batch fails if another worker has inserted one of them in the meantime; check with `isOutdatedSnapshot`.
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** Null if every page of the origin shares it. */
+    /** Null if the capture is shared by every page of the origin. */
     readonly page: string | null;
     readonly certId: string;
     readonly found: CapturedPolicies;
@@ -170,8 +170,8 @@ export const insertPolicyCapture = (
 };
 
 /**
- * Links certificates to a capture, in the batch that deletes their outbox rows. Fails when one of them is already linked; check with
- * `isAlreadyLinked`.
+ * Links certificates to a capture, in the batch that deletes their outbox rows. Fails if one of the certificates is already linked; check
+ * with `isAlreadyLinked`.
  */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db

@@ -2,7 +2,7 @@
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** A condition for a statement to write, as passed on by the layers above. */
+/** A condition that decides whether a statement writes, passed on by the layers above. */
 export type Condition = SQL;
 
 /** Builds sub-selects, which are not tied to a database. */
@@ -18,7 +18,7 @@ const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
     .from(table)
     .where(and(...conditions));
 
-/** Whether a table has rows that match all conditions, whether it has none, and how many it has. */
+/** Check that a table has rows that match all conditions, check that it has none, and count them. */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
@@ -26,7 +26,7 @@ export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<numb
 /** Condition in a batch: the preceding statement changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
-/** A list as one bound value, for `inArray`, because D1 binds at most 100 values per statement. */
+/** Returns a list as one bound value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /** Rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
@@ -36,12 +36,12 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   order: sql`j.key`,
 });
 
-/** Whether a JSON list in a column or field contains a string. */
+/** Condition: a JSON list in a column or field contains a string. */
 export const listContains = (list: SQLWrapper, item: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${item})`;
 
 /**
- * Columns prefixed with the name of their table, for a join in a batch: rows are returned by column name there, and columns with the same
- * name would collide.
+ * Prefixes columns with their table's name, for a join in a batch. Batch rows are returned by column name, so columns with the same name
+ * would collide.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

@@ -1,6 +1,5 @@
-// Refused requests of a business, saved for seven days so that its developers can look one up by request ID. They hold only codes, routes,
-// hosts and IDs. They are in KV because a refused request must not write to the database, and they are only ever read by business and
-// request ID.
+// A business's refused requests, saved for seven days so that its developers can look one up by request ID. They hold only codes, routes,
+// hosts and IDs. They are in KV because a refused request must not write to the database. They are only read by business and request ID.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";

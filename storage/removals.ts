@@ -29,7 +29,10 @@ export interface NewRemoval {
   readonly requestId: string;
 }
 
-/** The statements of a new removal. The batch fails if the person is unknown or their account is erased; check with `isMissingConsumer`. */
+/**
+ * Returns the statements for a new removal. The batch fails if the person is unknown or their account is erased; check with
+ * `isMissingConsumer`.
+ */
 export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemoval): Promise<readonly Statement[]> => {
   const { id, consumerId, targets, notes, language, now, requestId } = removal;
   const person = query.select({ id: consumers.id }).from(consumers).where(isExistingConsumer(consumerId));
@@ -77,7 +80,7 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 
 const maxListed = 200;
 
-/** The newest 200 removals of a person, newest first. */
+/** Lists a person's newest 200 removals, newest first. */
 export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
   const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
   return createLookup(
@@ -90,7 +93,7 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
-/** A removal with its sealed affidavit and the ID of its last change; null if it is unknown. */
+/** Finds a removal with its sealed affidavit and the ID of its last change; null if it is unknown. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const { rows, targets } = await batch(db, {
     rows: db.select().from(removals).where(eq(removals.id, id)),
@@ -103,8 +106,8 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 };
 
 /**
- * The statements of a change. `was` is the `changedBy` that the change was based on. The batch fails if another change came first; check
- * with `isOutdatedRemoval`.
+ * Returns the statements for a change. `was` is the `changedBy` value that the change was based on. The batch fails if another change came
+ * first; check with `isOutdatedRemoval`.
  */
 export const updateRemovalRow = async (
   db: Database,
@@ -144,7 +147,7 @@ export const updateRemovalRow = async (
 /** True when the batch failed because another change came first. */
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** The affidavit as a file. Throws if the sealed value cannot be opened. */
+/** Returns the affidavit as a file. Throws if the sealed value cannot be opened. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

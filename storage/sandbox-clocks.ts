@@ -1,5 +1,5 @@
 // The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
-// a share with the current time use these fields; for a live share they are the real time.
+// a share with the current time use these fields. For a live share, the fields are the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -17,7 +17,7 @@ const offsetIfSandbox = (environment: typeof shares.environment | typeof clients
 
 /** For selections from `shares`: how far the share's clock is ahead, in milliseconds. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
-/** The same for selections from `clients`. */
+/** Like `shareClockOffsetField`, for selections from `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
 /** The current time on the clock of the row's share. */
@@ -29,7 +29,7 @@ export const ownerTime = (
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** The clock of a sandbox; `movedAt` is null if it was never moved. */
+/** Returns a sandbox's clock; `movedAt` is null if it was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();

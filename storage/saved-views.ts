@@ -1,4 +1,4 @@
-// Saved views of a business's certificate list. Each is a name and a URL query, shared by all members.
+// Saved views of a business's certificate list. Each view is a name and a URL query, shared by all members.
 import { asc, eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -15,7 +15,7 @@ const maxViews = 20;
 
 const { businessId, name } = savedViews;
 
-/** The saved views of a business, by name. */
+/** Lists a business's saved views by name. */
 export const listViewsByBusiness = (db: Database, id: BusinessId): Promise<readonly SavedView[]> =>
   db.select({ name, query: savedViews.query }).from(savedViews).where(eq(businessId, id)).orderBy(asc(name)).all();
 

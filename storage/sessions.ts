@@ -1,5 +1,5 @@
-// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business, so changing a
-// role or suspending an account takes effect on the next request. SPEC Authentication.
+// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business. Changing a role
+// or suspending an account therefore takes effect on the next request. SPEC Authentication.
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
@@ -49,8 +49,8 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 };
 
 /**
- * Inserts a session for an email address. Does nothing unless the session used the code and the address has a person. If there are several
- * memberships, the session is for the most recently used one.
+ * Inserts a session for an email address. Does nothing unless the session used the code and the address belongs to a person. If the address
+ * has several memberships, the session is for the most recently used one.
  */
 export const insertSessionByCode = (
   db: Database,
@@ -69,8 +69,8 @@ export const insertSessionByCode = (
 };
 
 /**
- * Inserts a session in another membership of a verified email address. Does nothing unless the membership has that address. The lifetime
- * still counts from the original verification.
+ * Inserts a session in another membership of a verified email address. Does nothing unless the membership has that address. The session's
+ * lifetime still starts at the original verification.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -118,8 +118,8 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
 };
 
 /**
- * Finds the session behind a token. Null when the token is unknown or has ended, or its person's account no longer exists; all three take
- * the same path.
+ * Finds the session for a token. Null if the token is unknown or has ended, or if the person's account no longer exists. All three cases
+ * take the same path.
  */
 export const findSessionByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
   const row = await selectSessionByHash(db, tokenHash, now).get();
@@ -160,7 +160,7 @@ const isLiveSession = ({ realm, userId }: Pick<Session, "realm" | "userId">, now
 
 const maxListed = 100;
 
-/** A person's live sessions, newest first, up to 100. `device` is null for sessions created before devices were stored. */
+/** Lists a person's live sessions, newest first, up to 100. `device` is null for sessions created before devices were stored. */
 export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Session, "realm" | "userId">, now: Instant) => {
   const { id, tokenHash, deviceSealed, createdAt, expiresAt, seenDay } = sessions;
   const live = db
@@ -181,11 +181,11 @@ export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Se
 
 export type StoredSession = Found<typeof listSessionsByPerson>[number];
 
-/** Ends one of a person's own live sessions. Does nothing for any other session. */
+/** Ends one of the person's live sessions. Does nothing if the session belongs to someone else or has ended. */
 export const deleteOwnSession = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(person, now), eq(sessions.id, id)));
 
-/** Ends all other sessions of the person. */
+/** Ends all of the person's sessions except this one. */
 export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm" | "userId" | "tokenHash">, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(session, now), ne(sessions.tokenHash, session.tokenHash)));
 

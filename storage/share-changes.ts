@@ -1,6 +1,5 @@
-// Changes of shares: the statements of a grant and of each state transition. The statement of a transition itself checks the state that the
-// transition was based on. If the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again.
-// SPEC Share.
+// Share changes: the statements for a grant and for each state transition. A transition's statement checks the state that the transition
+// was based on. If the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
 import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -45,7 +44,7 @@ interface NewShare {
   readonly client: Pick<GrantingClient, "business" | "revision">;
   /** Null for a test person. */
   readonly person: Person | null;
-  /** The revision of the person's fields when they were read. The insert checks it if the fields are in the same shard. */
+  /** The revision of the person's fields when they were read. The insert checks the revision if the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: { readonly email: string | null; readonly phone: string | null };
   readonly signature: IssuerSignature;
@@ -54,8 +53,8 @@ interface NewShare {
 }
 
 /**
- * The statements of a new share and the copy of its values, sealed with a key of its own. The batch can fail on outdated data; check with
- * `isOutdatedGrant`.
+ * Returns the statements for a new share and its copy of the values, sealed with the share's own key. The batch can fail on outdated data;
+ * check with `isOutdatedGrant`.
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId } = newShare;
@@ -94,15 +93,15 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
   ];
 };
 
-/** The values at the time of the grant, for the person only. */
+/** Returns the values at the time of the grant. They are for the person only. */
 export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
   const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
   return parseContactFields(fields);
 };
 
 /**
- * The authorization code of a grant. The batch fails if the request was already decided; check with `isAlreadyDecided`. SPEC Authorization
- * code.
+ * Returns the insert for a grant's authorization code. The batch fails if the request was already decided; check with `isAlreadyDecided`.
+ * SPEC Authorization code.
  */
 export const insertShareCode = (
   db: Database,
@@ -126,17 +125,20 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records, in the person's shard, that the person may have shares in another shard. Written before or with the first share there. */
+/** Records in the person's shard that the person may have shares in another shard. Must be written before or with the first share there. */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
 const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
 
-/** Records, in the person's shard, a cross-shard grant that is not settled yet. Written before the share is written, and deleted afterward. */
+/**
+ * Records in the person's shard a cross-shard grant that is not settled yet. Must be written before the share; delete it after the grant is
+ * settled.
+ */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
-/** Takes the intent that has been due longest, under a lease of one minute; null when there is none. */
+/** Takes the intent that has been due longest, under a one-minute lease. Null if no intent is due. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
@@ -152,7 +154,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** The statements that revoke an active share. The batch fails if the share is no longer active; check with `isOutdatedShare`. */
+/** Returns the statements that revoke an active share. The batch fails if the share is no longer active; check with `isOutdatedShare`. */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -191,7 +193,7 @@ export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, n
     .where(eq(shares.id, old));
 
 /**
- * The statements that record the acknowledgment of a revoked share. The batch fails if the share has changed since; check with
+ * Returns the statements that record a revoked share's acknowledgment. The batch fails if the share has changed in the meantime; check with
  * `isOutdatedShare`.
  */
 export const updateShareCeased = async (
@@ -211,14 +213,14 @@ export const updateShareCeased = async (
   ];
 };
 
-/** The person's reason for revoking, for the business; null when they gave none. */
+/** Returns the person's reason for revoking, for the business; null if they did not give a reason. */
 export const openRevocationReason = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,
   sealed: string | null,
 ): Promise<string | null> => (sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed));
 
-/** The note in the business's acknowledgment; null when there is none. */
+/** Returns the note in the business's acknowledgment; null if there is no note. */
 export const openAcknowledgementNote = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,

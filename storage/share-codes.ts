@@ -18,13 +18,13 @@ const reissueWindowMs = 10 * minuteMs;
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** The decision on a request. Null when there is none or its code has been deleted. */
+/** Finds the decision on a request. Null if the request is undecided or its code has been deleted. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
 type DecidedRequest = Found<typeof findDecidedRequest>;
 
-/** Whether an unused code may be reissued to the same request. */
+/** Checks whether an unused code may be reissued to the same request. */
 export const canReissueCode = ({ usedAt, createdAt }: DecidedRequest, now: Instant): boolean =>
   usedAt === null && now < createdAt + reissueWindowMs;
 
@@ -47,7 +47,7 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null if the request does not have an Origin, because a server sent it. */
+  /** Null if the request does not have an Origin header because a server sent it. */
   readonly origin: string | null;
   /** ID of the redeeming request. */
   readonly requestId: string;
@@ -56,7 +56,7 @@ interface Redemption {
   readonly now: Instant;
 }
 
-/** The origin's domain is still verified. A test client on http://localhost does not have a domain. */
+/** Condition: the origin's domain is still verified. A test client on http://localhost does not have a domain. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),
@@ -65,8 +65,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip: the UPDATE, the audit entries in both chains if it succeeds, and the resulting code. The caller
- * derives success or the correct refusal from that code. Null for an unknown code. Only the UPDATE changes a code.
+ * Attempts a redemption in one round trip. Runs the UPDATE, adds the audit entries to both chains if it succeeds, and returns the resulting
+ * code. From that code, the caller derives success or the correct refusal. Null if the code is unknown. Only the UPDATE changes a code.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

@@ -1,5 +1,5 @@
 // Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
-// never behind the event feed. A copy carries the revision of the fields it was made from, and only older copies are replaced.
+// never behind the event feed. A copy carries the revision of the fields it was made from. Only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -30,7 +30,9 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
 /** For active shares: a CHECK guarantees that each has a key. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
-/** Active shares whose scope contains one of the keys and whose copy is older than the revision, oldest share first, up to one batch. */
+/**
+ * Lists active shares whose scope contains one of the keys and whose copy is older than the revision. Oldest share first, up to one batch.
+ */
 export const listOutdatedShares = (
   db: Database,
   consumerId: ConsumerId,
@@ -52,10 +54,10 @@ export const listOutdatedShares = (
 
 export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 
-/** Context of an update event's payload, which is sealed with the key of its share. */
+/** Context of an update event's payload, which is sealed with the share's key. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** The sealed keys of those of these shares that are active, in one shard. */
+/** Returns the sealed keys of the given shares that are active, in one shard. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })
@@ -71,8 +73,8 @@ export interface ShareUpdate {
 }
 
 /**
- * The statements that write update events, the time of the last update, and the copies, for shares in one environment; `now` is on their
- * clock. Skips shares that are over or whose copy is already as new. The first result counts the events.
+ * Returns the statements that write the update events, the time of the last update and the copies for shares in one environment. `now` is
+ * on that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result counts the events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -124,7 +126,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** Merges with a waiting change: the keys of both, at the newer revision. */
+/** Merges with a waiting change: keeps the keys of both and the newer revision. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -139,7 +141,10 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .values({ ...fanOut, nextAt: now })
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
-/** Queues a change for the person's own shard if shares with older copies remain: those beyond one batch, and those granted in between. */
+/**
+ * Queues a change for the person's own shard if some shares still have older copies. These shares did not fit in the batch, or were granted
+ * in the meantime.
+ */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
   const left = query
@@ -155,19 +160,19 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
 
 const leaseMs = minuteMs; // longer than a batch takes
 
-/** Takes the change that has been due longest, under a lease of one minute; null when there is none. */
+/** Takes the change that has been due longest, under a one-minute lease. Null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };
 };
 
-/** Deletes a completed change, unless another change was merged into it in the meantime. */
+/** Deletes a completed change unless another change was merged into it in the meantime. */
 export const finishFieldFanout = (db: Database, { consumerId, shard, revision }: FieldFanout) =>
   db
     .delete(fieldFanouts)
     .where(allOf(eq(fieldFanouts.consumerId, consumerId), eq(fieldFanouts.shard, shard), eq(fieldFanouts.revision, revision)));
 
-/** Makes the remaining part of a change due at once. */
+/** Makes the rest of a change due immediately. */
 export const continueFieldFanout = (db: Database, { consumerId, shard }: FieldFanout, now: Instant) =>
   db
     .update(fieldFanouts)

@@ -1,4 +1,4 @@
-// Emails about shares that are due at a later time. A row stays until its email is in the outbox or is no longer needed.
+// Emails about shares that are due later. A row stays until its email is in the outbox or is no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -10,19 +10,22 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
-/** For the revocation's batch. Schedules a notice to the person in case the deadline passes without an acknowledgment. */
+/**
+ * Returns the statement to add to the revocation's batch. It schedules a notice to the person in case the deadline passes without an
+ * acknowledgment.
+ */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
 const leaseMs = minuteMs; // longer than one page of them takes
 
-/** Takes up to `max` due notices under a lease of one minute, most overdue first. */
+/** Takes up to `max` due notices under a one-minute lease, most overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * The shares that notices are about. Only live shares have notices, so their clock is the real time. Omits the consumer ID once the account
- * is erased.
+ * Lists the shares that the notices are about. Only live shares have notices, so their clock is the real time. Omits the consumer ID once
+ * the account is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;
@@ -37,7 +40,7 @@ export const listNoticedShares = async (db: Database, notices: readonly ShareNot
 
 export type NoticedShare = Found<typeof listNoticedShares>[number];
 
-/** Deletes notices that are sent or no longer needed. */
+/** Deletes notices that have been sent or are no longer needed. */
 export const deleteShareNotices = (db: Database, notices: readonly ShareNotice[]) => {
   const { each, cell } = jsonTable(notices);
   return db

@@ -13,7 +13,7 @@ import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSweptShares = 2_000; // a bound value of 1.2 MB; D1 allows 2 MB
-/** The limit while a caller waits: a developer who moved a sandbox clock, or a person who is deleting their account. */
+/** The limit when someone is waiting: a developer who moved a sandbox clock, or a person who is deleting their account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -25,7 +25,7 @@ const dueFields = {
   clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-/** Due shares, most overdue first, up to one batch. */
+/** Lists due shares, most overdue first, up to one batch. */
 export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
@@ -50,7 +50,7 @@ export type DueShare = Found<typeof listDueShares>[number];
 
 const isDueInSandbox = (time: SQL): SQL => allOf(eq(shares.environment, "sandbox"), sql`${shares.nextDueAt} <= ${time}`);
 
-/** Due shares in one business's sandbox, by its clock. */
+/** Lists shares that are due by the clock of a business's sandbox. */
 export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: Instant): Promise<readonly DueShare[]> => {
   const time = ownerTime({ businessId, environment: "sandbox" }, now);
   return db
@@ -62,7 +62,7 @@ export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: 
     .all();
 };
 
-/** A person's shares that have expired and have not been swept yet. */
+/** Lists a person's shares that have expired but have not been swept yet. */
 export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
@@ -95,7 +95,7 @@ const toSweepRow = (share: DueShare, realTime: Instant) => {
   };
 };
 
-/** Sweeps shares of one environment in one batch. Skips shares that have changed since they were read. */
+/** Sweeps shares in one environment in one batch. Skips shares that have changed since they were read. */
 export const sweepShares = async (db: Database, environment: Environment, due: readonly DueShare[], now: Instant): Promise<void> => {
   const run = `sweep ${crypto.randomUUID()}`;
   const { each, cell, order } = jsonTable(due.map((share) => toSweepRow(share, now)));

@@ -1,4 +1,4 @@
-// The copy of the shared values in a share, sealed with the share's own key. Without the key it cannot be read.
+// The copy of the shared values in a share, sealed with the share's own key. It cannot be read without the key.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ import { columnContext, type Vault } from "./vault.ts";
 /** Context of a share's copy; the owner is the business. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
-/** The shared values; null once the share is over. */
+/** Returns the shared values; null once the share has ended. */
 export const openShareCopy = async (
   vault: Vault,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** An active test share with its copy, which stands in for a test person's fields; undefined for any other share. */
+/** Finds an active test share with its copy, which replaces a test person's fields; undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -48,8 +48,8 @@ export const findTestShareCopy = (db: Database, businessId: BusinessId, id: Shar
 const currentReadType = "consumer.current_read";
 
 /**
- * Reads the current values of a share for a business and writes the audit entries of the read, in one round trip. The business's chain gets
- * an entry for each read, the person's chain one per share and day. Entries are written only for an active share. Null if the share does
+ * Reads a share's current values for a business and writes the audit entries for the read, in one round trip. The business's chain gets an
+ * entry for each read; the person's chain gets one per share each day. Entries are written only for an active share. Null if the share does
  * not belong to the business.
  */
 export const readShareValues = async (

@@ -68,8 +68,8 @@ export interface SharePage {
 }
 
 /**
- * A page of shares, newest first, after `startingAfter`; null if that share does not belong to the owner. The few shares that have expired
- * but have not been swept are read from the index of due times, because the planner would otherwise read every active share.
+ * Returns a page of shares, newest first, after `startingAfter`; null if that share does not belong to the owner. Shares that have expired
+ * but have not been swept are few. They are read from the due-time index, because the planner would otherwise read every active share.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -89,7 +89,7 @@ export const listSharesByOwner = async (
       .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  // The unary plus keeps SQLite from using any index but the one on due times.
+  // The unary plus keeps SQLite from using any index except the due-time index.
   const overdue = selectShares(db)
     .where(
       and(
@@ -114,7 +114,7 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/** The audit chains of a share: its business's, and its person's if that person has an account. */
+/** A share's audit chains: the business's chain, and the person's chain if the person has an account. */
 const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: shares.consumerAuditLog } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {
@@ -127,8 +127,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * A share with what a change needs, by its ID, for a business (its own), for the person (theirs) or for the holder of an emailed link. It
- * does not have a person if it belongs to a test person or the account is erased. Null for any other share.
+ * Finds a share by ID, with the data that a change needs. The caller is the business, the person or the holder of an emailed link. The
+ * share does not have a person if it belongs to a test person or the account is erased. Null if the share does not belong to the caller.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -170,8 +170,8 @@ const isHistoryOfShare = (id: ShareId): SQL => {
 };
 
 /**
- * Everything a business can read about its share, with the history from the business's chain, oldest first: the ID of each entry, and
- * whether the audit log has recorded it. One round trip; null if the share does not belong to the business.
+ * Returns everything a business can read about its share, with the history from the business's chain, oldest first. Each history entry has
+ * its ID and tells if the audit log has recorded it. One round trip; null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
@@ -195,11 +195,11 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The shares with these IDs, in no particular order. */
+/** Lists the shares with these IDs, in no particular order. */
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/** Active shares in a business's sandbox, oldest first. */
+/** Lists active shares in a business's sandbox, oldest first. */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -217,7 +217,7 @@ const selectLastRead = query
   .orderBy(desc(auditOutbox.ord)) // the newest entry of an active share is usually a read, so the first row examined is the result
   .limit(1);
 
-/** A share as the person sees it, with the time its values last reached the business. */
+/** A share as the person sees it, with the time the business last received its values. */
 const personShareFields = {
   ...shareFields,
   lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastRead}, 0)), 0)`.as(
@@ -227,7 +227,7 @@ const personShareFields = {
 
 const maxPersonShares = 500;
 
-/** A person's shares in this shard: active ones first, then newest first, up to 500. */
+/** Lists a person's shares in this shard: active shares first, then newest first, up to 500. */
 export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
   const isActive = allOf(eq(shares.state, "active"), gt(shares.expiresAt, now));
   const page = db
@@ -242,7 +242,7 @@ export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: In
   }));
 };
 
-/** A person's shares in the state `active`, expired or not, oldest first, with their audit chains. */
+/** Lists a person's shares in the state `active`, including expired shares, oldest first, with their audit chains. */
 export const listUnendedShares = async (
   db: Database,
   consumerId: ConsumerId,
@@ -260,8 +260,9 @@ export const listUnendedShares = async (
 };
 
 /**
- * Everything a person can read about their share: in addition, the business's acknowledgment, its contact address, the time of the last
- * update sent, and the history from the person's chain, oldest first. One round trip; null if the share belongs to another person.
+ * Returns everything a person can read about their share. Beyond the list's fields, this is the business's acknowledgment, its contact
+ * address, the time of the last update sent, and the history from the person's chain, oldest first. One round trip; null if the share
+ * belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const { rows, history } = await batch(db, {
@@ -293,7 +294,9 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
 
 const exportPageSize = 200;
 
-/** Everything a person has ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person. */
+/**
+ * Lists everything a person has ever shared in this shard, oldest first, with the values at the time of the grant, sealed for the person.
+ */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;
@@ -318,7 +321,7 @@ export const listSharesForExport = async (db: Database, consumerId: ConsumerId, 
 
 export type ExportedShare = Found<typeof listSharesForExport>[number];
 
-/** A person's active shares with a business, newest first, up to 20. */
+/** Lists a person's active shares with a business, newest first, up to 20. */
 export const listActiveSharesByBusiness = async (
   db: Database,
   consumerId: ConsumerId,

@@ -18,7 +18,7 @@ export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain of its website, which is claimed for the business; null if none was given. */
+  /** The domain of the business's website, which is claimed for the business; null if it was not given. */
   readonly domain: string | null;
 }
 
@@ -27,7 +27,7 @@ const signupRequestContext = selfOwnedContext("signups", "request");
 
 type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
 
-/** Saves a sign-up, whether or not the email address is already known. Does nothing unless its code can be used. */
+/** Saves a sign-up, even if the email address is already known. Does nothing unless its code can be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
@@ -37,7 +37,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
-/** A decrypted sign-up that has not expired; null when there is none. */
+/** Returns a decrypted sign-up that has not expired; null if there is none. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
@@ -66,8 +66,8 @@ export interface NewAccount {
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * The statements that create a business. They do nothing unless the session used the code and the email address does not have a membership.
- * If two sign-ups run concurrently, only one succeeds.
+ * Returns the statements that create a business. They do nothing unless the session used the code and the email address does not have a
+ * membership. If two sign-ups run concurrently, only one succeeds.
  */
 export const insertAccount = async (
   db: Database,

@@ -31,21 +31,21 @@ export interface Sealer {
 
 export interface Vault extends Sealer {
   /**
-   * Creates a new key for one record, wrapped by the master key. Deleting it makes the values sealed with it unreadable, wherever copies
-   * are.
+   * Creates a new key for one record, wrapped by the master key. Deleting the key makes all values sealed with it unreadable, including
+   * copies.
    */
   readonly newRecordKey: () => Promise<string>;
   /** Seals and opens with the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
   /** 32 hex characters (128 bits). Equal inputs give equal indexes. A guess cannot be tested without the key. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Keyed hash of a six-digit code sent for `purpose`. Without the key, the million possible codes cannot be tried. */
+  /** Keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
   /** The token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /** Keyed hash of a sent text within one record. It keeps someone with a copy of the database from testing guesses. */
+  /** Keyed hash of a sent text within one record. Someone with a copy of the database cannot test guesses against it. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** The blind index of a value when only the lowercase hex SHA-256 of its normalized form is known. */
+  /** Returns a value's blind index when only the lowercase hex SHA-256 of its normalized form is known. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
@@ -63,7 +63,7 @@ const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a n
 /** A record key never changes, so it has only one version. */
 const recordKeyVersion = "r";
 
-/** The parts are names and IDs without a bar. A bar could make two contexts look the same, so it throws. */
+/** Joins the parts, which are names and IDs. Throws if a part contains a bar, because two contexts could then look the same. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");

@@ -1,4 +1,4 @@
-// Challenges for passkey registration and sign-in, stored by hash. One statement uses up a challenge, whatever the outcome of the ceremony.
+// Challenges for passkey registration and sign-in, stored by hash. One statement consumes a challenge, even if the ceremony fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
@@ -16,7 +16,7 @@ export const insertChallenge = (db: Database, challenge: Challenge & { readonly 
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /**
- * Uses up a challenge. Only one of several concurrent calls gets it. Null if it is unknown, expired or already used, or belongs to another
+ * Consumes a challenge. Only one of several concurrent calls gets it. Null if it is unknown, expired or already used, or belongs to another
  * session or purpose.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {

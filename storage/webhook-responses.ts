@@ -1,4 +1,4 @@
-// Serializes the response to a webhook registration for its idempotent response (idempotency.ts).
+// Serializes the response to a webhook registration, to be saved as an idempotent response (idempotency.ts).
 import type { RegisteredEndpoint } from "../core/webhooks/endpoint.ts";
 import { toIso } from "../core/time.ts";
 
@@ -14,6 +14,6 @@ type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt" | "environmen
 /** Parses what `serializeRegistration` wrote. */
 export const parseRegistration = (text: string): RegisteredEndpoint => {
   const { created_at, ...endpoint } = JSON.parse(text) as SerializedRegistration;
-  // Responses saved before there were two environments do not have one.
+  // Responses saved before the sandbox existed do not have an environment.
   return { ...endpoint, environment: endpoint.environment ?? "live", createdAt: Date.parse(created_at) };
 };

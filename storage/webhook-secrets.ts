@@ -1,5 +1,5 @@
-// Seals the signing secret of a webhook endpoint. It is sealed rather than hashed because it is needed to sign deliveries. It is bound to
-// its endpoint and business, so a value that was moved elsewhere does not open. SPEC Webhook delivery.
+// Seals a webhook endpoint's signing secret. It is sealed rather than hashed because it is needed to sign deliveries. It is bound to its
+// endpoint and business, so it cannot be opened if it is moved elsewhere. SPEC Webhook delivery.
 import { columnContext, type Vault } from "./vault.ts";
 
 interface SecretOwner {

@@ -1,5 +1,5 @@
 // Withdrawals of whole certificates. The certificate is the primary key of a withdrawal. If several batches withdraw the same certificate
-// concurrently, the first commits and the others are rolled back as a whole, with their audit entries, anchors, events and emails. SPEC
+// concurrently, the first commits. The others are rolled back as a whole, with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -80,8 +80,8 @@ export const withdrawableFields = {
 };
 
 /**
- * A certificate with what a withdrawal needs, including the indexes and hashes that prove who may withdraw, and the contact details that
- * the business has published. Null for an unknown certificate.
+ * Finds a certificate with the data that a withdrawal needs. This includes the indexes and hashes that prove who may withdraw, and the
+ * business's published contact details. Null if the certificate is unknown.
  */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
@@ -127,7 +127,7 @@ interface AddressScope {
 }
 
 /**
- * The certificates that a withdrawal of everything covers: those of one business that carry an email address or phone number and were
+ * The certificates covered by a withdrawal of everything: certificates of one business that carry an email address or phone number and were
  * active at a given time.
  */
 export interface AddressWithdrawalScope extends AddressScope {
@@ -144,7 +144,10 @@ const isInAddressScope = ({ businessId, environment, address }: AddressScope) =>
   );
 const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
 
-/** Other active certificates in the scope, issued after `issuedAfter` if it is given: their number, and up to `max` of the newest. */
+/**
+ * Finds other active certificates in the scope, optionally only those issued after `issuedAfter`. Returns their number and up to `max` of
+ * the newest.
+ */
 export const findOtherCertificates = async (
   db: Database,
   scope: AddressScope,
@@ -161,7 +164,7 @@ export const findOtherCertificates = async (
   return { count: counted[0]?.n ?? 0, newest };
 };
 
-/** Active certificates in the scope, oldest first. */
+/** Lists active certificates in the scope, oldest first. */
 export const listActiveWithAddress = (
   db: Database,
   scope: AddressWithdrawalScope,
@@ -195,7 +198,7 @@ export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant,
 };
 
 /**
- * The statements of a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already
+ * Returns the statements for a withdrawal. Triggers update the certificate and its counters. The batch fails if the certificate is already
  * withdrawn; check with `isAlreadyWithdrawn`.
  */
 export const insertWithdrawal = async (
@@ -210,7 +213,10 @@ export const insertWithdrawal = async (
   return [db.insert(withdrawals).values({ ...withdrawal, businessId, environment, ...row })];
 };
 
-/** What the business recorded about a withdrawal, for applying it to the person's other certificates; null if the person withdrew. */
+/**
+ * Returns what the business recorded about a withdrawal, so that it can be applied to the person's other certificates. Null if the person
+ * withdrew.
+ */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
   const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
@@ -224,7 +230,10 @@ export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
 
-/** The statements of an acknowledgment. The batch fails if the business has already acknowledged; check with `isAlreadyAcknowledged`. */
+/**
+ * Returns the statements for an acknowledgment. The batch fails if the business has already acknowledged; check with
+ * `isAlreadyAcknowledged`.
+ */
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,

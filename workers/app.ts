@@ -1,5 +1,5 @@
-// The Hono app: every route, the middleware that runs before all routes, and the paths that each host serves. In production each host
-// serves only its own paths; in development one origin serves them all.
+// The Hono app: every route, the middleware that runs before all routes, and the paths that each host serves. In production, each host
+// serves only its own paths. In development, one origin serves them all.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -60,7 +60,7 @@ const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" 
 
 const anyPath = /^/;
 
-/** Returns the paths that a host serves. In development every host serves every path. */
+/** Returns a function that gives the paths a host serves. In development, every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
@@ -71,13 +71,13 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds 404: with a page for browsers; with JSON for programs, under /v1 and for well-known names. */
+/** Responds 404. Browsers get a page. Programs get JSON under /v1 and for well-known names. */
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
 
 /**
- * Unknown hosts get 404 for every path. For paths it does not serve, the verification host always responds with a page, because people copy
- * its URLs from certificates by hand.
+ * Responds 404 to every path on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a
+ * page, because people copy its URLs from certificates by hand.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -113,7 +113,7 @@ const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
-/** Writes one log line for each request, and records refusals for the business they concern. */
+/** Writes one log line for each request, and records refusals for the affected business. */
 const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const { services } = c.var;
   const start = services.clock();
@@ -133,16 +133,16 @@ const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   recordRefusal(c, routePath(c, -1));
 });
 
-/** Cloudflare sets this header and overwrites any value from the client. Other headers are not trusted. */
+/** Returns the caller's IP address. Cloudflare sets this header and overwrites any value from the client. Other headers are not trusted. */
 const getCallerAddress = (c: Context): string => c.req.header("cf-connecting-ip") ?? "0.0.0.0";
 
-/** Refuses our own webhook deliveries: an endpoint that points back at this service could otherwise start a delivery loop. */
+/** Refuses our own webhook deliveries. Otherwise, an endpoint that points back at this service could start a delivery loop. */
 const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("svc-delivery-id") !== undefined) return failure(c, "forbidden");
   await next();
 });
 
-/** Always generates the request ID. An ID sent by the caller is ignored. */
+/** Always generates the request ID. If the caller sends an ID, it is ignored. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
 /** Responds 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */
@@ -158,7 +158,7 @@ export const buildApp = (services: Services) => {
   const { config } = services;
   const app = createApi();
   let document: object | undefined;
-  /** Built on first use: few isolates ever serve the OpenAPI document. */
+  /** Builds the document on first use, because few isolates ever serve it. */
   const getOpenApiDocument = (): object => {
     if (document === undefined) {
       describeWebhooks(app);

@@ -1,5 +1,5 @@
-// The bindings and settings of a deployment, read and checked once per isolate. With an invalid setting, the deployment responds 503 on
-// every route instead of running half configured, and logs all invalid settings at once.
+// A deployment's bindings and settings, read and checked once per isolate. If a setting is invalid, the deployment responds 503 on every
+// route instead of running half-configured. All invalid settings are logged at once.
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -70,7 +70,7 @@ export interface Config extends ProofSettings {
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** How long to collect changes before notifying the audit log and the ledger. */
+  /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;
   /** The `host:port` of local or plain HTTP hosts that may be fetched. Development only. */
   readonly devFetchAllow: readonly string[];
@@ -100,7 +100,7 @@ export interface BillingSettings {
   readonly apiUrl: URL | null;
 }
 
-/** Settings are missing or invalid. The message names all of them and never contains a secret. */
+/** Thrown if settings are missing or invalid. The message names all of them and never contains a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
@@ -110,8 +110,8 @@ export class ConfigError extends Error {
 
 const keyBytes = 32;
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
-// Most of the cost of anchoring is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
-// are short compared to the minutes within which a ledger vouches for a time.
+// Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
+// are short compared with the minutes that a ledger takes to vouch for a time.
 const defaultBatchWindowMs = 2_000;
 /** Path of the agent server. Clients also use the URL as its name, so the path has exactly one spelling. */
 export const mcpPath = "/mcp";
@@ -119,7 +119,7 @@ export const mcpPath = "/mcp";
 /** Redirect hosts of well-known assistants that register themselves as clients. */
 const defaultOAuthHosts = "claude.ai claude.com chatgpt.com vscode.dev insiders.vscode.dev www.cursor.com";
 
-/** The text of a setting. Undefined if it is missing or empty. */
+/** Returns a setting's text; undefined if it is missing or empty. */
 type GetSetting = (name: string) => string | undefined;
 
 const splitWords = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
@@ -142,8 +142,8 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
 };
 
 /**
- * Lists the settings that reuse the key of an earlier setting. With a reused key, a leak for one purpose would also break the other.
- * Missing keys are ignored.
+ * Lists settings that reuse an earlier setting's key. If a key is reused, a leak in one place would also compromise the other. Missing keys
+ * are ignored.
  */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
@@ -156,14 +156,16 @@ const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array]
   return [...new Set(shared)];
 };
 
-/** The seeds of note-format secrets, each with its setting's name. */
+/** Returns the seeds of note-format secrets, each with its setting's name. */
 const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
   secrets.flatMap((secret) => {
     const seed = parseSkey(secret)?.seed;
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/** Email is required: without it people could neither sign in nor withdraw, and no error would be visible. */
+/**
+ * Parses the email settings. Email is required: without it, people could not sign in or withdraw, and there would not be a visible error.
+ */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -182,7 +184,7 @@ const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, 
   return { from, transport: { kind: "capture" } };
 };
 
-/** A JSON object of strings, written by `npm start`. */
+/** Parses a JSON object of strings, written by `npm start`. */
 const parseDemoSettings = (text: string | undefined): Readonly<Record<string, string>> | null => {
   if (text === undefined) return {};
   try {
@@ -196,8 +198,8 @@ const liveKeyPattern = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
 const anyKeyPattern = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
 /**
- * Either all billing settings are present or none: with only some of them, a customer could pay and get nothing. Production refuses the
- * provider's test keys, because payments made with them do not move money.
+ * Parses the billing settings, which must be all present or all missing. With only some of them, a customer could pay and get nothing.
+ * Production refuses the provider's test keys, because payments made with them do not move money.
  */
 const parseBillingSettings = (setting: GetSetting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
@@ -215,7 +217,7 @@ const parseBillingSettings = (setting: GetSetting, development: boolean, faults:
 
 /**
  * Reads and checks every setting. Throws one ConfigError that names all missing or invalid settings. For limits and numbers, the message
- * also contains the value and the allowed range; it never contains any other value.
+ * also contains the value and the allowed range. It never contains other values.
  */
 export const loadConfig = (env: Env): Config => {
   const faults: string[] = [];
@@ -223,7 +225,8 @@ export const loadConfig = (env: Env): Config => {
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // For an invalid setting, these return a placeholder of the right type. The error thrown below keeps the placeholder from being used.
+  // If a setting is invalid, these functions return a placeholder of the right type. The error thrown below keeps the placeholder from
+  // being used.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;

@@ -27,7 +27,10 @@ const getApp = (services: Services): ReturnType<typeof buildApp> => {
 
 const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000
 
-/** Services for the cron and the queue, with a longer database timeout: their batches are large and no caller is waiting. */
+/**
+ * Returns services for the cron and the queue. They have a longer database timeout, because their batches are large and callers are not
+ * waiting.
+ */
 const loadBackgroundServices = async (env: Env): Promise<Services> => ({
   ...(await getPlatform(env)),
   shards: openShards(env, backgroundTimeoutMs),

@@ -1,8 +1,8 @@
-// Every rate limit (SPEC Limits) with its reason. Each can be changed by the setting `LIMIT_<NAME>="<count>/<seconds>"`.
+// Every rate limit (SPEC Limits) with its reason. Each limit can be changed with the setting `LIMIT_<NAME>="<count>/<seconds>"`.
 import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
 interface RouteLimit extends RateLimit {
-  /** Whether DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
+  /** If true, DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
   readonly scaled: boolean;
 }
 
@@ -15,11 +15,11 @@ export const defaultLimits = {
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** Health, keys, the OpenAPI document and logs: a monitor, or a verifier that reads a log, needs dozens. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Lookups of API keys and agent tokens that this isolate does not know. A valid one is remembered and not counted again. */
+  /** Lookups of API keys and agent tokens that this isolate does not know. A valid key or token is remembered and not counted again. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /**
-   * Enough for an office behind one IP address where everyone signs in in the morning; more looks like codes sent to other people's email
-   * addresses.
+   * Enough for an office behind one IP address where everyone signs in at the same time in the morning. A higher count suggests that codes
+   * are being sent to other people's email addresses.
    */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** Each code allows five attempts in total. This limit only protects the database from a flood by one caller. */
@@ -32,22 +32,22 @@ export const defaultLimits = {
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /** Each check queries two resolvers and sends two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
-  /** A person who clicks while a page polls. */
+  /** Enough for a person who clicks while a page polls. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /** The rate that SPEC Limits promises per API key. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
-  /** The same as for an API key: an assistant working through a list sends bursts. */
+  /** The same as for an API key, because an assistant working through a list sends bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides; signing in along the way counts toward the sign-in limits. */
+  /** A person opens one page and decides. Signing in during this counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
+  /** Limit per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
-  /** Each call connects one program, and people do not connect twenty in an hour. */
+  /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
-  /** Refused requests stored for a business: 1,428 a day are about 10,000 in seven days. */
+  /** Refused requests stored for a business. A daily limit of 1,428 allows about 10,000 in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /** Webhook tests and replays together, per user (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
@@ -61,7 +61,7 @@ export const defaultLimits = {
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person reads a request and decides, then the page redeems the code: one call each, plus a reload or two. */
+  /** A person reads a request and decides, and then the page redeems the code. This takes one call each, plus a reload or two. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
@@ -69,7 +69,9 @@ export const defaultLimits = {
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Developers and their tests move the sandbox clock; each call sweeps up to 1,000 shares. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
-  /** A code has 256 random bits, and a failed attempt does not consume it. This only limits one IP address that repeats one code. */
+  /**
+   * A code has 256 random bits, and a failed attempt does not consume it. This only limits an IP address that keeps sending the same code.
+   */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
   /** The link in an email holds 256 random bits. This limit only protects the database from a flood by one caller. */
   REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
@@ -91,11 +93,11 @@ export type Limits = Readonly<Record<LimitName, RouteLimit>>;
 const limitPattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
 const limitRule = "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999";
 
-/** Reports a number that is out of range: name, value and allowed range. Never call this with a secret value. */
+/** Describes a number that is out of range: name, value and allowed range. Never call this with a secret value. */
 export const describeOutOfRange = (name: string, value: string, rule: string): string =>
   `${name}="${value.slice(0, 40)}" (must be ${rule})`;
 
-/** The effective limits. `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
+/** Returns the effective limits. `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
 export const parseLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
@@ -112,20 +114,20 @@ export const parseLimits = (
 };
 
 /**
- * How many submissions without an API key one client may have stored per day (UTC), by count and bytes. Anyone who reads the page's source
- * can send them.
+ * Daily limits (UTC) on one client's submissions without an API key, by count and by stored bytes. Anyone who reads the page's source can
+ * send such submissions.
  */
 const defaultDayLimits = {
-  /** Enough for a large campaign. For more, submit with an API key or have the operator raise the client's own limit. */
+  /** Enough for a large campaign. To exceed it, submit with an API key or ask the operator to raise the client's own limit. */
   CLIENT_DAY: 50_000,
-  /** Bytes: 4 KB for each of 50,000 submissions, ten times the size of a usual form. */
+  /** Bytes: 4 KB for each of 50,000 submissions, ten times the size of a typical form. */
   CLIENT_DAY_BYTES: 200_000_000,
 } as const;
 
 const wholeNumberPattern = /^[1-9]\d{0,12}$/;
 const wholeNumberRule = "a whole number from 1 to 9999999999999";
 
-/** The effective daily limits. Their settings are whole numbers without a window, because the window is always one day. */
+/** Returns the effective daily limits. Their settings are whole numbers without a window, because the window is always one day. */
 export const parseDayLimits = (
   setting: (name: string) => string | undefined,
   scale: number,

@@ -5,7 +5,7 @@ import { findStorageFault } from "../storage/faults.ts";
 export interface RequestLine {
   readonly request_id: string;
   readonly method: string;
-  /** The route template, such as `/v1/certs/:cert_id`; never the requested path. */
+  /** The route template, such as `/v1/certs/:cert_id`. Never the requested path. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -17,12 +17,12 @@ export interface RequestLine {
 
 export interface ErrorLine {
   readonly request_id?: string;
-  /** Constant name of the place where the error occurred. */
+  /** Constant name for the place where the error occurred. */
   readonly at: string;
   readonly error: string;
 }
 
-/** Progress of long-running work. */
+/** Progress on long-running work. */
 export interface ProgressLine {
   /** Constant name of the work. */
   readonly at: string;
@@ -40,7 +40,7 @@ export interface MetricLine {
   readonly value: number;
 }
 
-/** The kind of an error, for the log. The error's message is dropped because it can quote statements and values. */
+/** Returns an error's kind for the log. The error's message is dropped because it can quote statements and values. */
 export const getErrorKind = (error: unknown): string => {
   const fault = findStorageFault(error);
   if (fault !== null) return `StorageFault ${fault.kind}${fault.code === null ? "" : ` ${fault.code}`}`;
@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs work that nothing else depends on. If it throws, logs the kind of the error and returns undefined. */
+/** Runs work that other work does not depend on. If it throws, logs the error's kind and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

@@ -19,10 +19,10 @@ const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, lea
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
-/** The published part of an anchor. */
+/** The published fields of an anchor. */
 export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
-/** Takes up to `max` due rows for a ledger, oldest first, and leases them to `holder`. */
+/** Takes up to `max` rows due for a ledger, oldest first, and leases them to `holder`. */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const due = query
     .select({ ord })
@@ -61,7 +61,7 @@ const rowsPerStatement = 100; // a receipt is about 3 KB, so 300 KB of JSON per 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Statements that store the outcomes for claimed rows. If the lease on a row was lost, the row is left to its new holder. */
+/** Returns statements that store the outcomes of claimed rows. If the lease on a row was lost, the row is left to its new holder. */
 export const updateAnchorOutcomes = (
   db: Database,
   holder: string,
@@ -113,8 +113,8 @@ export const releaseAnchors = (db: Database, holder: string) =>
     .where(allOf(eq(lease, holder), isUnanchored));
 
 /**
- * Makes all waiting rows due now, after a ledger outage. Otherwise the oldest statements would come last, because they have the most failed
- * attempts.
+ * Makes all waiting rows due immediately after a ledger outage. Otherwise the oldest statements would be sent last, because they have the
+ * most failed attempts.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -130,8 +130,9 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Moves pending event statements from an earlier ledger to its replacement, because the earlier one no longer accepts any. Checkpoints have
- * their own rows per ledger. Skips statements that the new ledger already has (OR IGNORE, which the query builder does not support).
+ * Moves pending event statements from an earlier ledger to its replacement, because the earlier ledger no longer accepts statements.
+ * Checkpoints have their own rows per ledger. Skips statements that the new ledger already has (OR IGNORE, which the query builder does not
+ * support).
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant) => {
   const isEarlier = allOf(isPendingAnchor, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
@@ -153,7 +154,7 @@ export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant)
 
 const isAnchored = eq(status, "anchored");
 
-/** The anchor statements about one record, in commit order, each with its receipt once confirmed. */
+/** Lists the anchor statements about one record in commit order, each with its receipt once confirmed. */
 export const listEntityAnchors = async (db: Database, entityId: string) => {
   const rows = await db.select({ event, statement, status, receipt }).from(anchors).where(eq(anchors.entityId, entityId)).orderBy(ord);
   return rows.map((row) => ({
@@ -165,7 +166,7 @@ export const listEntityAnchors = async (db: Database, entityId: string) => {
 
 export type EntityAnchor = Found<typeof listEntityAnchors>[number];
 
-/** The newest confirmed anchor of a log's checkpoints; null before the first one. */
+/** Returns the newest confirmed anchor of a log's checkpoints; null before the first anchor. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select(anchorFields)

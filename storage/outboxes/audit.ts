@@ -1,5 +1,5 @@
-// The audit outbox: audit entries, written in the same batch as the change, waiting to join the audit chains. The rows are kept afterward,
-// because they hold the payloads that the chains commit to.
+// The audit outbox: audit entries waiting to join the audit chains. They are written in the same batch as the change. The rows are kept
+// afterward, because they hold the payloads that the chains commit to.
 import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { hashAuditPayload } from "../../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../../core/audit/trail.ts";
@@ -29,8 +29,8 @@ export const auditEntryColumns = [
 ] as const;
 
 /**
- * Rows after `afterOrd` that no audit log has recorded yet, oldest first. Reads from the primary, so that it sees rows that were just
- * committed.
+ * Lists rows after `afterOrd` that have not been recorded by an audit log yet, oldest first. Reads from the primary, to see rows that were
+ * just committed.
  */
 export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd: number, max: number) =>
   onPrimary(db)
@@ -41,7 +41,10 @@ export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd
     .limit(max)
     .all();
 
-/** Returns which of these audit logs have undrained rows in this shard: one index lookup per log, however many rows are waiting. */
+/**
+ * Returns which of these audit logs have undrained rows in this shard. Takes one index lookup per log, regardless of the number of waiting
+ * rows.
+ */
 export const listUndrainedLogs = async (db: Database, logs: readonly number[]): Promise<readonly number[]> => {
   const rows = await onPrimary(db)
     .select({ auditLog: sql<number>`j.value` })
@@ -57,13 +60,13 @@ export const markDrained = (db: Database, ords: readonly number[], now: Instant)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, jsonList(ords))));
 
-/** Encryption context of an entry's salt and payload; the owner is the chain. */
+/** Encryption context of an entry's salt and payload. The owner is the chain. */
 export const auditPayloadContext = columnContext("audit_outbox", "payload");
 
 /** Prefix of a payload that is not sealed. No master key version starts with it. */
 const unsealedPrefix = "0.";
 
-/** The only event types whose entries are written by a statement that does not have the chain, which sealing would require. */
+/** Event types whose entries are stored unsealed. Their statements do not know the chain, which is needed for sealing. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -73,7 +76,9 @@ export const unsealedEventTypes = [
 
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
-/** A payload stored in plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal data. */
+/**
+ * Creates a payload stored in plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal data.
+ */
 export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
   return { hash: hashAuditPayload(salt, payload), text: `${unsealedPrefix}${toCanonicalJson([salt, payload])}` };
@@ -91,7 +96,7 @@ interface UnsealedPayload {
 export const insertShareAuditEntries = (
   db: Database,
   entries: {
-    /** Must include the table `shares`. */
+    /** SQL that must include the table `shares`. */
     readonly from: SQL;
     readonly where: SQL;
     readonly id: string | SQL;
@@ -113,7 +118,7 @@ export const insertShareAuditEntries = (
     .select(sql`${ofBusiness} union all ${ofPerson} and ${shares.consumerChain} is not null and ${personEntryIf}`);
 };
 
-/** Entries of a chain that the audit log has not recorded yet, oldest first. */
+/** Lists a chain's entries that the audit log has not recorded yet, oldest first. */
 export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: number; readonly chainTag: string; readonly max: number },
@@ -127,13 +132,13 @@ export const listWaitingEntries = (
   return createLookup(db, [waiting], ([rows]) => rows);
 };
 
-/** Whether a record has any audit entry. Reads from the primary, so that it sees a commit whose response was lost. */
+/** Checks whether a record has any audit entry. Reads from the primary, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
 const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 
-/** Audit entries of a certificate with these types: issuance and withdrawals first, then oldest first, up to `max`. */
+/** Lists a certificate's audit entries of these types: issuance and withdrawals first, then oldest first, up to `max`. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
@@ -153,7 +158,7 @@ export const listCertificateEntries = async (
   );
 };
 
-/** Salt and payload of an entry, sealed or plain; null once erased. */
+/** Opens an entry's salt and payload, sealed or plain; null once erased. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   const isOpen = stored.startsWith(unsealedPrefix);
@@ -162,7 +167,7 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
   return { salt, payload };
 };
 
-/** Salt and payload of these rows of a chain, by row ID; null once erased. */
+/** Returns the salt and payload of these rows of a chain, keyed by row ID; null once erased. */
 export const listCommittedPayloads = (
   db: Database,
   vault: Vault,

@@ -1,6 +1,6 @@
-// The event outboxes of a shard: public events, written in the same batch as the change, waiting to join their business's event sequence
-// (durable-objects/event-sequence/object.ts). Events about sandbox records have their own table, which feeds the sandbox's sequence. A row
-// is deleted once the sequence has it.
+// A shard's event outboxes: public events waiting to join their business's event sequence (durable-objects/event-sequence/object.ts). They
+// are written in the same batch as the change. Events about sandbox records have a separate table, which feeds the sandbox's sequence. A
+// row is deleted once the sequence has it.
 import { eq, getColumns, inArray, min } from "drizzle-orm";
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { UnsequencedEvent } from "../../core/events/event.ts";
@@ -11,7 +11,7 @@ import { bulkInsert } from "../inserts.ts";
 import { eventOutbox, sandboxEventOutbox } from "../schema.ts";
 import { jsonList } from "../query.ts";
 
-/** The outbox for events of this environment. */
+/** Returns the outbox for this environment's events. */
 export const eventOutboxFor = (environment: Environment) => (environment === "sandbox" ? sandboxEventOutbox : eventOutbox);
 
 const eventColumns = ["eventId", "businessId", "type", "shareId", "certId", "dataSealed", "createdAt"] as const;
@@ -22,14 +22,14 @@ const insertByEnvironment = {
 
 export type NewEvent = UnsequencedEvent & { readonly businessId: BusinessId };
 
-/** The insert for the batch of a change. Events keep their order. */
+/** Returns the insert to add to the change's batch. Events keep their order. */
 export const insertOutboxEvents = (db: Database, environment: Environment, events: readonly NewEvent[]): Statement =>
   insertByEnvironment[environment](
     db,
     events.map(({ id, ...event }) => ({ eventId: id, ...event })),
   );
 
-/** Waiting events, oldest first. Reads from the primary, so that it sees events that were just committed. */
+/** Lists waiting events, oldest first. Reads from the primary, to see events that were just committed. */
 export const listWaitingEvents = (db: Database, { businessId, environment }: EventSequenceOwner, max: number) => {
   const outbox = eventOutboxFor(environment);
   const { businessId: _business, eventId: id, ...rest } = getColumns(outbox);
@@ -42,13 +42,13 @@ export const listWaitingEvents = (db: Database, { businessId, environment }: Eve
     .all();
 };
 
-/** Deletes by ID rather than up to a number, because after a database restore, numbers are assigned again. */
+/** Deletes events by ID. Deleting up to a number would not be safe, because numbers are assigned again after a database restore. */
 export const deleteSequencedEvents = (db: Database, environment: Environment, ids: readonly string[]) => {
   const outbox = eventOutboxFor(environment);
   return db.delete(outbox).where(inArray(outbox.eventId, jsonList(ids)));
 };
 
-/** Businesses with waiting events, for the minute job; those with the oldest event first. */
+/** Lists businesses with waiting events for the minute job, in the order of their oldest event. */
 export const listBusinessesWithEvents = async (db: Database, environment: Environment, max: number): Promise<readonly BusinessId[]> => {
   const outbox = eventOutboxFor(environment);
   const rows = await db.select({ id: outbox.businessId }).from(outbox).groupBy(outbox.businessId).orderBy(min(outbox.ord)).limit(max);

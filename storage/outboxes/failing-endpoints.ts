@@ -1,5 +1,5 @@
-// Endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. It stays until a check
-// finds that the endpoint responds again or no longer exists.
+// Endpoints that have been failing for a long time, listed for operators. A row is written when the owners are notified. It stays until a
+// check finds that the endpoint responds again or no longer exists.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
@@ -24,7 +24,7 @@ export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }:
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
-/** The endpoints recorded first. */
+/** Lists endpoints, earliest recorded first. */
 export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })
@@ -34,6 +34,6 @@ export const listFailingEndpointRows = (db: Database, max: number): Promise<read
     .limit(max)
     .all();
 
-/** Deletes the row of an endpoint. */
+/** Deletes an endpoint's row. */
 export const deleteFailingEndpoint = (db: Database, webhookId: WebhookId) =>
   db.delete(outbox).where(allOf(isFailingEndpoint, eq(entityId, webhookId)));

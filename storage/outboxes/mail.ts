@@ -16,7 +16,8 @@ const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two wo
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /**
- * If `to` is null, the row costs the same work and is dropped unsent, so that requests for unknown addresses look like any other request.
+ * If `to` is null, the row costs the same work and is dropped without being sent. Requests for unknown addresses therefore look like any
+ * other request.
  */
 export type NewMail = TemplatedMail & {
   readonly to: string | null;
@@ -60,8 +61,8 @@ export const insertMails = (db: Database, mails: readonly SealedMail[]): Stateme
 const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
 /**
- * Takes up to `max` due emails, those that expire soonest first, so that a code is sent before thousands of warnings. Concurrent workers
- * get different rows. The unary plus makes SQLite read the index in that order instead of sorting everything that is due.
+ * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
+ * workers get different rows. The unary plus makes SQLite read the index in that order instead of sorting everything that is due.
  */
 export const claimMail = (db: Database, now: Instant, max: number) =>
   db
@@ -76,15 +77,15 @@ export type DueMail = Found<typeof claimMail>[number];
 export const openMail = async (vault: Vault, due: DueMail): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(due.id), due.sealed)) as OpenedMail;
 
-/** Deletes an email that a transport accepted or that is no longer needed. */
+/** Deletes an email that a transport has accepted or that is no longer needed. */
 export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).where(eq(id, mail));
 
 /** Makes an email due at `at`. */
 export const postponeMail = (db: Database, mail: string, at: Instant) => db.update(mailOutbox).set({ nextAt: at }).where(eq(id, mail));
 
 /**
- * Whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed first
- * attempt, so half of the lease separates the two cases.
+ * Checks whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed
+ * first attempt, so half the lease separates the two cases.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

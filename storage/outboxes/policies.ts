@@ -32,8 +32,8 @@ export const toPolicyTopic = (origin: string, page: string): string => `${origin
 const originFromTopic = (of: string): string | null => (of === overLimitTopic ? null : of.slice(0, of.indexOf(" ")));
 
 /**
- * For the batch of an issuance: requests a capture if the certificate does not share an existing one. The row is due at once unless its
- * topic has a lease. Returns a row if it was written.
+ * Returns the statement to add to an issuance's batch. It requests a capture if the certificate does not share an existing capture. The row
+ * is due immediately unless its topic has a lease. Returns a row if it was written.
  */
 export const requestPolicyCapture = (db: Database, given: { readonly id: CertId; readonly topic: string; readonly policyPage: string }) => {
   const { issuedAt, policyCaptureId } = certificates;
@@ -60,7 +60,10 @@ export const requestPolicyCapture = (db: Database, given: { readonly id: CertId;
     .returning({ ord });
 };
 
-/** The next turn goes to the business that has waited longest since its last turn, among those with due work and no current turn. */
+/**
+ * Gives the next turn to the business that has waited longest since its last turn, among businesses that have due work and are not taking a
+ * turn.
+ */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
   const next = query
@@ -83,7 +86,9 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
 export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
-/** Takes the most overdue topic of the business whose turn it is; null when none is due. Only one of several concurrent workers gets it. */
+/**
+ * Takes the most overdue topic of the business whose turn it is; null if no topic is due. Only one of several concurrent workers gets it.
+ */
 export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
   if (turn === null) return null;
@@ -115,7 +120,7 @@ export const revertPolicyAttempt = (db: Database, of: PolicyTopic) =>
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
     .where(eq(ord, selectFirstWaiting(of)));
 
-/** The certificates of a topic that have waited longest. */
+/** Lists the certificates of a topic that have waited longest. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, max: number) =>
   db
     .select({ ord, certId: outbox.entityId, chain: businessChainFields })
@@ -127,7 +132,10 @@ export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, 
     .limit(max)
     .all();
 
-/** For the batch that links the certificates: deletes their rows and passes the lease to the next row of the topic. */
+/**
+ * Returns the statements to add to the batch that links the certificates. They delete the certificates' rows and pass the lease to the
+ * topic's next row.
+ */
 export const finishPolicyWork = (
   db: Database,
   done: { readonly of: PolicyTopic; readonly ords: readonly number[]; readonly now: Instant },

@@ -1,5 +1,5 @@
-// Subscriptions that must be canceled because their account is closed or pays for a newer one. The row is written with the change that
-// causes it and is retried until the provider confirms that the subscription no longer exists.
+// Subscriptions to cancel because their account is closed or pays for a newer subscription. The row is written with the change that causes
+// it. It is retried until the provider confirms that the subscription no longer exists.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -12,8 +12,8 @@ const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
- * For the batch that closes an account: ends its subscription. Does nothing if the account has no subscription or the end is already
- * requested.
+ * Returns the statement to add to the batch that closes an account. It ends the account's subscription. Does nothing if the account does
+ * not have a subscription or the end is already requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
@@ -24,7 +24,9 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/** For the batch of a checkout: if an account has two subscriptions, ends the one that is not in force. */
+/**
+ * Returns the statement to add to a checkout's batch. If an account has two subscriptions, it ends the subscription that is not in force.
+ */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },
@@ -35,7 +37,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Takes up to `max` due subscription ends under a lease of two minutes. `attempts` includes this attempt. */
+/** Takes up to `max` due subscription ends under a two-minute lease. `attempts` includes this attempt. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));

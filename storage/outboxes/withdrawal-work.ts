@@ -1,5 +1,5 @@
-// Withdrawals of all of a person's certificates that are too large for one batch. A row stays until the last certificate is done. A worker
-// takes it for one minute at a time, so if the worker dies, the next one continues.
+// Withdrawals of all of a person's certificates that do not fit in one batch. A row stays until the last certificate is done. A worker
+// takes it for one minute at a time, so if the worker dies, another worker continues.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -19,13 +19,13 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   readonly apiKeyId: string | null;
 }
 
-/** For the batch of the first withdrawal: saves the remaining work, which is due at once. */
+/** Returns the statement to add to the first withdrawal's batch. It saves the remaining work, which is due immediately. */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...work }: WithdrawalWork) =>
   db
     .insert(withdrawalWork)
     .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
-/** Takes the most overdue work; null when there is none. */
+/** Takes the most overdue work; null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
@@ -36,6 +36,6 @@ export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<W
 /** Deletes completed work. */
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));
 
-/** Makes the remaining work due at once. */
+/** Makes the remaining work due immediately. */
 export const continueWithdrawalWork = (db: Database, certId: CertId, now: Instant) =>
   db.update(withdrawalWork).set({ nextAt: now }).where(eq(withdrawalWork.certId, certId));

@@ -1,4 +1,4 @@
-// Rate limits by IP address and by client, counted in the memory of this isolate. They are not exact across isolates and locations; exact
+// Rate limits by IP address and by client, counted in this isolate's memory. They are not exact across isolates and locations. Exact
 // limits, such as those for API keys, use a Durable Object. Counting must cost almost nothing because it runs for every submission and
 // public page.
 import { BoundedMap } from "../../core/bounded-map.ts";

@@ -1,4 +1,4 @@
-// Requests a timestamp for a checkpoint from a time-stamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
+// Requests a checkpoint's timestamp from a time-stamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { RandomBytes } from "../../core/ids.ts";

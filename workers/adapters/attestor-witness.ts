@@ -9,7 +9,7 @@ import { sendWithLimits, getMediaType, permanentFailure, failureFromResponse, re
 export interface Witness {
   /** The witness's key. Cosignatures under another name or key are ignored. */
   readonly key: VerifierKey;
-  /** The witness's submission prefix, without a trailing slash. */
+  /** The witness's submission prefix without a trailing slash. */
   readonly baseUrl: string;
 }
 

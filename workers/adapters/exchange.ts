@@ -1,4 +1,4 @@
-// One HTTP request with a time limit and a size limit. Redirects are not followed, and failures are returned, not thrown.
+// Sends one HTTP request with a time limit and a size limit. Redirects are not followed. Failures are returned, not thrown.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import type { LedgerFailure, PermanentFailure, RetryableFailure } from "../../core/ledger/adapter.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
@@ -25,7 +25,7 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the response, whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response with any status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,
@@ -61,11 +61,11 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after it had processed the request
 
-/** Whether a non-success status allows a retry. */
+/** Converts a non-success status to a retryable or permanent failure. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   status >= 500 || retryableStatuses.has(status)
     ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))
     : permanentFailure(`http_${status}`);
 
-/** The Content-Type in lowercase, without parameters. Empty if the header is missing. */
+/** Returns the Content-Type in lowercase, without parameters. Empty if the header is missing. */
 export const getMediaType = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

@@ -1,5 +1,5 @@
-// Workers AI proposes a mapping for form fields that the heuristics do not recognize. The model sees only names and labels, never the page.
-// Its output may contain only numbers and known keys; the schema is checked here even if the platform already enforces it.
+// Asks Workers AI to map form fields that the heuristics do not recognize. The model sees only names and labels, never the page. Its output
+// may contain only numbers and known keys. The schema is checked here even if the platform already enforces it.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/integration/proposal.ts";
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
@@ -28,7 +28,10 @@ const parseModelResponse = (answer: unknown): unknown => {
   return typeof response === "string" ? JSON.parse(response) : response;
 };
 
-/** Returns null if there is no valid proposal, and calls `report` with the reason: `shape`, `timeout` or `unreachable`. Never throws. */
+/**
+ * Creates the model client. If the model does not give a valid proposal, it returns null and calls `report` with the reason: `shape`,
+ * `timeout` or `unreachable`. Never throws.
+ */
 export const createFormModel =
   (ai: TextModelRunner, model: string, report: (fault: string) => void) =>
   async (request: ProposalRequest): Promise<Proposal | null> => {

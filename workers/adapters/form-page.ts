@@ -11,7 +11,7 @@ interface Element {
   readonly parent: Element | null;
   readonly nth: number;
   readonly childCounts: Map<string, number>;
-  /** Start and end of its text within the page text. */
+  /** Start and end of the element's text within the page text. */
   readonly start: number;
   end: number;
 }
@@ -32,13 +32,13 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 
-/** Elements whose text is not visible to visitors or does not label anything. */
+/** Elements whose text is hidden from visitors or does not label anything. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
 const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
-/** Browsers insert table elements that are missing from the source, so a path through a table would select the wrong element. */
+/** Browsers insert table elements that the source omits, so a path through a table would select the wrong element. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
   ...["checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "month", "number", "password", "radio"],
@@ -69,7 +69,7 @@ interface FormSource {
   readonly text: string;
 }
 
-/** Returns null if the page exceeds the limits. */
+/** Parses the page. Returns null if the page exceeds the limits. */
 const parseFormSource = (html: string): FormSource | null => {
   const elements: Element[] = [];
   const owned: OwnedControl[] = [];
@@ -132,7 +132,7 @@ const normalizeText = (text: string, { start, end }: Element, max: number): stri
     .trim()
     .slice(0, max);
 
-/** Whether the element or a surrounding fieldset is disabled. */
+/** Checks if the element or a surrounding fieldset is disabled. */
 const isDisabled = (element: Element): boolean => {
   if (element.attributes.disabled !== undefined) return true;
   for (let at = element.parent; at !== null; at = at.parent) if (at.tag === "fieldset" && at.attributes.disabled !== undefined) return true;
@@ -232,7 +232,7 @@ const parseTags = ({ elements }: FormSource): readonly ScriptTag[] =>
   );
 
 /**
- * Returns the forms with their controls in page order, and the script tags that have a client ID. Returns nothing for a page that exceeds
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. The result is empty if the page exceeds
  * the limits.
  */
 export const parseFormPage = (html: string): FormPage => {

@@ -1,4 +1,4 @@
-// Extracts a page's text and links from its markup. It does not guess which parts are content: a legal snapshot must not depend on
+// Extracts a page's text and links from its markup. It does not guess which parts are content. A legal snapshot must not depend on
 // heuristics, and anyone must be able to reproduce it (docs/reference/policies.md).
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
@@ -7,13 +7,13 @@ import type { PageLink } from "../../core/policies/discovery.ts";
 import { normalizePolicyText } from "../../core/policies/snapshot.ts";
 
 export interface PageContent {
-  /** Normalized. */
+  /** Normalized text. */
   readonly text: string;
   readonly links: readonly PageLink[];
 }
 
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template"]);
-// HTML phrasing content with text. Every other tag ends the line.
+// HTML phrasing content that contains text. Every other tag ends the line.
 const inlineElements: ReadonlySet<string> = new Set([
   ...["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label"],
   "mark",
@@ -21,12 +21,13 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work per tag grows with the number of open elements. Real pages stay below 100; 1 MiB of open tags would take ten seconds.
+// The parser's work per tag grows with the number of open elements. Real pages stay below 100. Without a limit, 1 MiB of open tags would
+// take ten seconds.
 const maxDepth = 1_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
 const maxLinkTextLength = 300; // longer than any link text in a policy
 
-/** The URL of a link. Null if it is invalid or points within the page itself. */
+/** Resolves a link's URL. Null if it is invalid or points within the page itself. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
   const address = resolveReference(reference, base);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;

@@ -1,6 +1,6 @@
-// Ledger adapter for Sigstore's Rekor v2: a private instance as the primary ledger, the public instance only as a mirror of checkpoints.
-// Responses are not trusted: an outcome is `ok` only if a proof shows that the statement's signature is in a tree that is signed by a
-// pinned key and consistent with the last tree seen.
+// Ledger adapter for Sigstore's Rekor v2. A private instance can be the primary ledger; the public instance is only a mirror for
+// checkpoints. Responses are not trusted. An outcome is `ok` only if a proof shows that the statement's signature is in a tree that is
+// signed by a pinned key and consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -41,7 +41,7 @@ export interface AnchorKey {
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
 }
 
-/** Opens a P-256 private key from base64 PKCS #8 or a JWK. Throws for anything else. */
+/** Opens a P-256 private key from base64 PKCS #8 or a JWK. Throws for any other input. */
 export const openAnchorKey = async (secret: string): Promise<AnchorKey> => {
   const parsed = parseAnchorPrivateKey(secret);
   if (parsed === null) throw new Error("anchor key: must be a P-256 private key as PKCS #8 or JWK");
@@ -68,7 +68,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger; its origin is its host. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** Public halves of earlier anchor keys. Submissions prepared with them may still be pending. */
+  /** Public keys of earlier anchor keys. Submissions prepared with them may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export const createRekorAdapter = (
   const read: ReadPath = (path, maxBytes, signal) =>
     sendWithLimits(send, `${ledger.baseUrl}/api/v2/${path}`, {}, { timeoutMs: readTimeoutMs, maxBytes, signal });
 
-  /** The newest checkpoint, verified with the currently valid keys. */
+  /** Fetches the newest checkpoint and verifies it with the currently valid keys. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
@@ -108,7 +108,7 @@ export const createRekorAdapter = (
       : retryableFailure("origin_mismatch");
   };
 
-  /** For an entry that Rekor already has. Rekor's response contains only the index, so the proof is built from tiles. */
+  /** Finds an entry that Rekor already has. Rekor's response contains only the index, so the proof is built from tiles. */
   const findLoggedEntry = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
     const covering = await getNewestCheckpoint(signal);
     if (!covering.ok) return covering;
@@ -146,7 +146,7 @@ export const createRekorAdapter = (
     return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
-  /** Verifies the receipt, then that its tree and the last tree seen are consistent, whichever of them is larger. */
+  /** Verifies the receipt, and then that its tree is consistent with the last tree seen. Either tree may be the larger one. */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
     { answer, submittedAt }: LoggedEntry,
@@ -181,8 +181,7 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // Entries are verified one after another, each against the largest tree so far. Otherwise two forks within one batch would go
-      // unnoticed.
+      // Entries are verified one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;

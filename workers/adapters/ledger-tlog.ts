@@ -1,4 +1,4 @@
-// Ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. Responses are not trusted: an outcome is
+// Ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. Responses are not trusted. An outcome is
 // `ok` only if a proof shows that the entry is in a tree that is signed by a pinned key and extends the last tree seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
@@ -27,7 +27,7 @@ type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
 const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // caused by the statement or the token; other statuses are temporary
 
-/** The failure for a statement, based on a non-success status. */
+/** Returns a statement's failure, based on a non-success status. */
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));
 
@@ -85,7 +85,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return indices.map(parseIndex);
   };
 
-  /** The newest checkpoint, verified with the currently valid keys. */
+  /** Fetches the newest checkpoint and verifies it with the currently valid keys. */
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await request("checkpoint", {}, signal);
     if (!sent.ok) return sent;
@@ -98,7 +98,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return verdict.ok ? { ok: true, note, checkpoint: verdict.checkpoint } : retryableFailure(verdict.fault);
   };
 
-  /** Waits for a checkpoint that covers `index`; a log signs at most one per second. */
+  /** Waits for a checkpoint that covers `index`. A log signs at most one per second. */
   const waitForCheckpoint = async (
     index: bigint,
     signal: AbortSignal,
@@ -123,7 +123,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     if (!covering.ok) return forAllAdded(covering);
     const { size } = covering.checkpoint;
     const tiles = createTileStore(read, signal);
-    // Entries in the same tile need the same tiles for their proofs, so one entry per tile is enough.
+    // Entries in the same tile need the same tiles for their proofs, so checking one entry per tile is enough.
     const indexByTile = new Map(added.flatMap((result) => (result.ok ? [[result.index / BigInt(tileWidth), result.index] as const] : [])));
     const locations = listTilesRead((hash, from) => {
       const nodes = createTileNodeReader(hash, size, from);

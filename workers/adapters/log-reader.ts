@@ -1,5 +1,5 @@
-// Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks whether two trees are consistent. The
-// caller verifies the proofs. A fork is reported only with tiles that provably belong to a tree the log signed.
+// Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks that two trees are consistent. The
+// caller verifies the proofs. A fork is reported only with tiles that provably belong to a tree signed by the log.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
@@ -49,16 +49,16 @@ export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: nu
 };
 
 export interface TileStore {
-  /** Fetches missing tiles. Returns null once all are loaded. */
+  /** Fetches missing tiles. Returns null once all tiles are loaded. */
   readonly load: (locations: readonly TileLocation[]) => Promise<RetryableFailure | null>;
   readonly read: TileReader;
 }
 
-/** Fetches each tile once, and refuses tiles whose length does not match their width. */
+/** Creates a store that fetches each tile once and rejects tiles whose length does not match their width. */
 export const createTileStore = (readPath: ReadPath, signal: AbortSignal): TileStore => {
   const tiles = new Map<string, Uint8Array>();
 
-  /** The hashes of one tile. Falls back to the full tile, because a log may delete a partial tile once the full one exists. */
+  /** Returns the hashes in one tile. Falls back to the full tile, because a log may delete a partial tile once the full tile exists. */
   const fetchTile = async ({ level, n, width }: TileLocation): Promise<Uint8Array | RetryableFailure> => {
     for (const requestedWidth of width === tileWidth ? [width] : [width, tileWidth]) {
       const sent = await readPath(formatTilePath({ level, n, width: requestedWidth }), maxTileBytes, signal);
@@ -93,7 +93,7 @@ const toTreeHead = ({ size, root }: VerifiedTree): TreeHead => ({
   root: fromBase64(root) ?? new Uint8Array(0),
 });
 
-/** A checkpoint that a pinned key signed. */
+/** A checkpoint signed by a pinned key. */
 export interface VerifiedCheckpoint {
   readonly note: string;
   readonly checkpoint: Checkpoint;
@@ -106,9 +106,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 });
 
 /**
- * Returns null if the current tree and the last tree seen are consistent, whichever of them is larger. A smaller checkpoint may come from a
- * cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`): only tiles can prove a fork, and they will once
- * the log has grown past the old size.
+ * Returns null if the current tree and the last tree seen are consistent. Either may be the larger one. A smaller checkpoint may come from
+ * a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can prove a fork, and they will
+ * once the log has grown past the old size.
  */
 export const checkHistory = async (
   hash: HashFunction,
@@ -126,7 +126,7 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** The read methods of a ledger adapter, independent of its paths and signature scheme. */
+/** Creates a ledger adapter's read methods, which do not depend on its paths and signature scheme. */
 export const createLogReader = (
   hash: HashFunction,
   readPath: ReadPath,

@@ -1,5 +1,5 @@
-// Sends email through Cloudflare's Email Service or through any provider that accepts JSON over HTTPS. Provider responses are not stored or
-// logged, because they can contain the recipient's address.
+// Sends email through Cloudflare's Email Service or any provider that accepts JSON over HTTPS. Provider responses are not stored or logged,
+// because they can contain the recipient's address.
 import type { OutgoingMail, MailOutcome, Mailer } from "../../core/mail/message.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits, failureFromResponse, type SendRequest } from "./exchange.ts";

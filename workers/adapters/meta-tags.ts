@@ -1,4 +1,4 @@
-// Reads meta tags for domain verification. Only the head of the page counts, because the body can contain text written by visitors.
+// Reads meta tags for domain verification. Only the page's head counts, because the body can contain text written by visitors.
 import { Parser } from "htmlparser2";
 
 const headElements: ReadonlySet<string> = new Set([
@@ -9,7 +9,7 @@ const chunkLength = 16_384;
 const maxDepth = 100; // the parser's work per tag grows with the number of open elements
 const maxContents = 100;
 
-/** The trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` before the first visible element. */
+/** Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` before the first visible element. */
 export const listMetaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;

@@ -25,7 +25,9 @@ const parsePageType = (header: string | null, accept: PageRequest["accept"]): Fe
 const prescanBytes = 1_024; // like browsers, which ignore declarations after this point
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 
-/** The charset, from the first of these that is present: byte order mark, header, declaration in the document. Otherwise UTF-8. */
+/**
+ * Returns the charset. Uses the first of these that is present: byte order mark, header, declaration in the document. Defaults to UTF-8.
+ */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";

@@ -7,7 +7,7 @@ import type { BillingSettings } from "../env.ts";
 
 const requestTimeoutMs = 8 * secondMs; // a customer is waiting for the page
 
-/** The only hosts that customers are redirected to, except for the mock in development. */
+/** Customers are redirected only to these hosts and, in development, to the mock. */
 const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);
 
 const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
@@ -60,7 +60,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // No idempotency key here, because the provider would replay a saved failure.
+        // An idempotency key is not sent, because the provider would replay a saved failure.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

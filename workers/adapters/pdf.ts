@@ -1,5 +1,5 @@
-// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, nothing is random, and only the
-// standard fonts are used.
+// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, randomness is not used, and all fonts
+// are standard fonts.
 import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
 export type WritePdf = (text: DocumentContent) => Promise<Uint8Array<ArrayBuffer>>;
@@ -8,7 +8,7 @@ const pageLayout = { width: 595, height: 842, margin: 64 }; // A4 in points
 const bodyStyle = { size: 11, line: 16, gap: 10 };
 const titleStyle = { size: 18, line: 30 };
 
-/** The standard fonts contain only Latin letters. Other characters, for example in an address, become `\u{…}` escapes. */
+/** Replaces non-Latin characters, for example in an address, with `\u{…}` escapes, because the standard fonts have only Latin letters. */
 const escapeNonLatin = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 

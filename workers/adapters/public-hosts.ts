@@ -1,6 +1,6 @@
 // Checks through independent DNS-over-HTTPS resolvers that a host name resolves only to public IP addresses. Workers cannot pin the IP
-// address for the request that follows, so this is one of three layers: host names (core/access/outbound-url.ts), IP addresses (here), and
-// an egress without a private network behind it.
+// address for the request that follows, so this is one of three layers. The others are the host name check (core/access/outbound-url.ts)
+// and an egress without a private network behind it.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";
@@ -15,7 +15,7 @@ import {
   type HostVerdict,
 } from "../../core/access/dns-answer.ts";
 
-/** Never throws. Returns `unanswered` if `signal` is aborted. */
+/** Checks a host name. Never throws. Returns `unanswered` if `signal` is aborted. */
 export type CheckHost = (hostname: string, signal: AbortSignal) => Promise<HostVerdict>;
 
 /** Rules for requests to customer-supplied URLs. */
@@ -64,7 +64,7 @@ const queryAddressRecords = async (
       });
 };
 
-/** A missing, slow or malformed response counts as `unanswered` and never makes a host public. */
+/** Returns one resolver's verdict. A missing, slow or malformed response counts as `unanswered` and never makes a host public. */
 const getResolverVerdict = async (
   resolver: string,
   hostname: string,
@@ -86,7 +86,7 @@ const getResolverVerdict = async (
   }
 };
 
-/** Combines the verdicts of all resolvers: a host is public only if they agree. */
+/** Combines the verdicts from all resolvers: a host is public only if they agree. */
 export const createHostCheck =
   (settings: { readonly dohUrls: readonly string[]; readonly ownHosts: readonly string[] }): CheckHost =>
   async (hostname, signal) =>

@@ -2,8 +2,8 @@
 // would look like one site.
 import { getDomain } from "tldts";
 
-/** The registrable domain of a host. Null for an IP address, a single label or a public suffix. */
+/** Returns a host's registrable domain. Null for an IP address, a single label or a public suffix. */
 export const getRegistrableDomain = (hostname: string): string | null => getDomain(hostname, { allowPrivateDomains: true });
 
-/** The registrable domain of a host. A host without one (IP address, `localhost`, public suffix) is its own site. */
+/** Returns a host's registrable domain. If it does not have one (IP address, `localhost`, public suffix), returns the host itself. */
 export const getSite = (hostname: string): string => getRegistrableDomain(hostname) ?? hostname;

@@ -1,7 +1,7 @@
 // Runs work with a time limit and an AbortSignal. AbortSignal.timeout is not used because its timer outlives the work, and a pending timer
 // keeps a Durable Object awake.
 
-/** Runs `work` with a signal that is aborted after `ms` milliseconds and when `work` ends. */
+/** Runs `work` with a signal that is aborted after `ms` milliseconds or when `work` ends. */
 export const withTimeout = async <T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);

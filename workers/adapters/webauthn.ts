@@ -1,4 +1,4 @@
-// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input; here every
+// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. Here, every
 // rejected credential results in null.
 import {
   generateAuthenticationOptions,
@@ -21,7 +21,7 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Accepts only missing attestation or self attestation, which is what browsers send when attestation is not requested. Verifying vendor
+ * Accepts only missing attestation or self-attestation, which is what browsers send if attestation is not requested. Verifying vendor
  * certificates would need most of the library's code and would fetch the revocation lists that the certificates name.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {

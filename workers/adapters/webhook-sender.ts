@@ -22,14 +22,14 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `deferred`: none of the resolvers responded, so the request was not sent. */
+/** `deferred`: all resolvers failed to respond, so the request was not sent. */
 export type WebhookResult = AttemptOutcome | { readonly kind: "deferred"; readonly error: "dns" };
 
 /** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 
-// A verdict is reused for a few seconds so that a busy endpoint does not cause a DNS lookup per delivery. A fresher verdict would not be
-// safer, because Workers cannot pin the IP address for the request that follows.
+// A verdict is reused for a few seconds so that a busy endpoint does not cause a DNS lookup for each delivery. A fresher verdict would not
+// be safer, because Workers cannot pin the IP address for the request that follows.
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 

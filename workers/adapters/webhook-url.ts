@@ -1,5 +1,5 @@
-// Checks whether a URL may be registered as a webhook endpoint, by DNS and by the same URL rules as each delivery. A host that does not
-// resolve yet, or that the resolvers do not respond for, is allowed because each delivery checks it again.
+// Checks that a URL may be registered as a webhook endpoint, with the DNS and URL rules that each delivery uses. A host is allowed if it
+// does not resolve yet or the resolvers do not respond, because each delivery checks it again.
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";

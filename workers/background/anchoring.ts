@@ -19,7 +19,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease
 
-/** A failure of the ledger itself, not of one statement. */
+/** True if the ledger itself failed, not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 
@@ -84,7 +84,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return !failed && fork === undefined;
 };
 
-/** Submits due anchors from every shard to every ledger, oldest first, until none is due or the budget is used up. */
+/** Submits due anchors from every shard to every ledger, oldest first, until all are submitted or the budget is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
   for (const adapter of platform.ledgers) {
     await forEachShard(platform, "ledger", async (db) => {

@@ -4,7 +4,10 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** If there are several audit logs, lists only those with rows, because each notified log sets an alarm and reads every shard. */
+/**
+ * Lists the audit logs to notify. If there are several, lists only logs with rows, because each notified log sets an alarm and reads every
+ * shard.
+ */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> => {
   const auditLogs = [...platform.config.auditKeys.keys()];
   if (auditLogs.length === 1) return auditLogs;
@@ -15,7 +18,7 @@ const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> =>
   return undrained;
 };
 
-/** Runs soon after a commit, and every minute. An unreachable log does not delay the others; its rows stay until the next minute. */
+/** Runs soon after a commit, and every minute. An unreachable log does not delay the other logs. Its rows stay until the next minute. */
 export const requestAuditDrains = async (platform: Platform): Promise<void> => {
   for (const auditLog of await listLogsToDrain(platform))
     await runIsolated(platform, "audit", () => platform.auditLogStub(auditLog).requestDrain());

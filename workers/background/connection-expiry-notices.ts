@@ -1,4 +1,4 @@
-// Emails people a week before an agent connection expires. Connections cannot be renewed, so the agent must be connected again.
+// Emails people a week before an agent connection expires. A connection cannot be renewed, so the person must connect the agent again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
 import { batch, type Database } from "../../storage/database.ts";
@@ -11,7 +11,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerRun = 50; // per minute and shard; connections expire one by one, because they were created one by one
 
-/** Writes the email and its marker in one batch, so that only one of two concurrent runs writes it. */
+/** Writes the email and its marker in one batch. If two runs are concurrent, only one writes it. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
   const { id, name, redirectHost, expiresAt, language } = connection;
   const now = platform.clock();
@@ -24,7 +24,7 @@ const sendExpiryNotice = async (platform: Platform, db: Database, connection: Ex
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 
-/** A failed notice is retried the next minute and does not delay the others. */
+/** Sends the notices that are due. A failed notice is retried the next minute and does not delay the others. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
   forEachShard(platform, "connection-expiry-notices", async (db) => {
     const now = platform.clock();

@@ -1,5 +1,5 @@
-// Checks once a week whether each verified domain still has its proof. The owners get an email after the first miss. After two weeks and
-// three misses, the domain is no longer verified.
+// Checks once a week that each verified domain still has its proof. The owners get an email after the first miss. After two weeks and three
+// misses, the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";
 import type { Instant } from "../../core/time.ts";
@@ -66,6 +66,6 @@ const checkShardDomains = async (platform: Platform, db: Database): Promise<void
   );
 };
 
-/** Each run checks the 20 domains per shard that have been due the longest. */
+/** Checks the 20 domains in each shard that have been due the longest. */
 export const checkDomains = (platform: Platform): Promise<void> =>
   forEachShard(platform, "domains", (db) => checkShardDomains(platform, db));

@@ -8,7 +8,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const maxBusinesses = 1_000;
 
-/** Makes a business's event sequence read its outbox. If that fails, the rows stay and the next minute tries again. */
+/** Makes a business's event sequence read its outbox. If that fails, the rows stay and the job tries again the next minute. */
 export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   await runIsolated(platform, "events", () => platform.eventSequence(businessId, environment).drain());
 };

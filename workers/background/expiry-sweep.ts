@@ -5,7 +5,10 @@ import { deleteExpiredRows } from "../../storage/expired-rows.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Runs until nothing is left or the budget is used up. At 100 certificates a second, 6,000 responses expire every minute: six batches. */
+/**
+ * Deletes rows until all expired rows are gone or the budget is used up. At 100 certificates a second, 6,000 responses expire every minute:
+ * six batches.
+ */
 const deleteExpiredInShard = async (platform: Platform, db: Database): Promise<void> => {
   for (let deletions = deleteExpiredRows(db, platform.clock()); deletions.length > 0 && (await platform.hasBudget()); ) {
     const results = await batch(db, deletions);

@@ -1,5 +1,5 @@
-// Work that follows a response. A request schedules it without waiting. It only makes things happen sooner: all required work is in an
-// outbox, and the cron that runs every minute does it if this does not (schedule.ts).
+// Work that follows a response. A request schedules it without waiting for it. It only makes things happen sooner: all required work is in
+// an outbox, and the cron processes the outbox every minute in any case (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -14,7 +14,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const lostAfterFactor = 10; // if work is this many delays overdue, the platform ended it together with its request
 
-/** Calls within `ms` of the first one share one run of `work`: at 300 submissions a second, a delay of two seconds serves 600 of them. */
+/** Runs `work` once for all calls within `ms` of the first call. At 300 submissions a second, a delay of two seconds serves 600 of them. */
 const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
   let dueAt: Instant | null = null;
   return () => {
@@ -36,7 +36,7 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
 
 const staleRelayMs = 60 * secondMs; // a relay this old was ended by the platform before it finished
 
-/** Runs one relay at a time per isolate, however many submissions request one. */
+/** Runs one relay at a time per isolate, even if many submissions request one. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
   /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
@@ -60,7 +60,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
 
 const mailDelayMs = 100; // the response has been sent by then, so its duration does not reveal whether an email is sent
 
-/** Call once per platform, because requests share the scheduled and running work. */
+/** Call this once per platform, because requests share the scheduled and running work. */
 export const createSchedules = (platform: Platform): Schedules => {
   const relay = createRelay(platform);
   return {

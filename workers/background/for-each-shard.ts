@@ -5,14 +5,17 @@ import type { Database } from "../../storage/database.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** Each minute starts with a different shard, so that a shard with more work than the budget allows does not starve the others. */
+/**
+ * Rotates the shards so that each minute starts with a different one. A shard with more work than the budget allows therefore does not
+ * starve the others.
+ */
 const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {
   const all = shards.all();
   const first = Math.floor(clock() / minuteMs) % Math.max(1, all.length);
   return [...all.slice(first), ...all.slice(0, first)];
 };
 
-/** Runs `work` for one shard after another. A failure is logged under `at` and does not delay the other shards. */
+/** Runs `work` for each shard in turn. A failure is logged under `at` and does not delay the other shards. */
 export const forEachShard = async (
   platform: Pick<Platform, "shards" | "log" | "clock">,
   at: string,

@@ -14,7 +14,10 @@ import { listGeneralAttestors } from "./request-attestation.ts";
 
 const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains
 
-/** Saves the ledger's checkpoint for the interval. Does nothing if there are no mirrors or attestors, or if the ledger has not grown. */
+/**
+ * Saves the ledger's checkpoint for the interval. Does nothing if the deployment has neither mirrors nor attestors, or if the ledger has
+ * not grown.
+ */
 export const checkpointLedger = async (platform: Platform, now: Instant): Promise<void> => {
   const [ledger, ...mirrors] = platform.ledgers;
   const attestors = listGeneralAttestors(platform.attestors);

@@ -1,4 +1,4 @@
-// Sends the email in the outboxes: right after a response, and every minute for the rest. Each email is sent at least once; repeats have
+// Sends the email in the outboxes right after a response, and every minute for the rest. Each email is sent at least once, and always with
 // the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
 import { composeMail, type MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
@@ -28,7 +28,7 @@ const deliverMail = async (platform: Platform, db: Database, due: DueMail): Prom
   await (outcome === "later" ? postponeMail(db, due.id, now + computeRetryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
 };
 
-/** Claims as many emails as can be sent at once, until none is due or the budget is used up. */
+/** Claims as many emails as can be sent concurrently, until all due email is sent or the budget is used up. */
 async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<DueMail> {
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
@@ -37,7 +37,7 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   }
 }
 
-/** Sends due email from every shard, five at once, until none is due or the budget is used up. */
+/** Sends due email from every shard, five at a time, until all due email is sent or the budget is used up. */
 export const relayMail = (platform: Platform): Promise<void> =>
   forEachShard(platform, "mail", (db) =>
     forEachConcurrently(maxConcurrentConnections, claimDueMail(platform, db), (mail) => deliverMail(platform, db, mail)),

@@ -1,5 +1,5 @@
-// Processes the outbox of changes: withdrawals to continue and policies to capture. Runs right after a response and every minute. Safe to
-// call at any time, and concurrently.
+// Processes withdrawals to continue and policies to capture from the outboxes. Runs right after a response and every minute. Safe to call
+// at any time, and concurrently.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";
@@ -12,7 +12,7 @@ const finishWithdrawals = async (platform: Platform, db: Database): Promise<void
   for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now))) await continueWithdrawals(platform, db, work);
 };
 
-/** Works within the run's budget. The next run continues. */
+/** Works within this run's budget. The next run continues. */
 export const relayOutbox = async (platform: Platform): Promise<void> => {
   await forEachShard(platform, "outbox", (db) => finishWithdrawals(platform, db));
   await forEachShard(platform, "outbox", (db) => capturePolicies(platform, db));

@@ -45,7 +45,7 @@ const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, 
 
 interface LinkTarget {
   readonly capture: PolicyCapture;
-  /** Rows that must be written with the first links. Empty for a capture that is already stored. */
+  /** Rows that must be written with the first links. Empty if the capture is already stored. */
   readonly rows: readonly Statement[];
 }
 
@@ -80,9 +80,7 @@ const linkWaitingCertificates = async (
   throw new Error("policies: certificates that wait are already linked");
 };
 
-/**
- * Links a fresh capture if there is one. Otherwise captures the site, and retries a limited number of times if the site does not respond.
- */
+/** Links a fresh capture if one exists. Otherwise captures the site, and retries a limited number of times if the site does not respond. */
 const captureForLease = async (platform: Platform, db: Database, lease: PolicyLease): Promise<void> => {
   const { origin, page, certId, attempts } = lease;
   if (origin === null) {
@@ -101,7 +99,7 @@ const captureForLease = async (platform: Platform, db: Database, lease: PolicyLe
   const fresh = await findCaptureSince(db, { origin, page }, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, lease, { capture: fresh, rows: [] });
 
-  // More attempts than the maximum means that fetching itself crashed the worker, so it is not tried again.
+  // More attempts than the maximum means that fetching crashed the worker, so it is not tried again.
   const fetched = attempts > maxCaptureAttempts ? emptyPolicies : await fetchPolicies(platform, { origin, page });
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
@@ -119,7 +117,7 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
   try {
     await captureForLease(platform, db, lease);
   } catch (error) {
-    // A failure on our side keeps the lease for a minute and does not count as an attempt on the origin.
+    // A failure on our side keeps the lease for a minute and does not count as an attempt for the origin.
     platform.log.error({ at: "policies", error: getErrorKind(error) });
     await revertPolicyAttempt(db, lease).run();
   } finally {
@@ -129,7 +127,8 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
 
 /** Captures everything due in one shard. Safe to call at any time, and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims leases independently. A worker ends when every business is taken, and the other continues with its own business.
+  // Each worker claims leases independently. A worker ends when all businesses are taken; the other worker continues with its current
+  // business.
   const worker = async (): Promise<void> => {
     for await (const lease of claimEach(platform, (now) => claimPolicyLease(db, now))) await processLease(platform, db, lease);
   };

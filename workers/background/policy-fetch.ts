@@ -17,7 +17,7 @@ const maxPages = 12; // two start pages, three candidates per kind, some well-kn
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
-  /** False if a page that might have had a missing policy did not respond, so that another attempt can find more. */
+  /** False if a page that might contain a missing policy did not respond, so that another attempt can find more. */
   readonly isComplete: boolean;
   /** True if both policies were found without using the page with the form. They then apply to every page on the origin. */
   readonly isOfOrigin: boolean;
@@ -37,7 +37,7 @@ const toPageOutcome = (platform: Platform, result: PageFetchResult): PageOutcome
   return { outcome: "read", text: createPolicyText(result.page.url, text), links };
 };
 
-/** Reads pages from one site, each URL once, within a capture's page and time limits. */
+/** Reads pages from one site within a capture's page and time limits. Reads each URL only once. */
 const createSiteReader = (
   platform: Platform,
   isSameSite: (hostname: string) => boolean,

@@ -7,7 +7,8 @@ import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /**
- * Proves that an earlier tree of a log leads to this one. The audit log builds the proof itself; the ledger's proof is read from its tiles.
+ * Creates a function that proves a log's earlier tree leads to this tree. The audit log builds the proof itself; the ledger's proof is read
+ * from its tiles.
  */
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
@@ -23,11 +24,11 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Attestors that cover every log, to be asked later. */
+/** Lists attestors that cover every log. They are asked later. */
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
-/** Sends a checkpoint to one attestor, which may take 30 seconds. */
+/** Sends a checkpoint to one attestor. This can take 30 seconds. */
 export const requestAttestation = async (
   platform: Platform,
   db: Database,

@@ -11,7 +11,7 @@ import { forEachShard } from "./for-each-shard.ts";
 const maxPerBatch = 500;
 const maxViewsPerBatch = 20_000; // one certificate can have 10,000
 
-/** As many as fit into one batch, taken from the front; at least one. */
+/** Takes as many erasures from the front as fit in one batch; at least one. */
 const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
   let views = 0;
   const end = due.findIndex(({ viewRows }, at) => {
@@ -21,7 +21,7 @@ const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
   return end === -1 ? due : due.slice(0, end);
 };
 
-/** Runs until none is due or the budget is used up. Returns how many were erased. */
+/** Erases certificates until all due ones are erased or the budget is used up. Returns the number erased. */
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
@@ -50,6 +50,6 @@ const eraseExpiredInShard = async (platform: Platform, db: Database, shard: Shar
   platform.log.progress({ at: "retention", shard, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
 };
 
-/** Erases due certificates within the run's budget and logs what is left. Concurrent runs erase each certificate only once. */
+/** Erases due certificates within this run's budget and logs what is left. Concurrent runs erase each certificate only once. */
 export const eraseExpired = (platform: Platform): Promise<void> =>
   forEachShard(platform, "retention", (db, shard) => eraseExpiredInShard(platform, db, shard));

@@ -1,5 +1,5 @@
-// The jobs for each cron trigger. A job processes what is due, so a missed trigger only delays work and a duplicate finds nothing to do. A
-// failing job does not affect the others.
+// The jobs for each cron trigger. A job processes what is due, so a missed trigger only delays work and a duplicate finds nothing to do. If
+// a job fails, the others still run.
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { withBudget, type WorkBudget } from "../operations/work-budget.ts";
@@ -31,7 +31,8 @@ export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
 /**
- * Run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Named after their files.
+ * Run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each is named after its
+ * file.
  */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
@@ -59,8 +60,8 @@ const quarterJobs: Jobs = {
   "shard-sizes": measureShards,
 };
 
-// An invocation may make 1,000 queries. Steps that are running when the budget is used up need some of them, so the jobs share 800. A job
-// may use at most half, so that a backlog in one does not delay the others. All jobs end before the next minute.
+// An invocation may make 1,000 queries. The jobs share 800, because steps that are running when the budget is used up need some of the
+// rest. One job may use at most half, so that its backlog does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 

@@ -1,4 +1,4 @@
-// Measures how full each shard is. A D1 database that reaches 10 GB accepts no more certificates, so the log warns long before that.
+// Measures how full each shard is. A D1 database that reaches 10 GB cannot store more certificates, so the log warns long before that.
 import { getShardBytes, maxShardBytes } from "../../storage/health.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";

@@ -1,5 +1,5 @@
-// Every minute, continues work on shares and accounts that one request could not finish: grants and field changes that involve another
-// shard, account deletions, and withdrawals for accounts that remain.
+// Every minute, continues work on shares and accounts that one request could not finish. This includes grants and field changes that
+// involve another shard, account deletions, and withdrawals for accounts that stay open.
 import { continueAccountErasures } from "../operations/consumers/continue-account-erasures.ts";
 import { continueAccountWithdrawals } from "../operations/consumers/continue-account-withdrawals.ts";
 import { continueFanOuts } from "../operations/consumers/continue-fan-outs.ts";
@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Works within the run's budget. The next run continues. */
+/** Works within this run's budget. The next run continues. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   return forEachShard(platform, "share-settling", async (db) => {

@@ -1,4 +1,4 @@
-// Every minute, expires shares, warns about shares that expire soon, and writes the resulting emails.
+// Every minute, expires shares, warns about shares that will expire soon, and writes the resulting emails.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Shares that have been due the longest come first. The next minute continues with the rest. */
+/** Sweeps shares that have been due the longest first. The rest are swept the next minute. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

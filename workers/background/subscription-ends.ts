@@ -1,6 +1,6 @@
-// Ends subscriptions at the payment provider for closed accounts and for accounts that pay for another subscription, so that closed
-// accounts are not charged and accounts are not charged twice. Retries until the provider confirms. An account that an operator reopened
-// keeps its subscription.
+// Ends subscriptions at the payment provider for closed accounts and for accounts that pay for another subscription. This way, closed
+// accounts are not charged and other accounts are not charged twice. Retries until the provider confirms. If an operator has reopened an
+// account, it keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";
@@ -27,7 +27,7 @@ const endDueSubscription = async (platform: Platform, db: Database, due: Subscri
   await (isDone ? deleteSubscriptionEnd(db, subscriptionId) : postponeSubscriptionEnd(db, subscriptionId, retryAt)).run();
 };
 
-/** Ends at most 20 due subscriptions per shard. A failure is retried with increasing delays of up to six hours. */
+/** Ends at most 20 due subscriptions per shard. Failures are retried with increasing delays of up to six hours. */
 export const endSubscriptions = (platform: Platform): Promise<void> =>
   forEachShard(platform, "subscription-ends", async (db) => {
     const due = await claimSubscriptionEnds(db, platform.clock(), maxPerRun);

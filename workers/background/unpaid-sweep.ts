@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days, and moves consumers in the same situation to the free plan.
+// Suspends businesses whose payment has been past due for 14 days, and moves such consumers to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,

@@ -8,7 +8,9 @@ import { defineGuard } from "./guards/define-guard.ts";
 
 export const maxBodyBytes = 256 * 1_024; // many times the size of a 20,000-character disclosure with 1,000 recipients
 
-/** Returns the body, or null if it is longer than `maxBytes`. The rest is read and dropped so that the caller gets a response. */
+/**
+ * Returns the body, or null if it is longer than `maxBytes`. In that case, the rest is read and dropped so that the caller gets a response.
+ */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -24,7 +26,7 @@ export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<
 export const requestMediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** Returns the error message for unacceptable Content-Type or Content-Encoding headers; null if both are acceptable. */
+/** Returns the error message for an unacceptable Content-Type or Content-Encoding header; null if both are acceptable. */
 const findEncodingError = ({ headers }: Request, accepted: readonly string[]): string | null => {
   if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
   const rule = `must be ${accepted.join(" or ")}`;
@@ -74,11 +76,11 @@ const invalidInputMessage = "The message names the input and the rule.";
 /** Accepts only `application/json`, which forms on other sites cannot send. */
 export const jsonBody = requireJson(["application/json"], false, invalidInputMessage);
 
-/** Also accepts JSON as `text/plain`: the page script sends it so that no CORS preflight delays a submission. */
+/** Also accepts JSON as `text/plain`, which the page script sends to avoid the delay of a CORS preflight. */
 export const jsonOrTextBody = requireJson(["application/json", "text/plain"], false, invalidInputMessage);
 
-/** For routes with optional input: a missing body is an empty object. Other media types are refused. */
+/** For routes with optional input. A missing body counts as an empty object. Other media types are refused. */
 export const optionalJsonBody = requireJson(["application/json"], true, invalidInputMessage);
 
-/** For routes without input: a JSON body is accepted and ignored. */
+/** For routes without input. A JSON body is accepted and ignored. */
 export const noBody = requireJson(["application/json"], true, "The body is not valid JSON. This route does not need a body.");

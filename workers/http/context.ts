@@ -8,7 +8,7 @@ import type { ClaimedRequest } from "../operations/access/idempotency.ts";
 import type { Services } from "../platform/platform.ts";
 
 export interface RequestCaller {
-  /** ID of the API key, the user or the agent token. */
+  /** The ID of the API key, user or agent token. */
   readonly id: string;
   /** Null for a consumer. */
   readonly businessId: string | null;
@@ -25,7 +25,7 @@ export interface AppEnv {
     language: MailLanguage;
     /** Code of the refusal in the response, for the log. */
     refused?: RefusalCode;
-    /** The parsed body, set after it has been read and is valid JSON; used to record refused requests. */
+    /** The parsed body; set once the body has been read and is valid JSON. Used to record refused requests. */
     sent?: unknown;
     /** The authenticated caller, for the log and for idempotency keys. */
     caller?: RequestCaller;
@@ -34,27 +34,30 @@ export interface AppEnv {
   };
 }
 
-/** Behind the API-key guard. */
+/** The context behind the API key guard. */
 export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** Behind the session guard. */
+/** The context behind the session guard. */
 export interface SessionEnv {
   Variables: AppEnv["Variables"] & { session: Session };
 }
 
-/** Behind the portal guard: a member of a business whose status allows reading. */
+/** The context behind the portal guard: a member of a business whose status allows reading. */
 export interface MemberEnv {
   Variables: AppEnv["Variables"] & { session: Session; member: MemberSession };
 }
 
-/** Behind the consumer guard: a person signed in to their own account. */
+/** The context behind the consumer guard: a person signed in to their own account. */
 export interface ConsumerEnv {
   Variables: AppEnv["Variables"] & { session: Session; consumer: ConsumerSession; person: Person };
 }
 
-/** The parts of the context that every guard shares; Hono's context types of different guards are not assignable to each other. */
+/**
+ * The parts of the context that all guards share. They have their own type because Hono's context types for different guards are not
+ * assignable to each other.
+ */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {
   readonly set: (name: "refused", code: RefusalCode) => void;
 };

@@ -1,11 +1,11 @@
-// Attributes for every cookie except the language cookie: sent to the whole host, not readable by scripts, and SameSite=Lax, so that
-// links from other sites send the cookie but forms do not.
+// Attributes for every cookie except the language cookie. These cookies are sent to the whole host and cannot be read by scripts. They are
+// SameSite=Lax, so links from other sites send them but forms do not.
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { AppEnv, RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
-/** Browsers refuse `__Host-` cookies over plain http, so the prefix is left out in development over http. */
+/** Browsers refuse `__Host-` cookies over plain HTTP, so the prefix is omitted in development over HTTP. */
 export const cookieOptions = (c: RequestContext) =>
   isPlainHttp(c)
     ? ({ path: "/", httpOnly: true, sameSite: "Lax" } as const)

@@ -1,5 +1,5 @@
-// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. Responses on
-// paths without a rule cannot be read by pages on other origins.
+// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. If a path does not have a
+// rule, pages on other origins cannot read its responses.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -20,11 +20,11 @@ const corsOptions = {
   maxAge: 7_200, // 2 hours, the longest that browsers cache a preflight
 };
 
-/** Any page may read the response; no credentials. */
+/** Any page may read the response, but credentials are not allowed. */
 const allowAnyOrigin = (allowMethods: string[], allowHeaders: string[]) =>
   cors({ ...corsOptions, origin: "*", allowMethods, allowHeaders });
 
-/** The calling page may read the response (its Origin is echoed); no credentials. */
+/** The calling page may read the response (its Origin is returned), but credentials are not allowed. */
 const allowCallerOrigin = cors({ ...corsOptions, origin: (origin) => origin || null, allowMethods: ["GET", "POST"] });
 
 const appCors = cors({
@@ -35,7 +35,7 @@ const appCors = cors({
 });
 const deniedCors = cors({ ...corsOptions, origin: () => null });
 
-/** Only the app's pages may read the response, with the session cookie. */
+/** Only the app's pages may read the response. They may send the session cookie. */
 const allowAppOrigin = createMiddleware<AppEnv>((c, next) =>
   isAppOrigin(c, c.req.header("origin") ?? "") ? appCors(c, next) : deniedCors(c, next),
 );

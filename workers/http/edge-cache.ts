@@ -1,12 +1,12 @@
-// Cloudflare's cache in front of log tiles and entries, which never change at their URL: repeated requests do not reach the Durable
-// Object. Only responses marked public and immutable are cached.
+// Cloudflare's cache for log tiles and entries, which never change at their URL. Repeated requests do not reach the Durable Object. Only
+// responses marked public and immutable are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
 const partialTileMaxAgeSeconds = 60; // never changes either, but the next entry replaces it with a wider tile
 
-/** Null where the runtime has no cache, and in development, where one URL serves the logs of many test services. */
+/** Returns the cache. Null if the runtime does not have one. Also null in development, where one URL serves many test services' logs. */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);
 

@@ -6,17 +6,20 @@ import type { Refusal, Result } from "../../core/result.ts";
 import type { RequestContext } from "./context.ts";
 import { statusByCode } from "./statuses.ts";
 
-/** A success. The type parameter checks `data` against the response schema of the route. */
+/** Returns a success response. The type parameter checks `data` against the route's response schema. */
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** A failure response is allowed on every route; the OpenAPI document describes it from the list of refusals. */
+/** A failure response is allowed on every route. The OpenAPI document describes it from the list of refusals. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
 /** Default Retry-After in seconds, for refusals that do not set their own. */
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
-/** A failure. `detail` replaces the default message; it is constant text that names an input and a rule and never echoes a value. */
+/**
+ * Returns a failure response. `detail` replaces the default message. It must be constant text that names an input and a rule, and never
+ * repeats a value.
+ */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);
   const seconds = defaultRetryAfterSeconds[code];
@@ -27,7 +30,7 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => failure(c, refused.code, refused.detail);
 
-/** Responds with the result of an operation: its value in wire format, or its refusal. */
+/** Responds with an operation's result: its value in wire format, or its refusal. */
 export const respond = <T, D extends object, S extends ContentfulStatusCode>(
   c: RequestContext,
   status: S,

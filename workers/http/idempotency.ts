@@ -21,15 +21,15 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** ID of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
+/** Finds the ID of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
 };
 
 /**
- * The caller that owns the idempotency key, and an ID in the shard that stores it. Unauthenticated callers are distinguished by
- * IP address rather than by cookie, because the first response may be the one that sets the cookie.
+ * Returns the caller that owns the idempotency key, and an ID in the shard that stores it. Unauthenticated callers are distinguished by IP
+ * address rather than by cookie, because the first response may set the cookie.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -38,7 +38,7 @@ const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<Idem
   return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Returns statements that save the response in the same batch as the change; undefined for a request without a key. */
+/** Returns a function that builds the statements to save the response in the change's batch; undefined for a request without a key. */
 export const saveIdempotentResponse = <T>(
   c: RequestContext,
   status: number,
@@ -48,7 +48,7 @@ export const saveIdempotentResponse = <T>(
   return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
 };
 
-/** Saves the response, or releases the key after a refusal. Errors are only logged: without a saved response a repeat runs again. */
+/** Saves the response, or releases the key after a refusal. Errors are only logged. If nothing is saved, a repeated request runs again. */
 const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;
@@ -63,7 +63,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Checks the header only; for routes whose operation stores the key together with the record it creates. */
+/** Only checks the header. For routes whose operation stores the key together with the record it creates. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {
@@ -73,7 +73,10 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
   },
 );
 
-/** Runs a request with an Idempotency-Key once; repeats it from the saved response. 409 for a different body or a request in progress. */
+/**
+ * Runs a request with an Idempotency-Key once, and answers repeated requests with the saved response. Responds 409 to a different body or
+ * while the first request is in progress.
+ */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,
   createMiddleware<AppEnv>(async (c, next) => {
@@ -99,7 +102,7 @@ export const idempotencyGuard = combineGuards<AppEnv>(
   }),
 );
 
-/** Responds for an operation that stores the idempotency key itself. */
+/** Sends the response of an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(
   c: RequestContext,
   result: Result<{ readonly isReplayed: boolean; readonly value: T }>,

@@ -7,7 +7,7 @@ import { failure } from "./envelope.ts";
 import { mergeTerms, type Guard, type RefusalTerms, type GuardTerms } from "./guards/define-guard.ts";
 import { failureResponses, describeSchemaError } from "./wire.ts";
 
-/** A route definition, with its refusals and its guards. */
+/** A route definition with its refusals and its guards. */
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
@@ -25,7 +25,7 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
 const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message names the parameter and the rule." } };
 
 /**
- * Returns a `createRoute` for the routes of one tag. A route describes what its handler accepts, returns and refuses; its guards add
+ * Returns a `createRoute` function for one tag's routes. A route describes what its handler accepts, returns and refuses. Its guards add
  * their own headers, credentials and refusals. Every route can return `internal_error`.
  */
 export const createRouteFactory =
@@ -47,7 +47,7 @@ export const createRouteFactory =
     } as unknown as R);
   };
 
-/** Query parameters must not be repeated: it would be unclear which value counts. */
+/** Describes a request error. Query parameters must not be repeated, because it would be unclear which value counts. */
 const describeRequestError = (c: Context<AppEnv>, target: string, error: z.ZodError): string => {
   const name = error.issues[0]?.path[0];
   const isRepeated = target === "query" && typeof name === "string" && (c.req.queries(name)?.length ?? 0) > 1;
@@ -59,13 +59,13 @@ export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // IDs are the only path parameters with a rule.
+      // IDs are the only path parameters that are validated.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },
   });
 
-/** Version of the service and of the OpenAPI document. The version of the API is in its path. */
+/** Version of the service and of the OpenAPI document. The API's version is in its path. */
 export const serviceVersion = "1.0.0";
 
 const describeCredentials = (app: OpenAPIHono<AppEnv>): void => {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
 
-/** At most `max` characters of base64url without padding. */
+/** Accepts at most `max` characters of base64url without padding. */
 const base64UrlSchema = (max: number) =>
   z
     .string()
@@ -58,9 +58,9 @@ const parseJsonOrNull = (text: string): unknown => {
   }
 };
 
-/** Parses the text of a form field; null when it is not a valid credential. */
+/** Parses a form field's text; null if it is not a valid credential. */
 export const parseCreatedCredential = (text: string): RegistrationResponse | null =>
   createdCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;
-/** Parses the text of a form field; null when it is not a valid credential. */
+/** Parses a form field's text; null if it is not a valid credential. */
 export const parseSignedCredential = (text: string): AuthenticationResponse | null =>
   signedCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;

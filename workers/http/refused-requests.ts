@@ -1,5 +1,5 @@
-// Records refused requests for the business they concern, after the response, so that a developer with a request ID can see the reason.
-// Only codes, IDs and the hosts of two URLs are stored, and nothing else from the input.
+// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. Of the
+// input, only codes, IDs and the hosts of two URLs are stored.
 import type { Context } from "hono";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
@@ -7,7 +7,7 @@ import { recordRefusedRequest } from "../operations/portal/record-refused-reques
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 
-/** Not recorded: the reason is obvious, and recording would add work to every request during a flood. */
+/** These codes are not recorded. The reason is obvious, and recording would add work to every request during a flood. */
 const unrecordedCodes: ReadonlySet<RefusalCode> = new Set(["rate_limited"]);
 
 const getHost = (url: unknown): string | null => {
@@ -21,7 +21,10 @@ interface RefusedRequestInput {
   readonly origin?: unknown;
 }
 
-/** The query of a GET or the parsed body of a POST. An unread body stays unread, because it may exceed the size limit. */
+/**
+ * Returns the query of a GET or the parsed body of a POST. If the body has not been read, it stays unread, because it may exceed the size
+ * limit.
+ */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
   const { sent } = c.var;
@@ -31,7 +34,7 @@ const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>
   typeof id === "string" ? parseClientId(id) : null;
 
-/** Schedules the recording after the response; errors are only logged. `route` is the route template. */
+/** Schedules the recording to run after the response. Errors are only logged. `route` is the route template. */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId } = c.var;
   const { status } = c.res;

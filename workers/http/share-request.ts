@@ -1,4 +1,4 @@
-// The query of a share request, as accepted by the API and the consent sheet (SPEC Share).
+// The query parameters of a share request, as accepted by the API and the consent sheet (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";

@@ -48,7 +48,7 @@ export const positiveIntSchema = z
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
   .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and larger than any count
 
-/** Page size of a list: `preset` when absent, and at most `max`. */
+/** Page size of a list: `preset` if it is missing, and at most `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
@@ -69,7 +69,7 @@ export const idSchema = <Id extends string>(parseId: (text: string) => Id | null
     .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** An ID in a path. `createApi` refuses a malformed one with 404, like an unknown one. */
+/** An ID in a path. `createApi` responds 404 to a malformed ID, just as for an unknown ID. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
   idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 
@@ -109,9 +109,9 @@ type SourceValue<Key, Wire> = Key extends InstantKey
 type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
 
 /**
- * Maps a value to the JSON object that `shape` describes: snake_case keys in the order of `shape`, and ISO text for the instants of
- * keys that match `InstantKey`. Copies only the keys of `shape`, so no other member of `source` can reach a response. Values are not
- * converted further: nested objects must already have their wire form.
+ * Maps a value to the JSON object that `shape` describes. It has snake_case keys in the order of `shape`, and ISO text for instants whose
+ * keys match `InstantKey`. Copies only the keys of `shape`, so other members of `source` cannot reach a response. Other values are not
+ * converted, so nested objects must already have their wire form.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },
@@ -127,7 +127,7 @@ export const toWire = <Shape extends z.ZodRawShape>(
     }),
   ) as z.input<z.ZodObject<Shape>>;
 
-/** A day counted from 1970-01-01 (UTC) as `YYYY-MM-DD`. */
+/** Formats a day, counted from 1970-01-01 (UTC), as `YYYY-MM-DD`. */
 export const dayToWire = (day: number | null): string | null => (day === null ? null : toIso(day * dayMs).slice(0, 10));
 
 /** The response to deleting a record. */
@@ -166,8 +166,8 @@ const failureSchema = z
   .openapi("Failure");
 
 /**
- * Describes the failures of a route, grouped by HTTP status, with an example for each code. `when` replaces a code's general
- * message with the case that applies to the route.
+ * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with the
+ * case that applies to the route.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
@@ -206,7 +206,7 @@ const unitNames: Readonly<Record<string, readonly [singular: string, plural: str
 const formatBound = (bound: number | bigint, origin: string, side: "most" | "least"): string =>
   `must ${origin === "array" ? "have" : "be"} at ${side} ${bound.toLocaleString("en-US")}${unitNames[origin]?.[Number(bound) === 1 ? 0 : 1] ?? ""}`;
 
-/** The message for a broken rule if the schema does not define one. */
+/** Returns the message for a broken rule if the schema does not define a message. */
 const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return "is required";
   if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? issue.expected}`;
@@ -221,7 +221,10 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
 };
 z.config({ customError: describeIssue }); // only this hook sees the input, which tells a missing value from a wrong one
 
-/** Formats the first broken rule as `field: rule.`. The field name comes from the schema and the rule is constant: no input is repeated. */
+/**
+ * Formats the first broken rule as `field: rule.`. The field name comes from the schema and the rule is constant, so the input is never
+ * repeated.
+ */
 export const describeSchemaError = (error: z.ZodError): string => {
   const [issue] = error.issues;
   const name = issue?.path[0];

@@ -1,4 +1,4 @@
-// The cookie that identifies a browser that requested a withdrawal code. Attempts are counted per browser, so wrong guesses by a stranger
+// The cookie that identifies a browser that requested a withdrawal code. Attempts are counted per browser, so a stranger's wrong guesses
 // never lock the person out.
 import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
@@ -11,7 +11,7 @@ const contextBytes = 32;
 const contextPattern = /^[A-Za-z0-9_-]{43}$/;
 const cookieMaxAgeSeconds = 86_400; // 24 hours
 
-/** The context ID in the cookie; null when this browser has not requested a code. */
+/** Returns the context ID in the cookie; null if this browser has not requested a code. */
 export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   const value = findCookie(c, withdrawalCookieName);
   return value !== undefined && contextPattern.test(value) ? value : null;

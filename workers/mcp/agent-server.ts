@@ -1,5 +1,5 @@
-// POST /mcp, the agent server (SPEC Agent server). Checks run in this order: origin, method, token, body, message format, rate limit.
-// Every response body is JSON-RPC; there are no streams and no sessions.
+// POST /mcp, the agent server (SPEC Agent server). Checks run in this order: origin, method, token, body, message format, rate limit. Every
+// response body is JSON-RPC. Streams and sessions are not supported.
 import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -36,7 +36,7 @@ import { isStorageUnavailable } from "./tool.ts";
 const maxBatchSize = 20;
 const maxJsonDepth = 32; // deeper than for the API, because client capabilities nest deeper
 
-/** A JSON-RPC error. `refused` is the code for the log and determines the status unless `status` is given. */
+/** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
@@ -75,7 +75,9 @@ const parseBody = async (request: Request): Promise<ParsedBody> => {
   return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
 };
 
-/** The scheme is case-insensitive and followed by one space. Two headers arrive joined and therefore never match. */
+/**
+ * Parses the bearer token. The scheme is case-insensitive and followed by one space. Two headers arrive joined and therefore never match.
+ */
 const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
@@ -86,7 +88,10 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
 };
 
-/** The agent, or the 401 or 429 response. Malformed tokens are refused without a lookup; unknown tokens are rate-limited by IP address. */
+/**
+ * Returns the agent, or the 401 or 429 response. Malformed tokens are refused without a lookup. Unknown tokens are rate-limited by IP
+ * address.
+ */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
   const { services, ip } = c.var;
   const token = parseBearerToken(c);
@@ -105,8 +110,8 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls in a request or none; returns the 429 response or null. Revision 2026-07-28 defines no error code for rate limits and
- * reserves the range that earlier revisions used, so `isModern` responses use the code 429.
+ * Counts all of a request's calls, or none if they exceed the limit. Returns the 429 response or null. Revision 2026-07-28 does not define
+ * an error code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
@@ -123,11 +128,11 @@ const checkCallLimit = async (
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
 
-/** Null for a notification, which runs nothing. */
+/** Responds to a message. Null for a notification, which does not run anything. */
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Whether the message uses revision 2026-07-28. Only the body decides, and only when that revision is enabled. */
+/** Checks if the message uses revision 2026-07-28. Only the body decides, and only if that revision is enabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -139,7 +144,7 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
   return c.json(reply, status);
 };
 
-/** Whether `server/discover` comes with the version header of revision 2026-07-28 but without the version in the body. */
+/** Checks if `server/discover` has the version header of revision 2026-07-28 but not the version in the body. */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
   method === "server/discover" &&
@@ -159,7 +164,7 @@ const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> 
   return reply === null ? c.body(null, 202) : c.json(reply);
 };
 
-/** The response to one message of a batch. `initialize` is refused because it must not be in a batch. */
+/** Responds to one message of a batch. `initialize` is refused because it must not be in a batch. */
 const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "storage_unavailable" | null> => {
   const message = parseRpcMessage(value);
   if (message === null || message.method === "initialize") return toRpcError(getRpcMessageId(value), rpcErrors.invalidRequest);

@@ -1,4 +1,4 @@
-// Runs tools/call: checks the realm, then the arguments, runs the tool, and records the audit entry before the response.
+// Runs tools/call: checks the realm, then the arguments, then runs the tool and records the audit entry before the response.
 import type { Realm } from "../../core/access/session.ts";
 import { toVisibleJson, toVisibleValue } from "../../core/agents/visible-json.ts";
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
@@ -14,10 +14,10 @@ interface WireToolResult {
   readonly isError: boolean;
 }
 
-/** The result of a tool call, independent of the protocol revision. */
+/** A tool call's result, independent of the protocol revision. */
 export interface CompletedToolCall {
   readonly answer: ToolResult;
-  /** Keys of the result whose text was written by third parties. */
+  /** Keys of the result whose values are text written by third parties. */
   readonly foreign: readonly string[];
   /** URL that the person should open; null if the call did not request it or failed. */
   readonly handOverUrl: string | null;
@@ -80,7 +80,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   };
 };
 
-/** Runs a call and records it in the audit log. Throws on a storage outage: a call that cannot be recorded returns no result. */
+/** Runs a call and records it in the audit log. Throws on a storage outage. If a call cannot be recorded, its result is not returned. */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);
   if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);
@@ -93,6 +93,6 @@ export const toolResultToWire = ({ answer }: Pick<CompletedToolCall, "answer">):
   isError: !answer.ok,
 });
 
-/** The result as structured content; null after a failure. */
+/** Returns the result as structured content; null after a failure. */
 export const structuredContentFrom = ({ answer, foreign }: Pick<CompletedToolCall, "answer" | "foreign">): object | null =>
   answer.ok ? toVisibleValue(answer.data, new Set(foreign)) : null;

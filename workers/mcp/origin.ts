@@ -1,5 +1,5 @@
-// Checks the Origin header: browsers send it, so a third-party page can neither use a stolen token nor reach a local server through DNS
-// rebinding. Other clients send no Origin and are allowed.
+// Checks the Origin header. Browsers send it, so a third-party page cannot use a stolen token or reach a local server through DNS
+// rebinding. Other clients do not send an Origin and are allowed.
 import type { RequestContext } from "../http/context.ts";
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -10,8 +10,8 @@ const isLoopbackOrigin = (origin: string): boolean => {
 };
 
 /**
- * Production allows our own origins or no Origin header. Development also allows loopback origins, but only if the requested host is a
- * loopback host or the agent server's.
+ * Production allows our own origins and requests without an Origin header. Development also allows loopback origins, but only if the
+ * requested host is a loopback host or the agent server's host.
  */
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;

@@ -16,7 +16,7 @@ export const toolListingFrom = ({ services, agent }: AnyToolContext, isLater: bo
   appUrl: services.config.appUrl,
 });
 
-/** The response to a message with an ID. Throws on a storage outage. */
+/** Responds to a message with an ID. Throws on a storage outage. */
 export const handleClassicMessage = async (
   context: AnyToolContext,
   message: RpcMessage & { readonly id: string | number },

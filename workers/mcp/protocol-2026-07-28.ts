@@ -1,4 +1,5 @@
-// The methods of protocol revision 2026-07-28: every request names its client and revision, and there is no state between requests.
+// The methods of protocol revision 2026-07-28. Every request names its client and revision, and the server does not keep state between
+// requests.
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
 import { rpcErrors, type RpcMessage, type RpcResponse, type RpcError } from "../../core/agents/json-rpc.ts";
 import {
@@ -28,7 +29,7 @@ const respondWithResult = ({ id }: MessageWithId, result: object): ModernRespons
 const respondComplete = (message: MessageWithId, result: object): ModernResponse =>
   respondWithResult(message, { resultType: "complete", ...result });
 
-/** Asks the client to open the person's page. The URL authorizes nothing; the page requires the person's session. */
+/** Asks the client to open the person's page. The URL does not authorize anything; the page requires the person's session. */
 const respondInputRequired = (message: MessageWithId, url: string): ModernResponse =>
   respondWithResult(message, {
     resultType: "input_required",
@@ -54,7 +55,7 @@ const respondWithRpcError = ({ id }: MessageWithId, status: ModernResponse["stat
   reply: { jsonrpc: "2.0", id, error },
 });
 
-/** The response to a message that declares revision 2026-07-28. Throws on a storage outage. */
+/** Responds to a message that declares revision 2026-07-28. Throws on a storage outage. */
 export const handleModernMessage = async (
   context: AnyToolContext,
   message: MessageWithId,

@@ -1,4 +1,4 @@
-// Schemas of tool arguments and their error messages, which are constant and never echo a value.
+// Schemas for tool arguments and their error messages. The messages are constant and never repeat a value.
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../core/refusals.ts";
 import type { Refusal } from "../../core/result.ts";
@@ -15,10 +15,10 @@ export const enumArgument = <const T extends string>(values: readonly T[]) =>
       input === undefined ? `is missing; it must be one of: ${values.join(", ")}` : `must be one of: ${values.join(", ")}`,
   });
 
-/** The refusal of an operation as a tool result, with the same message as in the API. */
+/** Returns an operation's refusal as a tool result, with the same message as in the API. */
 export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
 
-/** The first broken rule with the name of the argument, or the list of valid arguments. */
+/** Describes the first broken rule with the argument's name, or lists the valid arguments. */
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
   if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;
@@ -32,8 +32,8 @@ export const shareIdArgument = z
   .max(64, `must be a share id; ${shareIdHint}`)
   .describe(`shr_…; ${shareIdHint}.`);
 
-/** The same for an unknown ID, another person's share and a malformed ID. */
+/** Returned for an unknown ID, another person's share and a malformed ID. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
-/** Keys of a share whose text was written by third parties. */
+/** Keys of a share whose values are text written by third parties. */
 export const untrustedShareFields = ["name", "purpose", "origin", "disclosure_text", "reason"] as const;

@@ -1,4 +1,4 @@
-// All tools in the order of tools/list. No tool creates, widens or renews a share or issues a certificate.
+// All tools in tools/list order. Tools cannot create, widen or renew a share or issue a certificate.
 import { z } from "@hono/zod-openapi";
 import { realms, type Realm } from "../../core/access/session.ts";
 import type { Tool } from "./tool.ts";
@@ -13,7 +13,7 @@ export const tools: readonly Tool[] = [listShares, getShare, revokeShare, update
 
 export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
-/** A tool belongs to the realms that it has a description for. */
+/** A tool belongs to the realms for which it has a description. */
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
@@ -28,7 +28,7 @@ export interface ToolListing {
 const getHandOver = ({ handOver }: Tool, { realm, isLater }: Omit<ToolListing, "appUrl">) =>
   isLater && realm === "consumer" ? handOver : undefined;
 
-/** The arguments of a tool, which depend on the realm and revision. */
+/** Returns a tool's arguments, which depend on the realm and revision. */
 export const getInputSchema = (tool: Tool, listing: Omit<ToolListing, "appUrl">): z.ZodObject =>
   getHandOver(tool, listing)?.inputSchema ?? tool.inputSchema;
 
@@ -43,7 +43,7 @@ interface ToolDefinition {
 const cannotGrantNote = (appUrl: string): string =>
   `An agent can never agree to, widen or renew a share, or issue a certificate; the person does that at ${appUrl}/app/shares/<share_id>.`;
 
-/** A tool in revision 2025-03-26. */
+/** Returns a tool in its wire form for revision 2025-03-26. */
 export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(getInputSchema(tool, listing), { io: "input" });
   const { name, title, descriptions, hints } = tool;
@@ -53,7 +53,9 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
 
 const openAtSchema = { type: "string", description: "URL where the person finds this share; only they can open it." };
 
-/** A tool in revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients. */
+/**
+ * Returns a tool in its wire form for revision 2026-07-28. The output schema allows additional keys, so that new keys do not break clients.
+ */
 export const modernToolToWire = (
   tool: Tool,
   listing: ToolListing,

@@ -1,5 +1,5 @@
-// The interface of tools: descriptions per realm, arguments, and the function that runs with the token's principal. Apart from its realms,
-// a tool does not decide who may call it; the principal always comes from the token.
+// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. Apart from its realms, a
+// tool does not decide who may call it. The principal always comes from the token.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -9,7 +9,7 @@ import type { Services } from "../platform/platform.ts";
 export type ToolResult =
   /** `isAudited`: the operation has already recorded the change in the audit log under this token. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
-  /** Constant text except for numbers and names defined here; never input or third-party text. */
+  /** Constant text, except for numbers and names defined here. Never contains input or third-party text. */
   | { readonly ok: false; readonly text: string };
 
 /** Passed to every tool along with its arguments. */
@@ -22,7 +22,7 @@ export interface ToolContext<R extends Realm> {
 export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
-  /** By realm. A realm without a description cannot call the tool. */
+  /** Descriptions by realm. A realm without a description cannot call the tool. */
   readonly descriptions: Readonly<Record<R, string>>;
   readonly hints: {
     readonly readOnlyHint: boolean;
@@ -31,9 +31,9 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
     readonly openWorldHint: boolean;
   };
   readonly inputSchema: S;
-  /** Schema of the result, the same as for the corresponding API route. */
+  /** Schema for the result. The corresponding API route uses the same schema. */
   readonly outputSchema: z.ZodType;
-  /** Keys of the result whose text was written by third parties. */
+  /** Keys of the result whose values are text written by third parties. */
   readonly untrustedFields: readonly string[];
   readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
   /** For consumer tokens in revision 2026-07-28: the page of the app that the client can open for the person. */
@@ -50,10 +50,10 @@ export interface HandOver {
 /** For tools that change nothing. */
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-/** Erases the realm type for the registry; `run` is only called for a realm with a description. */
+/** Erases the realm type for the registry. `run` is called only for a realm with a description. */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
-/** Thrown when an operation refuses with `storage_unavailable`; the whole request gets the error -32000. */
+/** Thrown when an operation refuses with `storage_unavailable`. The whole request then gets error -32000. */
 export class StorageUnavailableError extends Error {
   constructor() {
     super("storage unavailable");

@@ -64,7 +64,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
   };
   const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
-  // Each half-year's ledger is its own object. Earlier ledgers stay readable at their old paths.
+  // Each half-year's ledger is a separate object. Earlier ledgers stay readable at their old paths.
   const findRetiredLedger = (path: string) => config.ledger.retiredKeys.find(({ origin }) => path.startsWith(`${getLogPath(origin)}/`));
   const fetchLedger: SendRequest = (request) =>
     env.LEDGER_LOG.getByName(findRetiredLedger(new URL(request.url).pathname)?.origin ?? config.ledger.origin).fetch(request);
@@ -143,7 +143,10 @@ export const createPlatform = async (env: Env): Promise<Services> => {
 
 const platforms = new WeakMap<Env, Promise<Services>>();
 
-/** Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. A failed creation is retried. */
+/**
+ * Returns this isolate's platform, created once per `env` object. Requests and Durable Objects share it. If creation fails, the next call
+ * retries it.
+ */
 export const getPlatform = (env: Env): Promise<Services> => {
   const existing = platforms.get(env);
   if (existing !== undefined) return existing;

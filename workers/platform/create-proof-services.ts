@@ -1,5 +1,5 @@
-// Creates everything that proves records, based on the settings: the ledgers that receive statements, the published keys, and the witnesses
-// and timestamp authorities that attest checkpoints.
+// Creates, based on the settings, everything used to prove records: the ledgers that receive statements, the published keys, and the
+// witnesses and timestamp authorities that attest checkpoints.
 import type { RandomBytes } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
@@ -31,10 +31,10 @@ export interface ProofServices {
   readonly trustedLogs: readonly TrustedLog[];
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
-  /** The primary ledger first, then mirrors, which receive checkpoints only. */
+  /** The primary ledger comes first, followed by mirrors, which receive only checkpoints. */
   readonly ledgers: readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
-  /** Signs entries for Rekor. Null without a Rekor ledger. */
+  /** Signs entries for Rekor. Null if Rekor is not used. */
   readonly anchorKey: AnchorKey | null;
 }
 
@@ -62,7 +62,9 @@ const createTrustedLogLister =
   (origin, vkeys, role) =>
     vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
-/** `sendToEmbedded` is the HTTP interface of the embedded ledger. Every other service is reached over the network. */
+/**
+ * Creates the proof services. `sendToEmbedded` is the embedded ledger's HTTP interface. Every other service is reached over the network.
+ */
 export const createProofServices = async (
   config: Config,
   sendToEmbedded: SendRequest,
@@ -96,7 +98,7 @@ export const createProofServices = async (
   const primaryKeys = listTrustedLogs(ledger.origin, [...ledgerKeys.map(formatVkey), ...ledger.vkeys], "primary");
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY may also name other deployments' logs that this ledger watches. Only earlier keys of our own logs are published.
+  // AUDIT_VKEY may also name other deployments' logs that this ledger watches. Only our own logs' earlier keys are published.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(

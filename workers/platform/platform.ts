@@ -1,4 +1,4 @@
-// Types of the platform: the object that satisfies the dependencies of every operation. create-platform.ts builds it. The types are in a
+// Types of the platform, the object that provides the dependencies of every operation. create-platform.ts builds it. The types are in a
 // separate file because background work uses them and the platform itself starts that work.
 import type { Mailer } from "../../core/mail/message.ts";
 import type { CapturedMail } from "../../storage/captured-mail.ts";
@@ -12,14 +12,14 @@ import type { Schedules } from "../operations/dependencies.ts";
 import type { IntegrationDependencies } from "../operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts";
 
-/** Sending email. Operations only write to the email outbox; nothing is sent before a response. */
+/** Sends email. Operations only write to the email outbox, so email is sent after the response. */
 export interface Mail {
   readonly mailer: Mailer;
   /** Captured email in a development deployment, newest first. Always empty elsewhere. */
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 
-/** All dependencies except the functions that schedule follow-up work. This is what follow-up work itself may use. */
+/** All dependencies except the functions that schedule follow-up work. Follow-up work itself may use only these. */
 export interface Platform
   extends AccessDependencies,
     AgentDependencies,
@@ -31,5 +31,5 @@ export interface Platform
     AttestationCache,
     Mail {}
 
-/** One per isolate. Each operation names the groups it uses, so its type shows what it can access. */
+/** One instance per isolate. Each operation names the groups it uses, so its type shows what it can access. */
 export interface Services extends Platform, Schedules {}

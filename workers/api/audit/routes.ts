@@ -1,4 +1,4 @@
-// Audit trail routes. Members read the audit trail of their business; consumers read their own.
+// Audit trail routes. Members read their business's audit trail; consumers read their own.
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
 import { respond } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";

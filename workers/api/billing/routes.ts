@@ -17,7 +17,7 @@ import { checkoutQuerySchema, handledEventTypes, parseProviderEvent, providerEve
 
 const createRoute = createRouteFactory("billing");
 
-/** Otherwise, another site could open the checkout and trick a person into paying. */
+/** Blocks cross-site requests. Otherwise, another site could open the checkout and trick a person into paying. */
 const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "The request comes from another site." } }, async (c, next) => {
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });

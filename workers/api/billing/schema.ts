@@ -1,4 +1,4 @@
-// Parses the payment provider's events. Its objects have hundreds of keys and keep growing; keys not listed here are ignored.
+// Parses the payment provider's events. Its objects have hundreds of keys, and more are added over time. Keys not listed here are ignored.
 import { z } from "@hono/zod-openapi";
 import { parsePlan, purchasablePlans, realmOfAccountId } from "../../../core/billing/plans.ts";
 import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/billing-status.ts";
@@ -41,7 +41,7 @@ const subscriptionSchema = z.object({
   metadata: metadataSchema,
 });
 
-/** Depending on the provider's API version, an invoice names its subscription in one of two places. */
+/** An invoice names its subscription in one of two places, depending on the provider's API version. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -110,11 +110,11 @@ export const handledEventTypes = Object.keys(parserByEventType);
 
 export interface ParsedProviderEvent {
   readonly isLive: boolean;
-  /** Null if no action is needed: an unhandled type, a checkout for another product, or an object without a customer. */
+  /** Null if action is not needed: an unhandled type, a checkout for another product, or an object without a customer. */
   readonly event: BillingEvent | null;
 }
 
-/** Null if the text is not an event. A missing or future time counts as `now`. */
+/** Parses an event. Null if the text is not an event. A missing or future time counts as `now`. */
 export const parseProviderEvent = (text: string, now: Instant): ParsedProviderEvent | null => {
   let json: unknown;
   try {

@@ -54,7 +54,7 @@ const createRoute = createRouteFactory("certificates");
 const certificateNotFoundRefusal = { cert_not_found: "The certificate does not exist or is not yours." } as const;
 const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
 
-/** Both media types are parsed as JSON and have the same type, which the handler receives. */
+/** Both media types are parsed as JSON, and the handler receives the same type for both. */
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
@@ -83,7 +83,7 @@ const issueCertificateRoute = createRoute({
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, jsonOrTextBody),
   request: {
     headers: z.object({
-      // Optional in the schema, because a missing Origin has its own refusal.
+      // Optional in the schema, because a missing Origin has a separate refusal.
       Origin: z
         .string()
         .optional()
@@ -143,7 +143,7 @@ interface RequestGeo {
 }
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 100) : null);
 
-/** Only a server with an API key can state the visitor's IP address and user agent. */
+/** Reads the circumstances of the capture. Only a server with an API key can state the visitor's IP address and user agent. */
 const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {
   const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;
   if (subjectIp !== undefined && !isIpAddress(subjectIp)) return refuse("invalid_request", "X-Subject-IP: must be an IP address.");
@@ -160,7 +160,7 @@ const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result
   });
 };
 
-/** Like a 200 response, a 304 can be read from any page and includes the rate limit headers. */
+/** A 304 response, like a 200 response, can be read from any page and includes the rate limit headers. */
 const etagMiddleware = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,

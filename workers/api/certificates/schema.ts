@@ -18,7 +18,7 @@ export const consentRequestExample = {
   page_url: "https://www.acme-solar.example/quote",
 };
 
-/** Public key that signed the example. Its private key was used once and discarded. */
+/** The public key for the example's signature. Its private key was used once and discarded. */
 export const exampleSigningKey = {
   kty: "OKP",
   crv: "Ed25519",
@@ -419,7 +419,7 @@ const evidenceSchema = z
   })
   .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 
-// Extends the unnamed schema: `allOf` with a named one could not change the type of `subject` and `policies`.
+// Extends the unnamed schema, because `allOf` with a named schema could not change the type of `subject` and `policies`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
     subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
@@ -593,7 +593,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** The same filters in a body, because an email address in a URL would end up in logs. */
+/** Accepts the same filters in a body, because an email address in a URL would end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;

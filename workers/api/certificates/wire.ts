@@ -201,7 +201,7 @@ const issueExampleCertificate = () => {
 
 const issuedCertificate = issueExampleCertificate();
 
-/** An anchor that is not in a ledger yet. */
+/** Returns an anchor that is not in a ledger yet. */
 export const pendingAnchor = (
   event: AnchorSubject["event"],
   { id: entityId, fingerprint, originDomain }: Pick<PublishedCertificate, "id" | "fingerprint" | "originDomain">,

@@ -1,4 +1,4 @@
-// Routes that a business calls before it contacts a person: whether a certificate names the person, and whether they may be contacted.
+// Routes that a business calls before it contacts a person. They check that a certificate names the person and that contact is allowed.
 import { z } from "@hono/zod-openapi";
 import { getSecondsUntilTomorrow, toIso, toIsoOrNull } from "../../../core/time.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
@@ -93,7 +93,7 @@ const contactCheckRequestSchema = z
     purpose: z.string().min(1).max(500).nullish().openapi({ description: "Considers only consent for this exact purpose." }),
   })
   .openapi("ContactCheck");
-/** Recipients and purposes are stored trimmed. */
+/** Maps a contact check. Recipients and purposes are trimmed, as in stored records. */
 const contactCheckFromWire = ({ subjects, entity, purpose }: z.output<typeof contactCheckRequestSchema>): ContactQuery => ({
   subjects: subjects.map(subjectFromWire),
   entity: typeof entity === "string" ? trimWhiteSpace(entity) : null,

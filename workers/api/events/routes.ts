@@ -1,4 +1,4 @@
-// GET /v1/events returns the events of a business in order (SPEC Events).
+// GET /v1/events returns a business's events in order (SPEC Events).
 import { getEventFeed } from "../../operations/events/get-event-feed.ts";
 import { success } from "../../http/envelope.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";

@@ -1,5 +1,5 @@
-// Describes the body of each webhook event type for the OpenAPI document. All types share the shape of the event feed; they differ in
-// the IDs that are set and the values in `data`.
+// Describes each webhook event type's body for the OpenAPI document. All types have the same shape as the event feed. They differ in which
+// IDs are set and in the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";
@@ -116,7 +116,7 @@ const webhookHeaders = z.object({
   "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),
 });
 
-/** Registers webhooks on the whole app: mounting them through `route` would turn their names into paths. */
+/** Registers webhooks on the whole app, because mounting them through `route` would turn their names into paths. */
 export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void => {
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {
     openAPIRegistry.registerWebhook({

@@ -1,5 +1,5 @@
-// OAuth endpoints of the agent server: metadata (RFC 9728, RFC 8414), client registration (RFC 7591), token (RFC 6749) and revocation
-// (RFC 7009). Responses follow those standards and have no envelope.
+// OAuth endpoints for the agent server: metadata (RFC 9728, RFC 8414), client registration (RFC 7591), token (RFC 6749) and revocation (RFC
+// 7009). Responses follow those standards and do not have an envelope.
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -43,7 +43,7 @@ const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Respon
   return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
-/** Null if the body is not a form, or repeats a field other than `resource`. */
+/** Parses a form body. Null if the body is not a form, or repeats a field other than `resource`. */
 const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
@@ -145,7 +145,7 @@ const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   return c.body(null, 200);
 };
 
-/** Metadata is served on the issuer's origin only; on another origin it would describe a different issuer. */
+/** Checks for the issuer's origin. Metadata is served only there; on another origin it would describe a different issuer. */
 const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
 const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {

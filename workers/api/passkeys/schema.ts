@@ -1,4 +1,4 @@
-// Schemas, examples and mapper for passkeys. Options and credentials use the JSON format of the WebAuthn standard.
+// Schemas, examples and mapper for passkeys. Options and credentials use the WebAuthn standard's JSON format.
 import { z } from "@hono/zod-openapi";
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { parsePasskeyId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-// Routes to add, list, verify and remove the domains of a business.
+// Routes to add, list, verify and remove a business's domains.
 import { z } from "@hono/zod-openapi";
 import { buildDomainChallenges, verificationMethods } from "../../../core/accounts/domain-claim.ts";
 import { parseDomainId } from "../../../core/ids.ts";

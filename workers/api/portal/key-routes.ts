@@ -1,4 +1,4 @@
-// Routes to manage the public clients and API keys of a business.
+// Routes to manage a business's public clients and API keys.
 import { z } from "@hono/zod-openapi";
 import { parseApiKeyId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

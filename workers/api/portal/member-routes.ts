@@ -1,4 +1,4 @@
-// Routes to manage the members and invitations of a business.
+// Routes to manage a business's members and invitations.
 import { z } from "@hono/zod-openapi";
 import { parseMemberId } from "../../../core/ids.ts";
 import { jsonBody, noBody } from "../../http/body.ts";

@@ -1,4 +1,4 @@
-// Removals: on the `white_glove` plan, a person authorizes us to ask data brokers to delete their data.
+// Removals: on the `white_glove` plan, a person authorizes us to ask data brokers to delete the person's data.
 import { z } from "@hono/zod-openapi";
 import { formatAffidavitStatement } from "../../../core/removals/affidavit.ts";
 import { removalTargetNames, removalTargets, type Removal, removalStatuses } from "../../../core/removals/removal.ts";

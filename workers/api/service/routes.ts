@@ -95,7 +95,7 @@ const handleHealth = async (c: RequestContext) => {
 
 const publicCacheHeaders = { "Cache-Control": "public, max-age=300" };
 
-/** `describe` returns the OpenAPI document of the whole app. */
+/** Creates the service routes. `describe` returns the whole app's OpenAPI document. */
 export const createServiceRoutes = (describe: () => object) => {
   const service = createApi();
   service.openapi(getHealthRoute, handleHealth);

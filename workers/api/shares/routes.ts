@@ -45,7 +45,7 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** The session is null for a person who uses the link from the email. */
+/** The session is null if the person uses the link from the email. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
@@ -152,7 +152,10 @@ const redeemShareRoute = createRoute({
   },
 });
 
-/** Requests with a session count against the person's limit; requests with a link count against the IP address's limit. */
+/**
+ * Accepts a session or a link. Requests with a session count against the person's limit; requests with a link count against the IP
+ * address's limit.
+ */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],

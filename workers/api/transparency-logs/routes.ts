@@ -1,5 +1,5 @@
-// Public routes for the transparency logs in this deployment: the embedded ledger and the audit logs. They serve the C2SP interface;
-// requests are passed to the Durable Objects unchanged.
+// Public routes for this deployment's transparency logs: the embedded ledger and the audit logs. They serve the C2SP interface. Requests
+// are passed to the Durable Objects unchanged.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { Config } from "../../env.ts";
@@ -8,7 +8,7 @@ import { edgeCached } from "../../http/edge-cache.ts";
 import { failure } from "../../http/envelope.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 
-/** Responses from Durable Objects are immutable; middleware adds headers to the copy. */
+/** Copies a response. Responses from Durable Objects are immutable, and middleware adds headers to the copy. */
 const copyResponse = (response: Response): Response => new Response(response.body, response);
 
 const readMethods = ["GET", "HEAD"];

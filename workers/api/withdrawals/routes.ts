@@ -1,5 +1,5 @@
-// Withdrawal routes (SPEC Withdrawal). The person's routes do not need a credential and work regardless of the business's billing status;
-// the business records and acknowledges withdrawals with an API key.
+// Withdrawal routes (SPEC Withdrawal). The person's routes do not need a credential, and work with any billing status of the business. The
+// business records and acknowledges withdrawals with an API key.
 import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { z } from "@hono/zod-openapi";
 import { toWithdrawalReceiptView } from "../../../core/certificates/public-json.ts";

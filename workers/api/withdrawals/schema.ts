@@ -28,7 +28,9 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/** Exactly one email address, with nothing that could add a second recipient or a header. Surrounding white space is trimmed. */
+/**
+ * Accepts exactly one email address, without anything that could add a second recipient or a header. Surrounding white space is trimmed.
+ */
 const emailSchema = z
   .string()
   .max(320)
@@ -55,7 +57,7 @@ const entitiesSchema = z
     example: ["Bright Homes Inc"],
   });
 
-/** Withdrawing consent for some recipients contradicts withdrawing it for the whole business. */
+/** Checks the scope. Withdrawing consent for some recipients contradicts withdrawing it for the whole business. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
@@ -159,7 +161,7 @@ export const recordedWithdrawalSchema = z
   })
   .openapi("RecordedWithdrawal");
 
-/** Computes `overdue` as of the withdrawal, so that repeating the idempotency key returns the same response. */
+/** Maps a recorded withdrawal. Computes `overdue` as of the withdrawal, so that repeating the idempotency key returns the same response. */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
@@ -241,7 +243,7 @@ const { withdrawal } = decideWithdrawal({
   now: exampleWithdrawnAt,
 });
 
-/** Signed by a key that was used once and discarded; its public half is yke4J3KkMv_JCYJyBIa4etk16upzo5QC5vQR3c0u6sA. */
+/** Signed by a key that was used once and discarded. Its public key is yke4J3KkMv_JCYJyBIa4etk16upzo5QC5vQR3c0u6sA. */
 const provenWithdrawalExample: WithdrawalWithProof = {
   withdrawnAt: exampleWithdrawnAt,
   ceaseBy: withdrawal.ceaseBy,

@@ -15,7 +15,7 @@ import { applySecondaryRateLimit, enforceLimit } from "./rate-limits.ts";
 
 const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
-/** `Authorization: Bearer sk_…`. Missing, malformed, unknown and revoked keys get the same response. */
+/** Requires `Authorization: Bearer sk_…`. Missing, malformed, unknown and revoked keys get the same response. */
 const requireApiKey = defineGuard<ApiKeyEnv>(
   { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
   bearerAuth<ApiKeyEnv>({
@@ -50,11 +50,14 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
   return readable.ok ? next() : refusal(c, readable);
 });
 
-/** 401 without a valid key, 429 above its rate limit, 402 if the business's status forbids reading. `more` guards run after these. */
+/**
+ * Responds 401 without a valid key, 429 above its rate limit, and 402 if the business's status does not allow reading. `more` guards run
+ * after these checks.
+ */
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
 
-/** For routes called by browsers and by business servers: the key is optional, but a key that is sent must be valid. */
+/** For routes called by browsers and by business servers. The key is optional, but if one is sent, it must be valid. */
 export const optionalApiKeyGuard = defineGuard<{ Variables: AppEnv["Variables"] & { principal?: Principal } }>(
   { ...requireApiKey.terms, security: [{}, { apiKey: [] }] },
   except((c) => c.req.header("authorization") === undefined, requireApiKey),

@@ -1,5 +1,5 @@
-// Guards: middleware that also contributes its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in
-// openapi.ts merges them with the terms of the route.
+// Guards: middleware that also adds its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in openapi.ts
+// merges them with the route's terms.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
@@ -25,7 +25,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Merges terms. For the same code or header the later term wins. */
+/** Merges terms. If a code or header occurs more than once, the last one wins. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),

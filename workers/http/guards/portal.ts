@@ -27,16 +27,16 @@ const requireWritableBusiness = defineGuard<MemberEnv>({ refusesOnChange: ["subs
 });
 
 /**
- * 401 without a session, 403 for a consumer, 402 when the billing status of the business does not allow the request: while a payment is
- * past due, members can read but not write.
+ * Responds 401 without a session, 403 for a consumer, and 402 if the business's billing status does not allow the request. While a payment
+ * is past due, members can read but not write.
  */
 export const portalGuard = (...more: readonly Guard[]) =>
   combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, requireWritableBusiness, ...more);
 
-/** For a POST that only reads; it is not a GET because each call is recorded in the audit log. */
+/** For a POST that only reads. It is not a GET because each call is recorded in the audit log. */
 export const portalReadGuard = (...more: readonly Guard[]) => combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, ...more);
 
-/** Behind `portalGuard`: 403 unless the member is an owner. */
+/** Must run behind `portalGuard`. Responds 403 unless the member is an owner. */
 export const requireOwner = defineGuard<MemberEnv>({ refuses: ["owner_required"] }, async (c, next) => {
   return c.var.member.role === "owner" ? next() : failure(c, "owner_required");
 });

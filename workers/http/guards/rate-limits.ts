@@ -7,7 +7,7 @@ import { failure, type FailureResponse } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Sets the RateLimit headers. Returns the 429 response when the limit is exceeded, else null. */
+/** Sets the RateLimit headers. Returns the 429 response if the limit is exceeded; otherwise null. */
 export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null => {
   const limit = c.var.services.config.limits[name];
   const seconds = String(Math.max(1, Math.ceil(state.resetMs / 1_000)));
@@ -19,15 +19,15 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
   return failure(c, "rate_limited");
 };
 
-/** Applies a second limit: the headers describe the first limit unless this one refuses. */
+/** Applies a second limit. The headers describe the first limit unless the second limit is exceeded. */
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
-/** Counts by IP address, IPv6 by its /64. Returns the 429 response or null. */
+/** Counts by IP address (IPv6 by /64 prefix). Returns the 429 response or null. */
 export const enforceLimitByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
 
-/** Counts by `key` in a Durable Object, exactly. Returns the 429 response or null. */
+/** Counts by `key` in a Durable Object, so the count is exact. Returns the 429 response or null. */
 export const enforceLimit = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 
@@ -42,12 +42,12 @@ export const limitByAddress = (name: LimitName) => {
   );
 };
 
-/** Counts by account: the caller's business, or the person. Must run behind a guard that sets `caller`. */
+/** Counts by account, which is the caller's business or the person. Must run behind a guard that sets `caller`. */
 export const limitByAccount = (name: LimitName, rateLimited: string) =>
   defineGuard<AppEnv>({ when: { rate_limited: rateLimited } }, async (c, next) => {
     const { businessId, id } = c.var.caller as RequestCaller;
     return (await enforceLimit(c, name, businessId ?? id)) ?? next();
   });
 
-/** For public routes that do not return anyone's records: health, keys, documents and logs. */
+/** For public routes that do not return personal or business records: health, keys, documents and logs. */
 export const limitPublicReads = limitByAddress("PUBLIC_READ_PER_IP");

@@ -1,10 +1,10 @@
-// Guard for sensitive actions that need a recent sign-in, not just a session.
+// Guard for sensitive actions, which require a recent sign-in in addition to a session.
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Behind a session guard: 403 unless the person verified a code or passkey within the last `minutes`. */
+/** Must run behind a session guard. Responds 403 unless the person verified a code or passkey within the last `minutes`. */
 export const requireRecentProof = (minutes: number) => {
   const notRecent = `The session belongs to a member of a business, or the person last verified a code or passkey more than ${minutes} minutes ago.`;
   return defineGuard<SessionEnv>({ when: { forbidden: notRecent } }, async (c, next) => {

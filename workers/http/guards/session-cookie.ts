@@ -10,8 +10,8 @@ import { isPlainHttp } from "./app-origin.ts";
 const sessionCookieName = "svc_session";
 
 /**
- * The token in the session cookie. When the name occurs twice, a sibling host may have planted one, so neither is used; Hono's getCookie
- * would return one of them.
+ * Returns the token in the session cookie. If the name occurs twice, a sibling host may have planted one of the cookies, so both are
+ * ignored. Hono's getCookie would return one of them.
  */
 export const getSessionToken = (c: RequestContext): string | null => {
   const prefix = `${isPlainHttp(c) ? "" : "__Host-"}${sessionCookieName}=`;
@@ -24,7 +24,7 @@ export const getSessionToken = (c: RequestContext): string | null => {
 export const setSessionCookie = (c: Context<AppEnv>, token: string, realm: Realm): void =>
   setCookie(c, sessionCookieName, token, { ...cookieOptions(c), maxAge: Math.floor(sessionLifetimeMs[realm] / 1_000) });
 
-/** Deletes the cookie and the browser storage of a session that has ended. */
+/** Deletes an ended session's cookie and browser storage. */
 export const clearSession = <Caller extends AppEnv>(c: Context<Caller>): void => {
   deleteCookie(c, sessionCookieName, cookieOptions(c));
   c.header("Clear-Site-Data", '"storage"');

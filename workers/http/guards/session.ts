@@ -9,7 +9,7 @@ import { enforceLimit } from "./rate-limits.ts";
 import { sameOriginGuard } from "./same-origin.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
-/** The caller of a session, for the log and for idempotency keys. */
+/** Returns a session's caller, for the log and for idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: Session): RequestCaller => ({
   kind: "session",
   id: userId,
@@ -32,5 +32,5 @@ const requireSession = defineGuard<SessionEnv>(
   },
 );
 
-/** 403 across sites, 401 without a valid session, 429 above the person's limit. */
+/** Responds 403 to cross-site requests, 401 without a valid session, and 429 above the person's limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, requireSession);

@@ -1,4 +1,4 @@
-// svc_get_share returns one of the person's shares, or one given to the business. It can also open the person's own page for the share,
+// svc_get_share returns one of the person's shares, or a share given to the business. It can also open the person's own page for the share,
 // the only place where consent is given.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
