@@ -1,5 +1,5 @@
-// Reduces the OpenAPI document to what the client generator needs: operations that a program can call with or without an API
-// key, responses without their envelope (kit/client.ts removes it), and only the schemas that these use.
+// Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key),
+// their responses without the envelope (kit/client.ts removes it), and the schemas they use.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -19,11 +19,11 @@ export interface ApiDescription extends JsonObject {
   };
 }
 
-/** Tags of the operations for the web pages and the payment provider. */
+/** Tags of the operations that are meant for the web pages and the payment provider. */
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** The generated client uses the first alternative it can satisfy, so an API key comes before no authentication. */
+/** Sorts an API key before no authentication, because the generated client uses the first alternative it can satisfy. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>
@@ -34,7 +34,7 @@ const unwrapEnvelopeSchema = (schema: JsonObject): JsonObject => {
   return ok === undefined ? schema : (data ?? error ?? schema);
 };
 
-/** The names of all schemas that `root` refers to, directly or through other schemas. */
+/** Returns the names of all schemas that `root` references, directly or indirectly. */
 const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["schemas"]): ReadonlySet<string> => {
   const names = new Set<string>();
   const collect = (json: Json): void => {
@@ -48,7 +48,7 @@ const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["s
   return names;
 };
 
-/** The document for the client generator, without session operations, envelopes and unused schemas. */
+/** Returns the document for the client generator, without session operations, envelopes or unused schemas. */
 export const toClientDescription = ({ paths, webhooks, components, ...rest }: ApiDescription): JsonObject => {
   const clientPaths = Object.fromEntries(
     Object.entries(paths).flatMap(([path, methods]) => {

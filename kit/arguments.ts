@@ -37,7 +37,7 @@ export const parseArguments = (
 
 const defaultApiUrl = "http://localhost:8787";
 
-/** The base URL of the service without `/v1`, from `--api`, SVC_API or the default of `npm start`. Throws UsageError if invalid. */
+/** Returns the service's base URL without `/v1`, from `--api`, SVC_API or the `npm start` default. Throws UsageError if invalid. */
 export const getApiUrl = ({ values }: ParsedArguments): string => {
   const text = values.get("--api") ?? process.env.SVC_API ?? defaultApiUrl;
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -54,7 +54,7 @@ const readApiKey = (): string => {
   return text;
 };
 
-/** The API key. Throws UsageError for a live key without `--live`, because live events contain data about real people. */
+/** Returns the API key. Throws UsageError for a live key without `--live`, because live events contain data about real people. */
 export const requireApiKey = ({ flags }: ParsedArguments): { readonly key: string; readonly isLive: boolean } => {
   const text = readApiKey();
   const isLive = text.startsWith("sk_live_");
@@ -62,7 +62,7 @@ export const requireApiKey = ({ flags }: ParsedArguments): { readonly key: strin
   return { key: text, isLive };
 };
 
-/** The API key. Throws UsageError unless it is a test key. */
+/** Returns the API key. Throws UsageError unless it is a test key. */
 export const requireTestKey = (): string => {
   const text = readApiKey();
   if (!text.startsWith("sk_test_")) throw new UsageError("SVC_API_KEY is a live key. This command needs a test key.");

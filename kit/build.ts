@@ -1,4 +1,4 @@
-// Builds the npm package for developers: the `svc` command, the typed client and the signature check. It has no dependencies. The
+// Builds the npm package for developers: the `svc` command, the typed client and the signature check. The package has no dependencies. The
 // client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ const generateClientSource = (description: string): string =>
     return readFileSync(to, "utf8");
   });
 
-/** The input of kit/api.gen.ts, and the line that identifies it: a hash of the description and the generator's manifest. */
+/** Loads the generator's input, and the first line of kit/api.gen.ts, which contains a hash of that input and the generator's manifest. */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(
     toClientDescription(JSON.parse(readFileSync(join(repositoryRoot, "docs/reference/openapi.json"), "utf8")) as ApiDescription),
@@ -76,7 +76,7 @@ const bundleEntry = (entry: string, outfile: string, more: { readonly banner?: {
 const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--strict", "--allowImportingTsExtensions"];
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
-/** The generated file is api.gen.ts in the repository and api.d.ts in the package, so the import is rewritten. */
+/** Writes the declarations. The generated file is api.gen.ts here but api.d.ts in the package, so the import is rewritten. */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
     const files = ["kit/client.ts", "core/webhooks/verify-signature.ts"];

@@ -1,6 +1,6 @@
 // The API client for Node, Deno, Bun and Workers. On top of the generated operations in kit/api.gen.ts, it unwraps responses, returns
-// errors as values, retries a POST under one idempotency key, and waits for `Retry-After`. It is for servers only, because an API
-// key must not be in a web page.
+// errors as values, retries a POST with the same idempotency key, and waits for `Retry-After`. It is for servers only, because an API key
+// must not be in a web page.
 import {
   createClient,
   defaultRetryOn,
@@ -32,13 +32,13 @@ export interface SvcOptions {
 
 export type Svc = { readonly [Name in keyof Ops]: Client<Ops>[Name] };
 
-/** Error codes of this client, in addition to those of the service. */
+/** Errors that this client adds to the service's errors. */
 const unreachableFailure: Failure = { code: "unreachable", message: "The service did not answer." };
 const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message: "The response did not come from the service." };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Replaces a response that was cut off or that came from a proxy or captive portal. */
+/** Stands in for a response that was cut off, or that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */
@@ -63,7 +63,7 @@ const unwrapEnvelope = async (response: Response, { operation }: RequestContext)
 
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
-/** A POST without an Idempotency-Key parameter could take effect twice. */
+/** Returns true for a POST without an Idempotency-Key parameter, because it could take effect twice. */
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
@@ -131,7 +131,7 @@ export const createSvc = ({
 type QueryOf<Name extends keyof Ops> = Ops[Name]["args"] extends { query?: infer Query } ? NonNullable<Query> : never;
 type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 
-/** The query for the next page; null after the last page. */
+/** For each list operation, returns the query for the next page, or null after the last page. */
 const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),

@@ -1,4 +1,4 @@
-// Polls the event feed for `svc listen` and `svc events` every second, or less often when idle. Waits for `Retry-After`.
+// Polls the event feed for `svc listen` and `svc events` every second, or less often when idle. Honors `Retry-After`.
 import { setTimeout as after } from "node:timers/promises";
 import { UsageError, type ParsedArguments } from "./arguments.ts";
 import { pagesOf, type Event, type Svc } from "./client.ts";
@@ -10,7 +10,7 @@ const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);
 
-/** The value of `--from` as the `seq` to start after, or "now"; null without the option. Throws UsageError if invalid. */
+/** Parses `--from`: the `seq` to start after, or "now". Returns null without the option. Throws UsageError if invalid. */
 export const parseStartPosition = ({ values }: ParsedArguments): number | "now" | null => {
   const text = values.get("--from");
   if (text === undefined) return null;
@@ -37,7 +37,7 @@ const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: Abo
   await after(waitMs, undefined, { signal });
 };
 
-/** The `seq` of the newest event, or 0. Waits while the service is unavailable. */
+/** Returns the newest event's `seq`, or 0 if there are no events. Waits while the service is unavailable. */
 export const fetchHead = async (svc: Svc, signal: AbortSignal): Promise<number> => {
   for (;;) {
     const result = await svc.listEvents({ query: { limit: 1 } });
@@ -94,7 +94,7 @@ export const followFeed = async (options: FollowOptions, from: number): Promise<
   }
 };
 
-/** The exit code of a command that reads the feed: 0 if it ended or the user stopped it, 1 if the service refused. */
+/** Returns the exit code of a command that reads the feed: 0 if it ended or the user stopped it, 1 if the service refused. */
 export const toExitCode = async (work: Promise<void>, signal: AbortSignal): Promise<number> => {
   try {
     await work;

@@ -1,5 +1,5 @@
-// The state that `svc listen` keeps between runs, in `.svc` in the current folder: its position in the feed, and the signing secret,
-// so that a receiver is configured only once.
+// Stores the state of `svc listen` between runs, in `.svc` in the current folder: the feed position, and the signing secret, so that a
+// receiver needs to be configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -16,7 +16,7 @@ export interface ListenState {
 
 const getStatePath = (environment: Environment): string => join(stateFolder, `listen-${environment}.json`);
 
-/** Null when there is no state or it is not valid. */
+/** Returns null if there is no state or if it is invalid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
     const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;

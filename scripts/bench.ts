@@ -1,16 +1,16 @@
-// `npm run bench`: measures svc against a bare baseline ("floor") in one run on one machine. A measurement, not a test.
+// `npm run bench`: measures svc against a bare baseline ("floor") in one run on one machine. It is a measurement, not a test.
 //   npm run bench                     requests, memory and events
 //   npm run bench -- --only events    one section, or several: --only events,proofs
 //       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
-//       memory       peak memory under load and with request bodies of 10 MB
+//       memory       peak memory under load and with 10 MB request bodies
 //       growth       list, search and verify as certificates grow, at --seed 1000,100000,1000000
 //       events       committing, delivering and reading events
-//       proofs       the log (from --log 1000,100000 entries on), ledger outages and the verifier
+//       proofs       the log (starting at --log 1000,100000 entries), ledger outages and the verifier
 //       shares       granting, redeeming and reading shares, and an agent's tool call, against the floor
 //       field-change a field change with 500 active shares
 //       share-growth a business's share list as shares grow, at --seed 1000,100000,1000000
 //       pages        response times of pages for a business with --seed 1000000 certificates
-//       share-sweep  --due 20000 shares that are due in one minute, and whether each is reported exactly once
+//       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
 //       credentials  whether response times reveal an API key or an account (--samples 400)
@@ -97,7 +97,7 @@ const sizeLine = (name: string, path: string): string => {
   return `${name.padEnd(16)} ${bytes.length} B, gzip ${gzipSync(bytes, { level: 9 }).length} B, brotli ${brotliCompressSync(bytes).length} B`;
 };
 
-/** The maximum resident size in MiB while `work` runs. */
+/** Returns the maximum resident size, in MiB, while `work` runs. */
 const peakDuring = async (pid: string, work: () => Promise<unknown>): Promise<number> => {
   let peak = getResidentMiB(pid);
   const sampling = setInterval(() => {
@@ -192,7 +192,7 @@ const measureService = async (bench: Bench): Promise<void> => {
 
 const inspectorPort = 9_579; // not used by anything else
 
-/** Uses a separate runtime, so that leftovers from other sections do not count. */
+/** Measures a separate runtime, so that memory left over from other sections does not count. */
 const measureMemory = async (bench: Bench): Promise<void> => {
   const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
   const heap = await watchHeap(inspectorPort);

@@ -21,7 +21,10 @@ const knownPaths: Readonly<Record<BrowserKind, readonly string[]>> = {
   whole: wholeBrowsers,
 };
 
-/** The path of a browser: the environment variable CHROMIUM, otherwise the first well-known path that exists. Throws if there is none. */
+/**
+ * Returns a browser's path: the CHROMIUM environment variable or, if it is not set, the first well-known path that exists. Throws if there
+ * is none.
+ */
 export const findBrowserPath = (kind: BrowserKind = "headless"): string => {
   const chosen = process.env.CHROMIUM;
   const path = chosen === undefined ? knownPaths[kind].find((known) => existsSync(known)) : chosen;
@@ -60,7 +63,7 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
   return true;
 };
 
-/** Installs missing browsers. Throws the error of `findBrowserPath` if there is still none. The headless shell is optional but faster. */
+/** Installs missing browsers. Throws the error from `findBrowserPath` if it still finds none. The headless shell is optional but faster. */
 export const ensureBrowsers = async (): Promise<void> => {
   if (process.env.CHROMIUM === undefined) {
     if (!wholeBrowsers.some((path) => existsSync(path))) await aptInstall(["chromium"]);

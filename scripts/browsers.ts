@@ -14,7 +14,7 @@ interface BrowserRun {
   readonly packages: readonly string[];
   readonly isInstalled: () => boolean;
   readonly tests: readonly string[];
-  /** Rows without a test in this browser, and why. */
+  /** Rows that are not tested in this browser, and the reason. */
   readonly excluded: readonly (readonly [rows: readonly number[], why: string])[];
 }
 
@@ -49,7 +49,7 @@ interface Results {
   }[];
 }
 
-/** The rows in a test title, such as `B16, B18` or `B1-B12`. */
+/** Parses the rows in a test title, such as `B16, B18` or `B1-B12`. */
 const parseMatrixRows = (name: string): readonly number[] =>
   [...name.matchAll(/\bB(\d+)(?:-B(\d+))?/g)].flatMap(([, first, last]) =>
     rows.filter((row) => row >= Number(first) && row <= Number(last ?? first)),

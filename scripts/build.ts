@@ -23,8 +23,8 @@ const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receiv
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Cross-origin pages load the script with or without an
- * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so its rule first removes
- * their Cache-Control.
+ * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so the rule for
+ * `svc-share.js` first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
@@ -107,14 +107,14 @@ const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
     "",
   ].join("\n");
 
-/** Keeps the modification time of unchanged files, so that watchers see only changes. */
+/** Does not touch unchanged files, so that watchers see only real changes. */
 const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);
 };
 
-/** Throws when the content of a file does not match the hash in its name, because pages with an integrity attribute would refuse it. */
+/** Reads the released scripts. Throws if a file does not match the hash in its name: pages with an integrity attribute would refuse it. */
 const readReleasedScripts = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {
     const contents = readFileSync(join(releasedDir, name));

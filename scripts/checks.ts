@@ -10,8 +10,8 @@ interface Check {
 }
 
 /**
- * One type check per tsconfig found in the repository, the largest first because it takes longest. Each uses one checker, because the
- * checks run in parallel and every additional checker would repeat much of the work.
+ * Returns one type check per tsconfig in the repository, with the largest first because it takes longest. Each uses a single checker: the
+ * checks already run in parallel, and more checkers would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
   globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) })

@@ -11,7 +11,7 @@ export type { DemoSite };
 
 const maxBytes = 64 * 1_024; // far more than the demo forms send
 
-/** The form entries; null when the body exceeds the limit. */
+/** Parses the form entries. Returns null if the body exceeds the limit. */
 const parseFormEntries = async (request: IncomingMessage): Promise<[string, string][] | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -23,13 +23,16 @@ const parseFormEntries = async (request: IncomingMessage): Promise<[string, stri
   return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];
 };
 
-/** A strict policy: the site's own files, the origin of the page script, and trusted types. */
+/** Builds a strict policy: the site's own files, the origin of the page script, and trusted types. */
 const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${scripts}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
 
 const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
-/** Headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate businesses with other policies. */
+/**
+ * Returns the headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate businesses with other
+ * policies.
+ */
 const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): Readonly<Record<string, string>> => {
   const opener = query.get("opener") ?? "";
   return {

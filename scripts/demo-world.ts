@@ -39,7 +39,7 @@ export interface DemoWorld {
 
 const verifiedDomain = (domain: string, method: VerificationMethod): DemoDomain => ({ domain, status: "verified", method });
 
-/** Derives the demo data from a base64 development secret. The same secret and shard give the same data. */
+/** Derives the demo data from a base64 development secret. The same secret and shard always give the same data. */
 export const createDemoWorld = (secret: string, shard: ShardId = firstShard): DemoWorld => {
   const key = fromBase64(secret);
   if (key === null) throw new Error("demo: the development secret is not base64");
@@ -87,7 +87,7 @@ export const createDemoWorld = (secret: string, shard: ShardId = firstShard): De
   };
 };
 
-/** The demo credentials, with the keys that `npm run demo -- --json` and the landing page show. */
+/** Returns the demo credentials under the names that `npm run demo -- --json` and the landing page show. */
 export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   client_id: acme.clients.live,
   sandbox_client_id: acme.clients.sandbox,
@@ -142,7 +142,7 @@ export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promi
   await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, now)));
 };
 
-/** The vault for the settings `MASTER_KEYS` and `INDEX_KEY`, to seed encrypted rows. */
+/** Opens the vault with the `MASTER_KEYS` and `INDEX_KEY` settings, to seed encrypted rows. */
 export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
   const decodeKey = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
   const masterKeys = String(vars.MASTER_KEYS)
@@ -151,7 +151,7 @@ export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Prom
   return openVault({ masterKeys: new Map(masterKeys), indexKey: decodeKey(String(vars.INDEX_KEY)) });
 };
 
-/** Inserts the members and the consumer of the demo, with encrypted email addresses. Existing rows stay unchanged. */
+/** Inserts the demo's members and consumer, with encrypted email addresses. Existing rows stay unchanged. */
 export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
   const computeIndex = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
   const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {
@@ -178,5 +178,5 @@ export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now
   ]);
 };
 
-/** For example `owner@past-due.example`, the owner of the business whose payment is past due. */
+/** Returns an owner's email address, for example `owner@past-due.example` for the business whose payment is past due. */
 export const getExampleOwnerEmail = (name: string): string => `owner@${name.replaceAll("_", "-")}.example`;

@@ -51,14 +51,14 @@ const drawElement = ({ name, numbers, points, labels, flags }: Line): string => 
     );
   }
   if (name !== "line") throw new Error(`${diagramSource}: ${name} is not an element`);
-  // The last point of a labeled line places its label.
+  // The last point of a labeled line is the position of the label.
   const path = labels.length === 0 ? points : points.slice(0, -1);
   const [labelX = "0", labelY = "0"] = (points.at(-1) ?? "").split(" ");
   const label = labels.length === 0 ? "" : drawText(labelX, labelY, labels[0] as string, ' class="small"');
   return `<path class="${["line", ...flags].join(" ")}" d="M${path.join("L")}" marker-end="url(#a)"/>${label}`;
 };
 
-/** The SVG for a text source. Throws for an unknown element. */
+/** Draws a text source as SVG. Throws if it contains an unknown element. */
 export const drawDiagram = (source: string): string => {
   const lines = source.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const textOf = (name: string): string => escapeHtml(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "");

@@ -1,5 +1,5 @@
-// The rounds of the stress test `flakiness`: dates at calendar boundaries, each with its own random seed. Only core tests and tests inside
-// the runtime take part, because the clocks of browsers and of whole services cannot be moved.
+// The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
+// inside the runtime take part, because the clocks of browsers and of whole services cannot be moved.
 const moments = [
   "2026-12-31T23:59:30Z", // end of the year, the quarter and the half-year ledger
   "2027-01-01T00:00:05Z",

@@ -12,7 +12,7 @@ export interface DeploymentNames {
   readonly witnessName: string;
 }
 
-/** In the order of docs/operate/keys.md. */
+/** Listed in the same order as in docs/operate/keys.md. */
 export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
 /** Secrets of a ledger in another account; it shares only the write token with the service. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;

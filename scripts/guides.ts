@@ -31,7 +31,7 @@ export const guidePath = (name: ServedGuide): string => `docs/${servedFolders[na
 
 const readGuide = (name: ServedGuide): string => readFileSync(guidePath(name), "utf8");
 
-/** Paths of the images in served pages. */
+/** Lists the paths of the images in served pages. */
 export const listGuideImages = (): string[] => [
   ...new Set(
     servedGuides.flatMap((name) =>
@@ -42,7 +42,7 @@ export const listGuideImages = (): string[] => [
   ),
 ];
 
-/** Heading IDs as GitHub generates them, so that links to headings work in both places. */
+/** Generates heading IDs as GitHub does, so that links to headings work in both places. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -61,7 +61,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-/** `addresses` maps image file names to their served paths. Throws for an image that it does not contain. */
+/** `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
@@ -86,7 +86,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
       code({ text }: Tokens.Code) {
         return `<pre translate="no"><code>${escapeHtml(text)}</code></pre>\n`;
       },
-      // Cells carry their column title for narrow screens, where they are stacked.
+      // Each cell repeats its column title, because narrow screens stack the cells.
       table({ header, rows }: Tokens.Table) {
         const inline = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
         const head = header.map((cell) => (cell.text === "" ? "<td></td>" : `<th scope="col">${inline(cell)}</th>`)).join("");
@@ -104,7 +104,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
   return { html: marked.parse(readGuide(name), { async: false }), title, sections };
 };
 
-/** The source of workers/pages/guides.gen.ts. */
+/** Returns the source of workers/pages/guides.gen.ts. */
 export const renderGuidesModule = (addresses: Readonly<Record<string, string>>): string =>
   [
     "// Written by scripts/build.ts: the guides in docs/, rendered by scripts/guides.ts.",

@@ -82,7 +82,7 @@ try {
   );
   console.log(result.output.trimEnd());
 
-  // Negative checks, so that the success above means something.
+  // Negative checks: without them, the successes above would prove nothing.
   const otherKey = runGo("-url", base, "-vkey", otherVkey);
   expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
   const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);

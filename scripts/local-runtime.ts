@@ -17,7 +17,7 @@ type Miniflare = InstanceType<typeof Miniflare>;
 
 const bundleDir = "dist/worker";
 
-/** Bundles the Worker like a deployment. Throws with wrangler's output when that fails. */
+/** Bundles the Worker as a deployment does. Throws with wrangler's output if that fails. */
 export const bundleWorker = (outDir: string = bundleDir): void => {
   const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", outDir], {
     encoding: "utf8",
@@ -41,9 +41,9 @@ export interface RuntimeOptions {
   readonly assetsDir?: string;
   /** A second Worker with the same databases and Durable Objects, reachable at the host `beside.test`. */
   readonly sidecarScript?: string;
-  /** False prints only warnings and errors, so that benchmarks do not measure the terminal. */
+  /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
-  /** Port of the debugger, for profiles. */
+  /** Debugger port, for profiling. */
   readonly inspectorPort?: number;
 }
 
@@ -107,7 +107,7 @@ const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => 
 
 const getBindingName = (shard: string): string => (shard === "00" ? "DB" : `DB_${shard}`);
 
-/** The state folder was written with migrations that no longer exist. */
+/** Thrown if the state folder was written with migrations that no longer exist. */
 class OutdatedStateError extends Error {}
 
 /** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError when a recorded migration has no file. */
@@ -129,7 +129,7 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
   }
 };
 
-/** With the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
+/** Recognizes a message to hide. With the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
@@ -158,7 +158,7 @@ const buildSharedOptions = ({ stateDir, printsLog }: Pick<RuntimeOptions, "state
 
 const listShards = ({ extraShards = [] }: Pick<RuntimeOptions, "extraShards">): readonly string[] => ["00", ...extraShards];
 
-/** The Worker options of a wrangler.toml, without the settings that wrangler would add from .dev.vars. */
+/** Loads the Worker options from a wrangler.toml, without the settings that wrangler would add from .dev.vars. */
 export const loadWorkerConfiguration = (path = "wrangler.toml"): Record<string, unknown> => {
   const { modulesRules: _unused, ...worker } = unstable_getMiniflareWorkerOptions(path).workerOptions as Record<string, unknown>;
   return { ...worker, bindings: unstable_readConfig({ config: path }).vars };
@@ -172,7 +172,7 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
     ]),
   );
 
-/** Migrates and seeds the databases of a state folder, then stops the runtime. Throws OutdatedStateError like `applyMigrations`. */
+/** Migrates and seeds the databases of a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
 export const prepareDatabases = async (
   options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
   worker = loadWorkerConfiguration(),
@@ -199,7 +199,7 @@ export const prepareDatabases = async (
 };
 
 /**
- * Runs `start`. If the state folder is outdated, moves it to `<folder>.old-<timestamp>`, reports this in one sentence to `report`, and
+ * Runs `start`. If the state folder is outdated, moves it to `<folder>.old-<timestamp>`, passes a one-sentence message to `report`, and
  * runs `start` again with an empty folder.
  */
 export const withCurrentState = async <T>(stateDir: string, report: (text: string) => void, start: () => Promise<T>): Promise<T> => {

@@ -1,4 +1,4 @@
-// A temporary folder in memory for the databases of `npm test`; on a disk every commit would wait for the disk.
+// Creates a temporary in-memory folder for the databases of `npm test`. On disk, every commit would wait for the disk.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,7 +7,7 @@ const prefix = "svc-tests-";
 const neededBytes = 2 * 1_024 ** 3; // containers often have only 64 MiB, which browsers would fill
 const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders are left over from killed runs
 
-/** Whether files in the folder can be executed, which tests of installed commands need. False without such a folder. */
+/** Returns true if files in the folder can be executed, as tests of installed commands require. False if the folder does not exist. */
 const canExecute = (): boolean => {
   try {
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
@@ -31,7 +31,7 @@ const removeOldFolders = (): void => {
   }
 };
 
-/** Runs `work` with a folder in memory and deletes it afterwards; passes null when this machine has no suitable one. */
+/** Runs `work` with a folder in memory and deletes it afterwards; passes null if this machine does not have a suitable folder. */
 export const withMemoryFolder = async <T>(work: (folder: string | null) => Promise<T>): Promise<T> => {
   if (!(canExecute() && hasFreeSpace())) return work(null);
   removeOldFolders();

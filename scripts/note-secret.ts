@@ -13,7 +13,7 @@ const derivePublicKey = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
   return publicKey;
 };
 
-/** The note-format secret and public key for a 32-byte random seed. */
+/** Returns the note-format secret and public key for a 32-byte random seed. */
 export const noteKeyPair = (
   name: string,
   seed: Uint8Array<ArrayBuffer>,

@@ -10,7 +10,7 @@ const node = join(root, "node_modules", "node", "bin", "node");
 
 const readPackages = (path) => JSON.parse(readFileSync(join(root, path), "utf8")).packages;
 
-/** Whether node_modules holds the locked version of every package. Optional packages of other platforms may be missing. */
+/** Returns true if node_modules contains the locked version of every package. Optional packages for other platforms may be missing. */
 const isInstalled = () => {
   if (!existsSync(node) || !existsSync(join(root, "node_modules", ".package-lock.json"))) return false;
   const installed = readPackages("node_modules/.package-lock.json");

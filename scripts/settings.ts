@@ -11,7 +11,7 @@ const devVarsPath = ".dev.vars";
 
 const localLedger = "localhost/ledger/2026h2";
 
-/** All development secrets, and the public key of the audit log, which the ledger cosigns as a witness. */
+/** Generates all development secrets and the audit log's public key. The ledger cosigns the audit log as a witness. */
 export const generateDevVars = (): Record<string, string> => {
   const key = (): string => randomBytes(32).toString("base64");
   const token = (): string => randomBytes(32).toString("base64url");
@@ -39,12 +39,12 @@ export const generateDevVars = (): Record<string, string> => {
 
 const heading = "# Development secrets of this machine, generated at the first start. Do not use them in a deployment.\n";
 
-/** Creates .dev.vars, or adds settings that a newer version needs. Existing settings stay. */
+/** Creates .dev.vars, or adds settings that a newer version needs. Existing settings are not changed. */
 export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
   const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // Pairs that belong together are only added together.
+  // Settings that belong together are added only together.
   const pairs = {
     ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),

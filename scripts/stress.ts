@@ -54,7 +54,7 @@ if (unknownNames.length > 0) {
   console.error(`Unknown stress test: ${unknownNames.join(", ")}. Use ${Object.keys(stressTests).join(", ")}.`);
   process.exit(2);
 }
-// The tests need these, also in a fresh clone.
+// The tests need the assets, even in a fresh clone.
 await buildAssets();
 await ensureBrowsers();
 await ensureThirdPartyTools();

@@ -38,9 +38,10 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // all named files may belong to the other project
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
-  // At equal priority, the workerd tests finish 40 seconds after the node tests; at 10 (below normal) a minute before them.
+  // At equal priority, the workerd tests finish 40 seconds after the node tests. With the node tests at 10 (below normal), the workerd
+  // tests finish a minute before them.
   if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
-  // Line by line, so that the output of the two projects does not mix within a line.
+  // Prints line by line, so that the output of the two projects does not mix within a line.
   createInterface(child.stdout).on("line", (line) => console.log(line));
   createInterface(child.stderr).on("line", (line) => console.error(line));
   const [status] = await once(child, "close");
@@ -65,7 +66,7 @@ const runAll = (): Promise<void> =>
     failed.push(...(await checks));
   });
 
-/** Totals from vitest's result files. A project that found no tests or crashed before writing counts as zero. */
+/** Adds up vitest's result files. A project that found no tests, or crashed before writing its file, counts as zero. */
 const countResults = (): { readonly passed: number; readonly failed: number } => {
   const existing = projects.map(getResultsPath).filter((path) => existsSync(path));
   const results = existing.map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<"numPassedTests" | "numFailedTests", number>);

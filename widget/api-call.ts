@@ -4,11 +4,11 @@ import type { Problem } from "./events.ts";
 
 export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
-/** Every success has `requiredKey` in its data; a 2xx response without it did not come from the API and is `bad_response`. */
+/** Calls the API. Every success has `requiredKey` in its data; a 2xx response without it did not come from the API: `bad_response`. */
 export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {
   const result = new Promise<ApiResult<T>>((resolve, reject) => {
     const controller = new AbortController();
-    // Resolving here does not rely on the abort: a page may have replaced fetch with one that ignores the signal.
+    // Resolves without relying on the abort, because the page may have replaced fetch with a version that ignores the signal.
     setTimeout(() => {
       resolve({ problem: { code: "timeout" } });
       controller.abort();

@@ -24,7 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/** Keeps a used certificate out of the next submission, whether this script added it or the page rendered it back. */
+/** Keeps a used certificate out of the next submission, even if the page's HTML already contains it. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

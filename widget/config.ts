@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** svc.js, or the copy with its hash in the name, for pages that pin it. */
+/** Matches svc.js, and the copy with the hash in its name, which pages can pin. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {
@@ -42,19 +42,19 @@ export function createConfig(options: ConsentOptions, scriptAddress: string): Co
     entities: parseEntities(options.entities),
     fieldMap: parseFieldMap(options.fieldMap),
     apiBase: apiBase || (scriptAddress && `${new URL(scriptAddress).origin}/v1`),
-    // 3 s by default. After about 5 s the browser treats a form that opens a new tab as a popup and drops the submission, so
-    // 4.5 s is the maximum. A first connection rarely completes in less than half a second.
+    // 3 s by default. After about 5 s the browser treats a form that opens a new tab as a popup and drops the submission, so 4.5 s is the
+    // maximum. The minimum is half a second, because a first connection rarely completes faster.
     timeoutMs: Math.min(4500, Math.max(500, Number(options.timeout) || 3000)),
     hooksSubmit: programmaticSubmit !== false && programmaticSubmit !== "false",
   };
 }
 
-/** The null prototype keeps options out of reach of a polluted Object.prototype. */
+/** The null prototype protects the options from a polluted Object.prototype. */
 export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** The script tags of a mode: tags recognized by their URL, and the tag that is running now, which may have any URL. */
+/** Finds a mode's script tags: those recognized by their URL, and the currently running tag, whose URL can be anything. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
@@ -95,7 +95,7 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   }
 }
 
-/** Call it only when a form is submitted that no tag targets. Before that, the target may not be rendered yet. */
+/** Call this only when a form that no tag targets is submitted. Before then, the target may not be rendered yet. */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));
   if (typeof getTargetForm(config) === "string" && !isFound) warnOwner("data-form-selector matches nothing: correct it");

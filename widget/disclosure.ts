@@ -12,9 +12,8 @@ export interface Disclosure {
 }
 
 /**
- * The disclosure of this submission. If the element is hidden now, its text from when the box was checked is used; if it was
- * hidden then too, it does not count. `disclosureText` is used only when the selector matches nothing. Throws
- * Misconfiguration when no text remains.
+ * Returns this submission's disclosure. If the element is hidden now, its text from when the box was checked is used; if it was hidden then
+ * too, it does not count. `disclosureText` is used only when the selector matches nothing. Throws Misconfiguration if no text remains.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);

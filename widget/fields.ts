@@ -13,7 +13,7 @@ const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u
 
 export type FieldMap = [selector: string, key: string][];
 
-/** Parses an object, or the JSON of one. Invalid JSON counts as an empty map, so fields are guessed. */
+/** Accepts an object or its JSON. Invalid JSON counts as an empty map, so fields are guessed. */
 export function parseFieldMap(given: string | Record<string, string> = {}): FieldMap {
   try {
     return Object.entries(typeof given === "string" ? JSON.parse(given) : given);
@@ -22,7 +22,7 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** Values by field key, without empty ones. The field map takes precedence over `data-svc-field`, and both over a guess. */
+/** Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both over a guess. */
 export function collectFields(form: HTMLFormElement, map: FieldMap): Record<string, string> {
   const fields: Record<string, string> = {};
   const ranks = new Map<string, number>();
@@ -46,10 +46,10 @@ export interface IdentifiedControl {
   rank: number;
 }
 
-/** The controls of the form that hold a contact field, in document order. Reads no values. */
+/** Yields the form's controls that hold a contact field, in document order. Does not read any values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
-  // `control.labels` walks the whole page for each control, which takes seconds in a form with thousands of them.
-  // The reversed order makes the first label of a control win.
+  // `control.labels` walks the whole page for each control, which takes seconds in a form with thousands of them. Reversed, so that a
+  // control's first label wins.
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()

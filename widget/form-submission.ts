@@ -34,7 +34,7 @@ export function watchForms(configs: GetConfigs): void {
     for (const unhold of [...heldForms.values()]) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // Opt-in, for pages that call form.submit(). A form may be added late, but before the visitor first interacts with it.
+  // Opt-in, for pages that call form.submit(). A form may be added late, but always before the visitor first interacts with it.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
@@ -57,7 +57,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** Components dispatch events with these names from elements that are not forms. */
+/** Needed because components dispatch events with these names from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
@@ -70,8 +70,8 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event, and usually calls form.submit() next. It cannot be held, but a certificate of other
-    // values must not be sent with it.
+    // A script dispatched the event, and usually calls form.submit() next. It cannot be held, but it must not carry a certificate for other
+    // values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
@@ -99,7 +99,7 @@ function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   }
 }
 
-/** The submission to certify. Null means that the form is sent without a certificate. */
+/** Returns the submission to certify. Null means that the form is sent without a certificate. */
 function prepareSubmission(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return buildSubmission(form, config) || null;
@@ -111,7 +111,7 @@ function prepareSubmission(form: HTMLFormElement, config: Config): Submission | 
   }
 }
 
-/** False when there is nothing to certify. Otherwise `send` is called once, with or without a certificate. */
+/** Returns false if there is nothing to certify. Otherwise `send` is called once, with or without a certificate. */
 function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLButtonElement | null, send: () => void): boolean {
   const submission = prepareSubmission(form, config);
   if (!submission) return false;

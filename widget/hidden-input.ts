@@ -5,10 +5,12 @@ import { callForm, getControls } from "./native-form.ts";
 
 const ownInputs = new WeakSet<HTMLInputElement>();
 
-/** Inputs with these names hold an ID of this service, whatever their type. */
+/** Inputs with these names hold an ID of this service, regardless of their type. */
 const ownNamePattern = /^svc_(cert|share)_id$/;
 
-/** Fills the page's placeholder of that name, or appends an input. False if the name belongs to a field that the visitor fills in. */
+/**
+ * Fills the page's placeholder with that name, or appends an input. Returns false if the name belongs to a field that the visitor fills in.
+ */
 export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
   const [placeholder] = findInputsByName(form, name);
   if (placeholder && !isPlaceholder(placeholder)) return false;

@@ -18,7 +18,7 @@ export function warnOwner(cause: string): void {
 /** A setup mistake on the page that prevents certification. Thrown only on submission, because until then a form may be incomplete. */
 export class Misconfiguration extends Error {}
 
-/** The elements that a selector option matches. Throws Misconfiguration when the selector is invalid. */
+/** Returns the elements that a selector option matches. Throws Misconfiguration if the selector is invalid. */
 export function selectElements(selector: string, option: string): HTMLInputElement[] {
   try {
     return queryPage(selector);

@@ -15,7 +15,7 @@ export function callForm<K extends FormMethod>(
   return Reflect.apply(formPrototype[method], form, args);
 }
 
-/** All listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */
+/** Returns all listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */
 export function getControls(form: HTMLFormElement): HTMLInputElement[] {
   // Selects, textareas, buttons and fieldsets are included; every caller checks `type` or `name` first.
   const controls: Iterable<Element> = Reflect.get(formPrototype, "elements", form);
@@ -26,10 +26,10 @@ export function queryPage<E extends Element = HTMLInputElement>(selector: string
   return [...document.querySelectorAll<E>(selector)];
 }
 
-/** The elements that belong to this form. */
+/** Returns the elements that belong to this form. */
 export function filterByForm(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
   return elements.filter((element) =>
-    // A <div role="checkbox"> has no `form` property, and a component's may be anything; these belong to the form around them.
+    // A <div role="checkbox"> has no `form` property, and a component's `form` can be anything. Both belong to the form around them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

@@ -21,7 +21,7 @@ export function isChecked(box: HTMLInputElement): boolean {
 }
 
 /**
- * The accepted and rejected recipients, or undefined when the form has no recipient boxes ("not offered" differs from "accepted
+ * Returns the accepted and rejected recipients, or undefined when the form has no recipient boxes ("not offered" differs from "accepted
  * all"). A name with two boxes is rejected if one of them is unchecked. Names missing from `entities` are ignored.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {

@@ -16,7 +16,7 @@ export interface Submission {
   body: string;
 }
 
-/** Undefined when consent is not given. Throws Misconfiguration when the page is not set up to certify. */
+/** Returns undefined if consent is not given. Throws Misconfiguration if the page is not set up to certify. */
 export function buildSubmission(form: HTMLFormElement, config: Config): Submission | undefined {
   const { options, entities } = config;
   const boxes = findConsentBoxes(form, config);
@@ -25,7 +25,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
   if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
     throw new Misconfiguration("data-client-id, data-purpose or data-entities is missing: set it");
   }
-  // No Misconfiguration, so no console warning: the visitor may have left the fields empty.
+  // A plain Error, so that there is no console warning: the visitor may have left the fields empty.
   if (!Object.keys(given.fields).length) throw Error("no contact field found");
   const disclosure = getDisclosure(form, options);
 
@@ -48,7 +48,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
   return { values: JSON.stringify(given), body: JSON.stringify(Object.assign(content, { submission_id })) };
 }
 
-/** `values` of the form as it is now, for comparison. Undefined when consent is not given or cannot be read. */
+/** Returns the form's current `values`, for comparison. Undefined if consent is not given or cannot be read. */
 export function getCurrentValues(form: HTMLFormElement, config: Config): string | undefined {
   try {
     return JSON.stringify(collectGivenConsent(form, config, findConsentBoxes(form, config)));
@@ -57,7 +57,7 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
   }
 }
 
-/** Empty when the page configures no boxes: submitting the form is then the consent. */
+/** Returns an empty list if the page does not configure boxes: submitting the form is then the consent. */
 function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
   const boxes = filterByForm(form, selectElements(options.checkboxSelector, "checkbox"));
@@ -65,7 +65,7 @@ function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInput
   return boxes;
 }
 
-/** Undefined when a consent box is unchecked, or when the form has recipient boxes and all recipients were rejected. */
+/** Returns undefined if a consent box is unchecked, or if the form has recipient boxes and all recipients were rejected. */
 function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: HTMLInputElement[]) {
   const recipients = collectRecipients(form, entities);
   const isDeclined = recipients && !recipients.entities_accepted.length && recipients.entities_rejected.length;
@@ -86,7 +86,7 @@ export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
-/** Undefined when a box was checked without a click: by a script, or by the browser on return to the page. */
+/** Returns undefined if a box was checked without a click: by a script, or by the browser on return to the page. */
 function getOptInType(boxes: HTMLInputElement[]) {
   const untouched = boxes.filter((each) => !clickedTargets.has(each));
   if (untouched.some((each) => each.defaultChecked)) return "pre_selected";
@@ -114,8 +114,8 @@ function getPageUrl(): string {
 const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
- * The idempotency key. It stays the same while the submission stays the same: resending a form that the page's own
- * validation refused, or a request that the browser repeats, issues only one certificate.
+ * Returns the idempotency key. It stays the same as long as the submission does, so resending a form that the page's validation refused, or
+ * a request that the browser repeats, issues only one certificate.
  */
 function getSubmissionId(form: HTMLFormElement, meaning: string): string {
   const last = attemptsByForm.get(form);

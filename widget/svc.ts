@@ -53,7 +53,7 @@ function startConsent(queue: ConsentOptions[]): void {
   // Without these two a form cannot be submitted again, so the API is defined but forms are left alone.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
-  // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove theirs after it ran.
+  // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove their tag after it has run.
   const configs = () => {
     for (const tag of findTags("consent")) tags.add(tag);
     return [...initialized, ...Array.from(tags, configFromTag)];

@@ -14,7 +14,7 @@ interface CredentialRequest {
   readonly key: string;
 }
 
-/** A key that differs in the last character only: what an attacker would try when guessing a live key character by character. */
+/** Returns a key that differs only in its last character, as if an attacker were guessing a live key character by character. */
 const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are valid last characters of base64url
 
 export const measureCredentials = async (bench: Bench & { readonly samples: number }): Promise<void> => {

@@ -25,7 +25,7 @@ interface Receivers {
   readonly arrived: Map<string, number>;
 }
 
-/** `/healthy` responds immediately, `/hung` never. */
+/** Starts the receivers: `/healthy` responds immediately, `/hung` never does. */
 const startReceivers = async (): Promise<Receivers> => {
   const arrived = new Map<string, number>();
   const held: ServerResponse[] = [];
@@ -79,7 +79,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** An open loop: events are sent at a fixed rate, regardless of how long earlier ones take. */
+/** Uses an open loop: events are sent at a fixed rate, regardless of how long earlier ones take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
@@ -150,7 +150,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   const { world } = bench;
   const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await insertApiKeys(db, world.acme, 50); // together 6,000 requests a minute
+  const keys = await insertApiKeys(db, world.acme, 50); // 6,000 requests a minute in total
   const at = (business: string): ProducerTarget => ({ url, vars, business });
   await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm-up
   await measurePlacing(at(world.acme.id));

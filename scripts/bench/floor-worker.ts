@@ -1,6 +1,6 @@
 // The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch of the statements
-// that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference from svc is
-// the cost of everything else it does.
+// that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference between the
+// two is the cost of everything else that svc does.
 
 interface FloorEnv {
   readonly DB: D1Database;
@@ -21,7 +21,7 @@ const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
 
-// Daily client usage (storage/client-usage.ts) and the policy request (storage/outboxes/policies.ts).
+// SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/outboxes/policies.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";
 const dayBytes = "coalesce((SELECT daily_byte_limit FROM clients WHERE id = ?1), 200000000000)";
 const newBytes =

@@ -21,7 +21,7 @@ export interface Service {
   readonly url: string;
   readonly pid: string;
   readonly db: D1Like;
-  /** Milliseconds until migrated and listening. */
+  /** Milliseconds until the service was migrated and listening. */
   readonly startMs: number;
 }
 
@@ -54,7 +54,7 @@ export const workerScript = (name: string): string =>
 export const startFloor = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
   startSeededService(world, { stateDir: join(state, name), vars, script: workerScript(name) });
 
-/** Inserts API keys; each has its own rate limit. */
+/** Inserts API keys, each with a separate rate limit. */
 export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {
   const keys = Array.from({ length: count }, newUnknownKey);
   await db.batch(
@@ -98,7 +98,7 @@ export const sendJson = (
 ): Promise<Response> =>
   fetch(`${url}${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** The code in the newest email to an address. */
+/** Returns the code from the newest email to an address. */
 export const findEmailCode = async (url: string, email: string): Promise<string | undefined> => {
   const { messages } = (await (await fetch(`${url}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as { messages: { text: string }[] };
   return /^\d{6}$/m.exec(messages[0]?.text ?? "")?.[0];

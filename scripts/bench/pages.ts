@@ -15,7 +15,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
-  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates share its list of recipients
+  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse its recipient list
   await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
   const person = await createPerson(service, 0);

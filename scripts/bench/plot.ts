@@ -37,7 +37,7 @@ const parseCells = (line: string): string[] =>
     .split("|")
     .map((cell) => cell.trim());
 
-/** The first table of a section: its headers and its rows. */
+/** Parses a section's first table into headers and rows. */
 const parseTable = (document: string, section: string): { readonly heads: string[]; readonly rows: string[][] } => {
   const text = document.split(/^## /m).find((part) => part.startsWith(section)) ?? "";
   const [heads, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
@@ -114,6 +114,6 @@ const drawGraph = (graph: Graph, rows: readonly Row[]): string => {
 `;
 };
 
-/** Every graph in the document, with its file name in docs/images. */
+/** Draws every graph in the document and returns each with its file name in docs/images. */
 export const drawPlots = (document: string): readonly { readonly file: string; readonly svg: string }[] =>
   graphs.map((graph) => ({ file: `${graph.name}.svg`, svg: drawGraph(graph, parseRows(document, graph)) }));

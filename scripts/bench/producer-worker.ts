@@ -1,5 +1,5 @@
-// A Worker next to the service that produces events for benchmarks and kill tests: it commits events the way a record change does (a batch
-// in the database, then a notification after the response) and registers endpoints. Never part of a deployment.
+// A Worker that runs beside the service and produces events for benchmarks and kill tests. It registers endpoints, and commits events as a
+// record change does: a database batch, then a notification after the response. It is never deployed.
 
 interface EventSequenceStub {
   readonly drain: () => Promise<void>;

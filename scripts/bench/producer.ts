@@ -24,7 +24,7 @@ export interface PlacedEvent {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** Node's fetch cannot set the Host header. Rejects when the service dies during the request. */
+/** Uses `request` because Node's fetch cannot set the Host header. Rejects if the service dies during the request. */
 const callProducer = <T>(origin: string, body: object): Promise<T> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
@@ -82,7 +82,7 @@ export const listEvents = (
 ): Promise<{ readonly events: readonly PlacedEvent[]; readonly readThrough: number; readonly head: number }> =>
   callProducer(url, { business, page: { cursor, limit } });
 
-/** Milliseconds for `count` bare POSTs. */
+/** Returns how many milliseconds `count` bare POSTs take. */
 export const measureBarePosts = ({ url, business }: ProducerTarget, target: string, count: number): Promise<number> =>
   callProducer(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
 

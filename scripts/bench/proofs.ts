@@ -32,7 +32,7 @@ const buildStatement = (at: number): string =>
     at: 1_772_600_767_089 + at,
   });
 
-/** Entries per second while the log grows from each size. */
+/** Measures entries per second while the log grows, starting at each size. */
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {
@@ -104,7 +104,7 @@ class LedgerProxy {
 
 const countRows = async (db: D1Like, sql: string): Promise<number> => Number((await db.prepare(sql).first<{ n: number }>())?.n);
 
-/** Measures how many statements per second the cron alone submits to the ledger, and checks that each has one entry, in row order. */
+/** Measures how many statements per second the cron alone submits to the ledger, and reports whether each has one entry, in row order. */
 const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const [{ since, backlog }] = (

@@ -1,4 +1,4 @@
-// CPU time and memory of the runtime's processes from /proc, which are independent of other load on the machine.
+// Reads the CPU time and memory of the runtime's processes from /proc. These figures do not depend on other load on the machine.
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of Linux
@@ -21,7 +21,7 @@ export const listRuntimePids = (): readonly string[] =>
     })
     .sort((a, b) => Number(readProcessStat(a)[19]) - Number(readProcessStat(b)[19]));
 
-/** CPU time in milliseconds, user and system. */
+/** Returns the user and system CPU time in milliseconds. */
 export const getCpuMs = (pid: string): number => {
   const fields = readProcessStat(pid);
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;

@@ -10,7 +10,7 @@ const purposes = Array.from(
   { length: 12 },
   (_, at) => `${["solar quote", "roof inspection", "heat pump offer", "newsletter"][at % 4]} campaign ${at}`,
 );
-const rowsPerStatement = 2_000; // one or two seconds near a million rows; a statement may take 30 s
+const rowsPerStatement = 2_000; // takes one or two seconds near a million rows; the limit is 30 s per statement
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
@@ -51,7 +51,7 @@ export const insertCertificates = async (db: D1Like, business: DemoBusiness, fro
       .run();
     process.stderr.write(`\r  seeding ${at + count} of ${to} certificates `);
   }
-  // The counters that issuance would have written, computed like the rows, because counting a million rows would take too long.
+  // Inserts the counters that issuance would have written. They are computed, because counting a million rows would take too long.
   for (const [at, purpose] of purposes.entries()) {
     const ofPurpose = Array.from({ length: Math.ceil(Math.max(0, to - at) / purposes.length) }, (_, k) => at + k * purposes.length);
     const revoked = ofPurpose.filter((i) => i % revokedEvery === 0).length;

@@ -1,4 +1,4 @@
-// Measures request series alternating with their baselines: rate and runtime CPU relative to the baseline of the same round.
+// Measures request series, alternating each with its baseline. Reports rate and runtime CPU relative to the baseline in the same round.
 import { setTimeout as pause } from "node:timers/promises";
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type LoadResult, type Request } from "./load.ts";
@@ -20,7 +20,7 @@ export interface Series {
   readonly measured: LoadResult[];
   /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
-  /** The same including background work (audit chains, ledger, counters) until the runtime is idle. */
+  /** The same, but including the background work (audit chains, ledger, counters) until the runtime is idle. */
   readonly afterwards: number[];
 }
 
@@ -39,7 +39,7 @@ const summarize = (series: Series): { rps: number; p50: number; p99: number; cpu
   };
 };
 
-/** A series without measurements. */
+/** Creates a series without measurements. */
 export const createSeries = (
   name: string,
   floor: string | null,
@@ -47,7 +47,7 @@ export const createSeries = (
   next: Series["next"],
 ): Series => ({ name, floor, ...where, next, measured: [], cpu: [], afterwards: [] });
 
-/** Waits until the runtime has finished background work, which it gathers for two seconds. */
+/** Waits until the runtime has finished background work, which it batches for two seconds. */
 const waitUntilIdle = async (pid: string): Promise<void> => {
   await pause(2_200);
   for (let before = getCpuMs(pid), tries = 0; tries < 40; tries += 1) {
@@ -68,8 +68,8 @@ const runSlice = async (series: Series, from: number, { seconds, connections }: 
 };
 
 /**
- * Rate and CPU per request relative to the baseline of the same round, as the median of the rounds. A temporary slowdown of a shared
- * machine affects both and cancels out.
+ * Returns the rate and CPU per request relative to the same round's baseline, each as the median over all rounds. A temporary slowdown of a
+ * shared machine affects both series and cancels out.
  */
 const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
   const rate = ({ requests, seconds }: LoadResult): number => requests / seconds;

@@ -1,4 +1,4 @@
-// Measures many shares that are due in one minute, half for a warning and half to expire: runs the cron repeatedly until nothing is
+// Measures many shares that are due in the same minute, half for a warning and half for expiry. Runs the cron repeatedly until nothing is
 // left, then checks that each share was reported exactly once.
 import { setTimeout as pause } from "node:timers/promises";
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
@@ -63,7 +63,7 @@ interface SweepTimes {
 
 const elapsedMs = ({ began }: SweepTimes): number => performance.now() - began;
 
-/** Polls through an index, which is cheap. */
+/** Polls the progress. The query uses an index, so polling is cheap. */
 const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<void> => {
   const polledAt = elapsedMs(times);
   const row = await db
@@ -129,7 +129,7 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
     console.log(describeReconciliation(type, expected, events.length, new Set(events).size));
     console.log(describeReconciliation("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
   }
-  // Emails per person compared with the warnings that were due.
+  // Compares the emails per person with the warnings that were due.
   const off = await db
     .prepare(
       `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS doubled

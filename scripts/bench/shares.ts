@@ -95,7 +95,7 @@ export const measureShares = async (
     ),
   );
   const keys = await insertApiKeys(service.db, acme, 200);
-  // DEV_RATE_SCALE does not raise the limits per person and per token; 50 of each stay below them.
+  // DEV_RATE_SCALE does not raise the per-person and per-token limits; spreading the load over 50 of each stays below them.
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (const cookie of people) {
     const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
@@ -196,7 +196,7 @@ export const measureShares = async (
   await floor.runtime.dispose();
 };
 
-/** Inserts copies of a granted share by SQL, each with its own ID. Their encrypted parts cannot be decrypted. */
+/** Inserts copies of a granted share by SQL, each with a new ID. Their encrypted parts cannot be decrypted. */
 export const copyShares = async (
   db: D1Like,
   id: string,

@@ -1,4 +1,4 @@
-// The benchmark's submission: the request body of the page script for a short lead form, each with its own email address and ID.
+// Builds the benchmark's submissions: the page script's request body for a short lead form, each with a unique email address and ID.
 import { randomUUID } from "node:crypto";
 import type { DemoBusiness } from "../demo-world.ts";
 import type { Request } from "./load.ts";

@@ -5,14 +5,14 @@ const ascending = (times: readonly number[]): readonly number[] => [...times].so
 export const median = (times: readonly number[]): number => percentile(ascending(times), 0.5);
 export const p95 = (times: readonly number[]): number => percentile(ascending(times), 0.95);
 
-/** The probability that a time of the first kind is longer, counting ties as half; 0.5 means indistinguishable. */
+/** Returns the probability that a time of the first kind is longer, with ties counted as half. 0.5 means indistinguishable. */
 const areaUnderCurve = (first: readonly number[], second: readonly number[]): number => {
   let longer = 0;
   for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;
   return longer / (first.length * second.length);
 };
 
-/** Milliseconds until the response is complete. Throws for an unexpected status. */
+/** Returns the milliseconds until the response is complete. Throws if the status is unexpected. */
 export const measureTime = async (ask: () => Promise<Response>, wanted: number): Promise<number> => {
   const began = performance.now();
   const response = await ask();
@@ -22,7 +22,7 @@ export const measureTime = async (ask: () => Promise<Response>, wanted: number):
   return took;
 };
 
-/** Random order, so that other load affects both kinds equally. */
+/** Returns the items in random order, so that other load affects both kinds equally. */
 export const shuffle = <T>(items: readonly T[]): readonly T[] =>
   items
     .map((item) => ({ item, at: Math.random() }))

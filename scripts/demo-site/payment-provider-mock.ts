@@ -1,6 +1,6 @@
-// A local mock of the payment provider: the API calls that the service uses, two pages with buttons for each step in the life of a
-// subscription, and the signed events that follow. No money moves and nothing is stored on disk. DEV_STRIPE_API, which points the service
-// here, is refused outside development.
+// A local mock of the payment provider. It has the API calls that the service uses, two pages with a button for each step of a
+// subscription's life, and the signed events that follow each step. No money moves and nothing is stored on disk. DEV_STRIPE_API, which
+// points the service here, is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
@@ -51,7 +51,7 @@ const renderFacts = (rows: Readonly<Record<string, string>>): string =>
 
 const renderBackLink = (address: string): string => `<p><a href="${escapeHtml(address)}">Cancel</a></p>`;
 
-/** A form with one button per action. */
+/** Renders a form with one button per action. */
 const renderForm = (action: string, rows: Readonly<Record<string, string>>, buttons: Readonly<Record<string, string>>): string =>
   `<form method="post" action="${escapeHtml(action)}">
 ${renderFacts(rows)}
@@ -83,7 +83,7 @@ const renderCustomerPage = (customer: string): string =>
 ${renderBackLink(returnUrls.get(customer) ?? "/")}`,
   );
 
-/** Provider objects with only the fields that the service reads. */
+/** Builds a provider object with only the fields that the service reads. */
 const buildSubscription = (customer: string, status: string): Event[1] => {
   const plan = plans.get(customer);
   return { id: customer.replace(/^cus_/, "sub_"), customer, status, metadata: plan === undefined ? {} : { plan } };
@@ -135,7 +135,7 @@ const sendEvents = async (provider: PaymentProviderMock, events: readonly Event[
   }
 };
 
-/** Completes a checkout for its customer, or for a new one, and sends the events. */
+/** Completes a checkout for its existing customer or a new one, and sends the events. */
 const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promise<void> => {
   const customer = checkout.get("customer") ?? `cus_${randomBytes(8).toString("hex")}`;
   const plan = checkout.get("metadata[plan]") ?? "";

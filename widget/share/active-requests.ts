@@ -40,12 +40,12 @@ function isActive(request: ActiveRequest): boolean {
   return activeRequests.get(request.state) === request;
 }
 
-/** The newest request of an offer. */
+/** Finds an offer's newest request. */
 export function findActiveRequest({ key }: ShareRequestBase): ActiveRequest | undefined {
   return [...activeRequests.values()].reverse().find((request) => request.key === key);
 }
 
-/** After this, responses to the request are ignored. */
+/** Drops a request: later responses to it are ignored. */
 export function dropRequest({ state }: PendingRequest): void {
   activeRequests.get(state)?.channel?.close();
   activeRequests.delete(state);
@@ -74,7 +74,7 @@ export function listenForSheetMessages(): void {
   });
 }
 
-/** Polls because closing does not send an event. A window cut off by its opener policy looks closed as soon as its page loads. */
+/** Polls, because closing a window does not fire an event. A window cut off by its opener policy looks closed as soon as its page loads. */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
   const timer = setInterval(() => {
@@ -143,7 +143,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
 }
 
 export function openChannel(state: string): BroadcastChannel | undefined {
-  // Missing in older browsers, and throws where storage is blocked. Messages and redirects work without it.
+  // BroadcastChannel is missing in older browsers, and throws where storage is blocked. Messages and redirects work without it.
   try {
     return new BroadcastChannel(`svc-share:${state}`);
   } catch {

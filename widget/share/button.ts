@@ -7,11 +7,11 @@ export interface ShareButton {
   root: HTMLElement;
   setLabel(text: "share" | "severed"): void;
   setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
-  /** For a blocked window: a link that opens a new tab, and one that opens the sheet in this tab if `onHere` is given. */
+  /** For a blocked window: shows a link that opens a new tab, and one that opens the sheet in this tab if `onHere` is given. */
   showLinks(address: string, onHere: (() => string) | undefined): void;
 }
 
-/** Inserts the button after a tag in the body, or else at the start of the form. Null when there is neither. */
+/** Inserts the button after a tag in the body or, failing that, at the start of the form. Returns null if both are missing. */
 export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement | undefined, onClick: () => void): ShareButton | null {
   const isPlaced = document.body?.contains(tag);
   const place = isPlaced ? tag : form;

@@ -24,8 +24,8 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
 }
 
 /**
- * One control for each key: the most certain, and the first of equals. All are found before any is filled, because filling one
- * may make the page render the form again.
+ * Selects one control per key: the most certain one or, if several are equally certain, the first. All are found before any is filled,
+ * because filling one may make the page render the form again.
  */
 function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined): Iterable<IdentifiedControl> {
   const best = new Map<string, IdentifiedControl>();
@@ -49,7 +49,7 @@ function typeValue(control: HTMLInputElement | HTMLSelectElement, text: string):
   for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
-/** The option whose value or text equals the wanted text, ignoring case. */
+/** Finds the option whose value or text equals the wanted text, ignoring case. */
 function findOptionValue({ options }: HTMLSelectElement, wanted: string): string | undefined {
   const isWanted = (text: string) => text.trim().toLowerCase() === wanted.toLowerCase();
   return Array.from(options).find(({ value, text }) => isWanted(value) || isWanted(text))?.value;

@@ -30,7 +30,10 @@ export function findOffer({ key }: ShareRequestBase): ShareOffer | undefined {
   return offers.find((offer) => offer.key === key);
 }
 
-/** The form that `formSelector` matches; without a selector, the form around the tag or else the first of the page. */
+/**
+ * Returns the form that `formSelector` matches. Without a selector, returns the form around the tag or, failing that, the page's first
+ * form.
+ */
 export function findForm(request: ShareRequestBase, tag = findOffer(request)?.tag): HTMLFormElement | undefined {
   const { formSelector } = request.options;
   try {
@@ -49,7 +52,7 @@ export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormEl
   return findForm(request);
 }
 
-/** Dispatches from the form or else the button, so that one listener on document receives all events. */
+/** Dispatches from the form or, failing that, from the button, so that one listener on document receives all events. */
 export function dispatchShareEvent(request: ShareRequestBase, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
   dispatchSvcEvent(findForm(request) || findOffer(request)?.button?.root || document, type, detail);
 }

@@ -79,7 +79,7 @@ function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingR
   }
 }
 
-/** The part of a request that can be stored. */
+/** Returns the part of a request that can be stored. */
 function toPendingRequest({
   state,
   verifier,

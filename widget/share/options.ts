@@ -70,7 +70,7 @@ export const isFramed = self !== top;
 
 export type DisplayMode = "popup" | "page";
 
-/** The sheet's URL for one request. Throws Misconfiguration when an option is missing or the disclosure is too long. */
+/** Builds the sheet's URL for one request. Throws Misconfiguration if an option is missing or the disclosure is too long. */
 export function buildRequestUrl(options: ShareOptions, sheet: string, state: string, challenge: string, display: DisplayMode): string {
   const { clientId, purpose, durationDays } = options;
   const scope = formatScope(options);
@@ -99,7 +99,7 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   return address;
 }
 
-/** This page's URL without its fragment, and without its query if it would exceed the API's limit of 2,048 characters. */
+/** Returns this page's URL without its fragment, and without its query if it would exceed the API's limit of 2,048 characters. */
 function getReturnUrl(): string {
   const address = location.href.replace(/#.*/, "");
   return address.length > 2048 ? address.replace(/\?.*/, "") : address;

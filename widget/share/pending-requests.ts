@@ -43,7 +43,7 @@ export function findPending(state: string): PendingRequest | undefined {
   return listPending().find((pending) => pending.state === state);
 }
 
-/** Newest first. Deletes expired requests. */
+/** Lists pending requests, newest first, and deletes expired ones. */
 export function listPending(): PendingRequest[] {
   try {
     const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(storagePrefix));

@@ -1,6 +1,6 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
-/** State and PKCE pair for the next request. Created ahead, because a click that awaits a digest may not open a window. */
+/** State and PKCE pair for the next request. Created ahead of time, because a click that first awaits a digest may not open a window. */
 export interface PkceProof {
   state: string;
   verifier: string;
@@ -12,7 +12,7 @@ export async function createProof(): Promise<PkceProof> {
   return { state: generateRandomText(), verifier, challenge: await computeDigest(verifier) };
 }
 
-/** SHA-256 as base64url without padding (43 characters). */
+/** Computes SHA-256 as base64url without padding (43 characters). */
 export async function computeDigest(text: string): Promise<string> {
   return encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }

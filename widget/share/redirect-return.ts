@@ -47,7 +47,7 @@ async function deliverResponse(response: SheetResponse, pending: PendingRequest 
   }
 }
 
-/** True when the page that started the request acknowledges the response within one second. */
+/** Resolves to true if the page that started the request acknowledges the response within one second. */
 function isHandledElsewhere(response: SheetResponse): Promise<boolean> {
   const channel = openChannel(response.state);
   if (!channel) return Promise.resolve(false);

@@ -34,7 +34,7 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
     warnOwner("share mode needs https: serve this page over https");
     return;
   }
-  // The null prototype keeps options out of reach of a polluted Object.prototype.
+  // The null prototype protects the options from a polluted Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
   const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
   const button = createShareButton(tag, findForm(offer, tag), () => handleShareClick(offer));

@@ -27,7 +27,7 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** Builds the content of the export file, the same as in the API. */
+/** Builds the content of the export file, identical to the API's. */
 export type ExportFormatter = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
 
 const exportPage = (view: AppView): Page => {
@@ -137,7 +137,7 @@ const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> =
   return c.redirect("/app/deleted", 303);
 };
 
-/** Public, because the session has ended. */
+/** Renders a public page, because the session has ended. */
 const renderDeleted = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 200, ({ language }) => {
     const { deletion } = accountMessages[language];

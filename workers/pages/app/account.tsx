@@ -163,7 +163,7 @@ const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =
   return redirectToAccount(request, removed?.ok ? "passkeyRemoved" : null);
 };
 
-/** A session alone is not enough: a thief could use a stolen one to add a passkey and keep access. */
+/** Requires a recent sign-in: with only a stolen session, a thief could add a passkey and keep access. */
 const requireRecentProof =
   (act: (request: AppFormRequest) => Promise<Response>) =>
   async (request: AppFormRequest): Promise<Response> =>

@@ -42,7 +42,7 @@ const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessag
   return (await openNote<FlashMessage>(c.var.services, { name: "flash", owner }, sealed))?.content ?? null;
 };
 
-/** Counts an action by the person. Returns the page to respond with if the limit is reached, otherwise null. */
+/** Counts an action against the person's limit. Returns the page to respond with if the limit is reached, otherwise null. */
 export const checkPersonLimit = ({ c, person }: AppRequest, name: LimitName): Promise<Response | null> =>
   checkAccountLimit(c, name, person.id);
 
@@ -85,10 +85,10 @@ export const redirectToForm =
 
 export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<Response> => renderPageOrRefusal(c, page, language);
 
-/** Renders a page with the HTTP status of the refusal. */
+/** Renders a page with the refusal's HTTP status. */
 export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
   renderPageOrRefusal(c, page, language, code);
 
-/** Also used for records of another person, so that IDs cannot be probed. */
+/** Also shown for another person's records, so that IDs cannot be probed. */
 export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
   renderRefusal(request, "not_found", appNoticePage(request, title, advice));

@@ -1,4 +1,4 @@
-// Components for the app pages: the page frame with its navigation, forms, lists and the status of a share.
+// Components for the app pages: the page layout with its navigation, forms, lists and the status of a share.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -125,7 +125,7 @@ interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
   readonly section?: AccountSection;
 }
 
-/** A page in the frame of the app: navigation, flash message, heading, content. */
+/** Builds a page inside the app layout: navigation, flash message, heading, content. */
 export const appPage = (
   view: AppView,
   { tab, title, business = "", heading = title, section, ...more }: AppPageOptions,
@@ -162,7 +162,7 @@ export const appPage = (
   };
 };
 
-/** A page with one message and a link back to the list of consents. */
+/** Builds a page with one message and a link back to the list of consents. */
 export const appNoticePage = (view: AppView, title: string, advice: string, business = ""): Page =>
   appPage(
     view,
@@ -184,7 +184,7 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
-const endingSoonDays = 7; // when the first email about the end is sent
+const endingSoonDays = 7; // when the first email about the upcoming end is sent
 
 const describeShareStatus = (share: Share, { messages: { status }, language, now }: AppView): StatusBadgeProps => {
   const { ceaseBy } = share;

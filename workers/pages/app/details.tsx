@@ -173,7 +173,7 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
 
 const undoCookie = "svc_undo";
 const undoWindowMs = 10 * minuteMs;
-const maxCookieLength = 3_500; // with name and attributes below the 4,096 bytes that browsers keep
+const maxCookieLength = 3_500; // with its name and attributes, stays below the browsers' limit of 4,096 bytes
 
 type PreviousValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
@@ -204,7 +204,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Finds the field that a refusal's detail begins with. */
+/** Returns the field whose name starts the refusal's detail. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
 const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {

@@ -1,4 +1,4 @@
-// /app/prove/{purpose}: actions that a session alone does not allow require a recent sign-in, with the same forms as signing in.
+// /app/prove/{purpose}: asks a person to sign in again before an action that requires a recent sign-in. Uses the sign-in forms.
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";

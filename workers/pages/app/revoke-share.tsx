@@ -88,7 +88,7 @@ const resultPage = (title: string, advice: string, link: string): Page =>
     </p>,
   );
 
-/** The same page for an invalid token, an unknown share and a share that has already ended, so that links cannot be probed. */
+/** Shows the same page for an invalid token, an unknown share and a share that has already ended, so that links cannot be probed. */
 const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 404, ({ language }) => {
     const { stopFailed, stopFailedAdvice } = sheetMessages[language];

@@ -65,7 +65,7 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
   "business.ceased": "ceased",
 };
 
-/** The share's audit entries and the last update sent to the business. Updates are audit entries of the details, not of the share. */
+/** Lists the share's audit entries and the last update sent to the business. Updates are recorded for the details, not for the share. */
 const listTimelineEvents = ({
   history,
   updateSentAt,

@@ -88,7 +88,7 @@ const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession 
   return session?.realm === "consumer" ? session : null;
 };
 
-/** The query string without the parameters that the sheet's own redirects add. */
+/** Returns the query string without the parameters that the sheet's own redirects add. */
 const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
   for (const name of ["answer", "edit"]) query.delete(name);
@@ -146,7 +146,7 @@ const loadFields = async (services: Services, person: Person | null, persona: Pe
   return saved.ok ? saved.value : {};
 };
 
-/** For a session that ended during the decision: the choices wait in a cookie while the person signs in again. */
+/** Handles a session that ended during the decision: keeps the choices in a cookie while the person signs in again. */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
   const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...parseChoices(form)]));
   if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
@@ -162,7 +162,7 @@ const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promis
   return (await checkFormToken(c.var.services, opened, form)) === "foreign" ? new Map() : parseChoices(form);
 };
 
-/** For a signed-in person or a test client: the earlier decision, the missing details, or the decision form with `submitted` choices. */
+/** For a signed-in person or a test client, shows the earlier decision, the missing details, or the decision form with `submitted`. */
 const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, submitted?: DecisionChoices, error?: string): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
@@ -259,7 +259,7 @@ const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, shee
   return changed.ok ? redirectToSheet(c) : renderError(messages.badValue);
 };
 
-/** The needed fields, plus those fields of the selected optional groups that have a value. */
+/** Returns the needed fields, plus the fields with a value in the selected optional groups. */
 const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
   const { scope, needed } = sheetRequest.request.requestedScope;
   const optional = scope.filter((key) => !needed.includes(key));
@@ -306,8 +306,8 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
 };
 
 /**
- * Shows the decision again after it expired, with the person's choices. They come only from the expired page's own form and token; a URL
- * must never be able to check a box.
+ * Shows the decision again after it expired, with the person's choices. They come only from the expired page's form and token, because a
+ * URL must never be able to check a box.
  */
 const renderRestartedDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";

@@ -418,5 +418,5 @@ export const decisionExpiredPage = (view: SheetView, token: string, choices: Dec
   );
 };
 
-/** A request that is invalid or refused, or that the person declined. */
+/** Builds the page for a request that is invalid or refused, or that the person declined. */
 export const sheetNoticePage = (title: string, advice: string): Page => ({ ...noticePage(title, advice), preservesQuery: true });

@@ -190,7 +190,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToConnect(c);
 };
 
-/** Revokes one of the user's own tokens, to get below the limit. */
+/** Revokes one of the user's tokens, to get below the limit. */
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");

@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They do not load scripts, and they always separate text from a client from our own text.
+// Pages for connecting an agent to an account. They do not load scripts, and they always keep a client's text apart from ours.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";

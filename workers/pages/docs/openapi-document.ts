@@ -70,7 +70,7 @@ export interface Operation extends OperationObject {
   readonly path: string;
 }
 
-/** Operations of a tag, in the order in which their routes are registered. */
+/** Lists a tag's operations, in the order in which their routes are registered. */
 export const listOperations = (document: ApiDocument, tag: string): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -78,7 +78,7 @@ export const listOperations = (document: ApiDocument, tag: string): Operation[] 
       .map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
   );
 
-/** The webhook event types with their body. */
+/** Lists the webhook event types, each with its body. */
 export const listEventTypes = (document: ApiDocument) =>
   Object.entries(document.webhooks).map(([type, { post }]) => ({
     type,
@@ -94,7 +94,7 @@ const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
   return schema.description === undefined ? named : { ...named, description: schema.description };
 };
 
-/** The resolved schema without its `null` alternative, and whether `null` is allowed. */
+/** Returns the resolved schema without its `null` alternative, and whether `null` is allowed. */
 export const resolveNullable = (document: ApiDocument, schema: Schema): { readonly schema: Schema; readonly orNull: boolean } => {
   const own = resolveReference(document, schema);
   if (own.anyOf !== undefined) {
@@ -142,7 +142,7 @@ export interface SchemaMember {
   readonly required: boolean;
 }
 
-/** The members of an object, or of the objects in a list; empty for other types. */
+/** Lists the members of an object, or of the objects in a list; empty for other types. */
 export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
   const { schema: own } = resolveNullable(document, schema);
   if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
@@ -153,7 +153,7 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
   }));
 };
 
-/** A value that the schema allows: its example, default or first choice, otherwise one built from its members. */
+/** Returns a value that the schema allows: its example, default or first choice or, failing that, a value built from its members. */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
   const { schema: own, orNull } = resolveNullable(document, schema);
   const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];
@@ -170,7 +170,7 @@ export const buildExample = (document: ApiDocument, schema: Schema): unknown => 
 export const getContentExample = (document: ApiDocument, content: Content): unknown =>
   content.example ?? buildExample(document, content.schema);
 
-/** The schema of `data` in an enveloped response; the whole schema if there is no envelope. */
+/** Returns the schema of `data` in an enveloped response, or the whole schema if there is no envelope. */
 export const getPayloadSchema = (document: ApiDocument, schema: Schema): Schema => {
   const { properties } = resolveReference(document, schema);
   return properties?.data !== undefined && properties.request_id !== undefined ? properties.data : schema;
@@ -190,7 +190,7 @@ export const formatJson = (value: unknown, indent = ""): string => {
   return `${open}\n${members.map((member) => inner + member).join(",\n")}\n${indent}${close}`;
 };
 
-/** A space after each comma and colon that is not inside a string. */
+/** Adds a space after each comma and colon that is not inside a string. */
 const addJsonSpacing = (line: string): string =>
   line.replaceAll(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) => (token.length === 1 ? `${token} ` : token));
 
@@ -204,14 +204,14 @@ const buildExamplePath = (document: ApiDocument, operation: Operation): string =
       operation.path,
     );
 
-/** Only the required query parameters. */
+/** Builds a query with only the required parameters. */
 const buildExampleQuery = (document: ApiDocument, operation: Operation): string => {
   const parameters = (operation.parameters ?? []).filter(({ in: location, required }) => location === "query" && required);
   const query = new URLSearchParams(parameters.map(({ name, schema }) => [name, String(buildExample(document, schema))]));
   return parameters.length === 0 ? "" : `?${query}`;
 };
 
-/** The call as a curl command. Key and cookie come from environment variables, so they stay out of the shell history. */
+/** Builds the call as a curl command. Key and cookie come from environment variables, so they stay out of the shell history. */
 export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];
   const headers = (operation.parameters ?? []).filter(({ in: location, required }) => location === "header" && required);
@@ -231,7 +231,7 @@ export const buildCurlCommand = (document: ApiDocument, operation: Operation): s
   return parts.join(" \\\n  ");
 };
 
-/** Every error of an operation: its status, its code and when it is returned. */
+/** Lists an operation's errors: the status, the code, and when each is returned. */
 export const listRefusals = (operation: Operation) =>
   Object.entries(operation.responses)
     .filter(([status]) => status >= "400")

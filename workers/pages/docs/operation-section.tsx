@@ -238,7 +238,7 @@ export const OperationSection: FC<{ operation: Operation }> = ({ operation }) =>
   </section>
 );
 
-/** The members of an event's `data`; empty if it does not have any. */
+/** Lists the members of an event's `data`; empty if it does not have any. */
 const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] => {
   const data = listMembers(document, body).find(({ name }) => name === "data");
   return data === undefined ? [] : listMembers(document, data.schema);

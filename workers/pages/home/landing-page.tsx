@@ -50,7 +50,7 @@ const LandingLink: FC<{ name: string; heading: string; text: string; href: strin
   </LandingSection>
 );
 
-/** In characters. A URL with a certificate number is about 60. */
+/** Length limit in characters. A URL with a certificate number is about 60. */
 export const maxTypedLength = 300;
 
 /** Accepts a certificate number as printed, or the certificate's whole URL. */

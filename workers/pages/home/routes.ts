@@ -21,7 +21,7 @@ import { renderTooManyRequests, renderCrossSiteBlocked, handlePageError } from "
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { withLanguage, type PageContext } from "../shared/components.tsx";
 
-/** True for a browser navigation. Requests that accept anything, or do not say what they accept, get JSON. */
+/** Returns true for a browser navigation. Requests that accept anything, or do not say what they accept, get JSON. */
 export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   c.req.header("sec-fetch-dest") === "document" ||
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
@@ -101,7 +101,7 @@ export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
   );
 };
 
-/** People may also type this path on the host that serves certificates; it redirects to the app's host, where people sign in. */
+/** On the host that serves certificates, where people may also type this path, redirects to the app's host, where they can sign in. */
 const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response> => {
   const app = getOtherOrigin(c, "appUrl");
   if (app !== "") return c.redirect(`${app}/withdraw${new URL(c.req.url).search}`, 303);

@@ -1,4 +1,4 @@
-// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, by language.
+// Messages by language for the app's account pages: identity confirmation, agents, removals, data export and account deletion.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type AccountMessages } from "./en/account.ts";
 import { messages as es } from "./es/account.ts";

@@ -1,4 +1,4 @@
-// Messages for the app (a person's own pages under /app), by language.
+// Messages by language for the app (a person's own pages under /app).
 import type { Language } from "../shared/language.ts";
 import { messages as en, type AppMessages } from "./en/app.ts";
 import { messages as es } from "./es/app.ts";

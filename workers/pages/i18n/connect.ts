@@ -1,4 +1,4 @@
-// Messages for the pages that connect and disconnect an assistant, by language.
+// Messages by language for the pages that connect and disconnect an assistant.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type ConnectMessages } from "./en/connect.ts";
 import { messages as es } from "./es/connect.ts";

@@ -1,4 +1,4 @@
-// Messages for the app pages about consents given on forms, by language.
+// Messages by language for the app pages about consents given on forms.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type OwnCertificateMessages } from "./en/own-certificates.ts";
 import { messages as es } from "./es/own-certificates.ts";

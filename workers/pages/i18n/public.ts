@@ -1,4 +1,4 @@
-// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, by language.
+// Messages by language for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type PublicMessages } from "./en/public.ts";
 import { messages as es } from "./es/public.ts";

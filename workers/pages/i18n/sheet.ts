@@ -1,4 +1,4 @@
-// Messages for the consent sheet and for the page that stops a share, by language.
+// Messages by language for the consent sheet and for the page that stops a share.
 import type { Language } from "../shared/language.ts";
 import { messages as en, type SheetMessages } from "./en/sheet.ts";
 import { messages as es } from "./es/sheet.ts";

@@ -1,4 +1,4 @@
-// The audit log of the business, newest entries first.
+// The business's audit log, newest entries first.
 import type { Hono } from "hono";
 import type { TrailEntry } from "../../../core/audit/trail.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -12,7 +12,7 @@ import type { PortalRequest } from "./portal-request.ts";
 const auditMessages = messages.audit;
 const entriesPerPage = 50;
 
-/** The member's ID, or the actor that the entry names. Empty if the payload was erased. */
+/** Returns the member's ID, or the actor that the entry names. Empty if the payload was erased. */
 const getEntryActor = ({ committed }: TrailEntry): string => String(committed?.payload.by ?? committed?.payload.actor ?? "");
 
 const renderAuditTrail = async (request: PortalRequest): Promise<Response> => {

@@ -20,7 +20,7 @@ const businessesPath = "/portal/businesses";
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
-/** The list of businesses, which then leads to `next`. */
+/** Returns the path of the business list, which then leads to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
 const renderBusinessList = async (request: PortalRequest): Promise<Response> => {

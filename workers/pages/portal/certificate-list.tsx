@@ -135,7 +135,7 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
   );
 };
 
-/** The query of a saved view: every filter except the person, which a view must not store. */
+/** Builds a saved view's query from every filter except the person, which a view must not store. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));
@@ -334,7 +334,9 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
   String(row.viewCount),
 ];
 
-/** Exports the filtered rows up to now: certificates issued during the export would shift rows from one batch into the next. */
+/**
+ * Exports the filtered rows that exist now, because certificates issued during the export would shift rows from one batch into the next.
+ */
 const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
   const { c, services, member, form, environment, now } = request;
   const filter = parseFilter((name) => form.get(name));

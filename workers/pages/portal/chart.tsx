@@ -38,7 +38,7 @@ const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; 
   );
 };
 
-/** Formats for the start of a period: one for readers, and an ISO time truncated to the length of the example. */
+/** Two formats for the start of a period: one for readers, and an ISO time truncated to the length of the example. */
 const timeUnits = {
   hour: {
     shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
@@ -48,7 +48,7 @@ const timeUnits = {
   month: { shown: { month: "long", year: "numeric" }, iso: "2026-11" },
 } as const satisfies Readonly<Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly iso: string }>>;
 
-/** Identifies a chart in its page, in its export form and in the exported file. */
+/** Identifies a chart on its page, in its export form and in the exported file. */
 export interface ChartDefinition {
   readonly name: Exclude<ListExport["list"], "certificates">;
   readonly unit: keyof typeof timeUnits;
@@ -65,7 +65,7 @@ interface ChartProps {
   /** The path of the export form; null if the chart cannot be exported. */
   readonly exportPath: string | null;
   readonly heading: string;
-  /** The figures in a sentence. */
+  /** A sentence that states the figures. */
   readonly trend: string;
   readonly figures: readonly ChartPoint[];
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };

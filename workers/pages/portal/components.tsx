@@ -31,7 +31,7 @@ export { PortalRequestProvider, usePortalRequest };
 /** The posted form that the page responds to: its values, and why it was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
-/** Why the member may not use a form for `requiredRole`; null if they may. */
+/** Returns why the member may not use a form for `requiredRole`, or null if they may. */
 export const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
   if (!authorizeWrite(business.status).ok) return messages.pastDue;
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
@@ -47,7 +47,7 @@ export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, c
 
 type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };
 
-/** A form for `authenticatedAction`, in the environment of the page. */
+/** A form for `authenticatedAction`, in the page's environment. */
 export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form }) => {
   const { pathInMode, formToken } = usePortalRequest();
   return (
@@ -201,7 +201,7 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel }) =>
   </a>
 );
 
-/** A link in a paragraph of its own. */
+/** A link in a separate paragraph. */
 export const LinkList: FC<LinkProps> = (target) => (
   <p>
     <Link {...target} />

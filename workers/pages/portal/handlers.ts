@@ -1,4 +1,4 @@
-// Handlers of the portal's pages and forms, with the checks of the member's role and the status of the business.
+// Handlers for the portal's pages and forms. They check the member's role and the business's status.
 import { authorizeRead, authorizeWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { LimitName } from "../../limits.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
@@ -51,7 +51,10 @@ export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInacti
 
 interface ActionOptions {
   readonly ownerOnly?: true;
-  /** The action changes nothing; it is a form because the access is recorded in the audit log or because it calls another server. */
+  /**
+   * The action does not change anything. It is a form only because the access is recorded in the audit log or because it calls another
+   * server.
+   */
   readonly isReadOnly?: true;
   /** Leads to another business, so it must also work when this one may not be read. */
   readonly allowsInactiveAccount?: true;

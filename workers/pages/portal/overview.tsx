@@ -35,7 +35,7 @@ const charts = {
   duty_months: { name: "duty_months", unit: "month", csvHeader: ["month", "on_time", "late"] },
 } as const satisfies Readonly<Record<string, ChartDefinition>>;
 
-/** "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
+/** For example, "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
 const formatDailyTrend = ({ comparisons: { issued, withdrawn } }: Activity): string => {
   const compare = ({ current, previous }: PeriodComparison): string =>
     current === previous

@@ -1,4 +1,4 @@
-// The frame of the portal pages (header, navigation, flash message) and the pages that every part of the portal needs.
+// The layout of the portal pages (header, navigation, flash message) and the pages that every part of the portal needs.
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";

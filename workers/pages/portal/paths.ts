@@ -9,19 +9,19 @@ const isTestPath = (path: string): boolean => path === testRootPath || path.star
 
 export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");
 
-/** The path of a page in the given environment. Signing in and out belongs to neither. */
+/** Returns a page's path in the given environment. The sign-in and sign-out paths are the same in both environments. */
 export const pathInEnvironment = (environment: Environment, path: string): string =>
   environment === "live" || path.startsWith("/portal/sign-") || isTestPath(path)
     ? path
     : `${testRootPath}${path.slice(liveRootPath.length)}`;
 
-/** Leaves out null values, so that the same list always has the same URL. */
+/** Builds a path with a query. Leaves out null values, so that the same list always has the same URL. */
 export const pathWithQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 };
 
-/** In the order of the navigation. */
+/** Listed in navigation order. */
 export const tabs = [
   ["home", "/portal"],
   ["sandbox", "/portal/sandbox"],

@@ -29,7 +29,7 @@ export const redirectTo = ({ c, pathInMode }: PortalRequest, path: string, done?
   return c.redirect(done === undefined ? target : `${target}${target.includes("?") ? "&" : "?"}done=${done}`, 303);
 };
 
-/** The reader for operations: the member's business in the environment of the page. */
+/** Returns the reader to pass to operations: the member's business in the page's environment. */
 export const toReader = ({ member, environment }: PortalRequest) => ({ business: member.business, environment });
 
 /** Why a form was refused. */

@@ -117,7 +117,7 @@ const handleResetSandbox = async (request: PortalFormRequest): Promise<Response>
     : renderSandbox(request, toFormError(result));
 };
 
-/** The same limit as for API keys: each of these actions sweeps up to 1,000 shares. */
+/** Applies the same limit as for API keys, because each of these actions sweeps up to 1,000 shares. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// The profile of the business and the settings of its account.
+// The business's profile and account settings.
 import type { Hono } from "hono";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import type { AppEnv } from "../../http/context.ts";

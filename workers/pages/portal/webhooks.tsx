@@ -151,7 +151,7 @@ const CallResult: FC<{ called: CallOutcome }> = ({ called: { delivered, response
 
 const attemptsChart: ChartDefinition = { name: "attempt_hours", unit: "hour", csvHeader: ["hour", "delivered", "failed"] };
 
-/** The time since which the endpoint has been failing, or else one day ago; formatted for a datetime input, in UTC. */
+/** Returns when the endpoint started to fail, or one day ago if it is healthy, in UTC for a datetime input. */
 const defaultRecoveryStart = ({ health }: EndpointState, now: Instant): string => toIso(health?.failingSince ?? now - dayMs).slice(0, 16);
 
 /** The number of failed deliveries since a time. */

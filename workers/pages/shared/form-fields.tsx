@@ -47,7 +47,7 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
   </>
 );
 
-/** More than the 254 characters an email address may have, so that a longer one gets an error instead of being cut off. */
+/** More than the 254 characters an email address may have, so that a longer address causes an error instead of being cut off. */
 export const maxTypedEmailLength = 320;
 
 export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; readonly errorId?: string }> = ({ typed, ...field }) => (
@@ -122,7 +122,7 @@ export const ButtonLink: FC<{ href: string; children?: Child }> = ({ href, child
   </a>
 );
 
-/** A link back next to the submit button. */
+/** The submit button, with a link back next to it. */
 export const ConfirmActions: FC<{ back: string; keep: string; go: string }> = ({ back, keep, go }) => (
   <div class="choices">
     <ButtonLink href={back}>{keep}</ButtonLink>

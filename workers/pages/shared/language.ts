@@ -3,7 +3,7 @@
 export type Language = "en" | "es" | "fr-CA";
 
 interface LanguageInfo {
-  /** The name of the language in that language. */
+  /** The language's name in that language. */
   readonly name: string;
   readonly direction: "ltr" | "rtl";
   /** For `Intl`: plain "en" would put the month before the day. */
@@ -27,7 +27,7 @@ const matchLanguage = (tag: string): Language | null => {
 
 const maxLanguageRanges = 50; // real browsers never send more
 
-/** RFC 9110 12.5.4: the supported language with the highest weight; the first one named wins a tie. */
+/** Returns the supported language with the highest weight (RFC 9110, section 12.5.4). The first language listed wins a tie. */
 const parseAcceptLanguage = (header: string): Language | null => {
   let best: { readonly language: Language; readonly weight: number } | null = null;
   for (const range of header.split(",", maxLanguageRanges)) {

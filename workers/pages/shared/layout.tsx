@@ -1,4 +1,4 @@
-// The frame of every page and the headers that every page is sent with.
+// The layout of every page, and the headers sent with it.
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
@@ -35,7 +35,7 @@ export interface Page {
   readonly shell?: { readonly name: "portal"; readonly bar?: Child; readonly side?: Child };
 }
 
-/** Allows only files of this origin, no requests by scripts, no forms to other origins and no framing. A page may relax the second and third. */
+/** Allows only files from this origin. Forbids framing, requests by scripts, and forms to other origins; a page may relax the last two. */
 const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page): string =>
   [
     "default-src 'none'",
@@ -49,8 +49,8 @@ const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page):
   ].join("; ");
 
 /**
- * For pages opened in a window by another page. It must be set on every response, also on errors: any other value disconnects the window
- * from its opener.
+ * For pages that another page opens in a window. It must be set on every response, including errors, because any other value disconnects
+ * the window from its opener.
  */
 export const allowOpener = createMiddleware<AppEnv>(async (c, next) => {
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");
@@ -128,7 +128,10 @@ const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ 
 const languageCookie = "svc_lang";
 const languageCookieSeconds = 365 * 86_400;
 
-/** The language in the query (`lang`, or `locale` from a page that opened the consent sheet), then the saved one, then the browser's. */
+/**
+ * Returns the language in the query (`lang`, or `locale` from a page that opened the consent sheet), then the saved one, then the
+ * browser's.
+ */
 export const getPageLanguage = (c: Context<AppEnv>): Language =>
   selectLanguage(c.req.query("lang") ?? c.req.query("locale") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
 

@@ -2,7 +2,7 @@
 // disclosure texts come from third parties and are shown exactly as they were signed, so pages warn about them. A warning does not mean
 // that a text is malicious: most such text is legitimate.
 
-/** `code` as in U+200B. */
+/** `code` has the form U+200B. */
 export interface InvisibleCharacter {
   readonly code: string;
   readonly count: number;

@@ -23,7 +23,7 @@ import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/compone
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
-  /** Set if it does not follow from `at`. "counted" entries are sorted by `at` but do not show a time. */
+  /** Set if the kind cannot be derived from `at`. "counted" entries are sorted by `at` but do not show a time. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
   readonly details?: Child;
@@ -113,7 +113,7 @@ const listEntityWithdrawalItems = (
   return [...withdrawals, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
 };
 
-/** Entries in order of time; pending ones come last. */
+/** Lists the entries in chronological order, with pending ones last. */
 export const CertificateTimeline: FC<TimelineProps> = (props) => {
   const pageContext = usePageContext();
   const { messages, language } = pageContext;

@@ -1,4 +1,5 @@
-// A page's URL as a QR code for printing. It is a single SVG path, because the Content Security Policy does not allow inline styles.
+// Renders a page's URL as a QR code for printing. It is a single SVG path, because the Content Security Policy does not allow inline
+// styles.
 import encodeQR from "qr";
 import type { FC } from "hono/jsx";
 

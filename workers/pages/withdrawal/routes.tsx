@@ -45,7 +45,7 @@ const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate
   return found?.ok ? { ...found.value, ...maskIfErased(found.value) } : null;
 };
 
-/** The email address typed for this certificate and the token that verifies it, from the cookie; both null without one. */
+/** Reads the email address typed for this certificate, and the token that verifies it, from the cookie. Both are null without a cookie. */
 const getPendingWithdrawal = async (c: Context<AppEnv>, certId: CertId): Promise<WithdrawalNote> => {
   const sealed = findCookie(c, pendingWithdrawalCookie);
   return sealed === undefined ? { email: null, token: null } : openWithdrawalNote(c.var.services, certId, sealed);
@@ -58,7 +58,7 @@ const savePendingWithdrawal = async (c: Context<AppEnv>, certId: CertId, note: W
   });
 };
 
-/** Other certificates of the same email address. Null unless this browser has verified it. */
+/** Finds other certificates with the same email address. Returns null unless this browser has verified it. */
 const findOtherCertificates = async (c: Context<AppEnv>, certId: CertId) => {
   const { token } = await getPendingWithdrawal(c, certId);
   return token === null ? null : listOtherCertificatesByLink(c.var.services, certId, token);
@@ -74,7 +74,7 @@ const certificateFormHandler = createFormHandlerFactory(async (c) => {
   return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
-/** The selected recipients, whose checkboxes are named by index. Null if none is selected, which means all of them. */
+/** Returns the selected recipients, whose checkboxes are named by index. Null if none is selected, which means all of them. */
 export const parseSelectedEntities = (form: FormFields, { entities }: PublishedCertificate): readonly string[] | null => {
   const selected = entities.filter((_, index) => form.has(`entity.${index}`));
   return selected.length > 0 ? selected : null;

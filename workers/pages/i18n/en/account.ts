@@ -1,4 +1,4 @@
-// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, in English.
+// English messages for the app's account pages: identity confirmation, agents, removals, data export and account deletion.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages for the app (a person's own pages under /app), in English.
+// English messages for the app (a person's own pages under /app).
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages for the pages that connect and disconnect an assistant, in English.
+// English messages for the pages that connect and disconnect an assistant.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

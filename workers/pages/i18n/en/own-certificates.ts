@@ -1,4 +1,4 @@
-// Messages for the app pages about consents given on forms, in English.
+// English messages for the app pages about consents given on forms.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages for the business portal, in English.
+// English messages for the business portal.
 export const messages = {
   error: "Error:",
   menu: "Menu: {page}",

@@ -1,4 +1,4 @@
-// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, in English.
+// English messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 // The notes under `checks` repeat the API's texts for the same checks.
 import type { Translated } from "../translated.ts";
 

@@ -1,4 +1,4 @@
-// Messages for the consent sheet and for the page that stops a share, in English.
+// English messages for the consent sheet and for the page that stops a share.
 import type { Translated } from "../translated.ts";
 
 export const messages = {

@@ -1,4 +1,4 @@
-// Messages for the account pages of the app: confirming identity, agents, removals, data export, account deletion, in Spanish.
+// Spanish messages for the app's account pages: identity confirmation, agents, removals, data export and account deletion.
 import type { AccountMessages } from "../en/account.ts";
 
 export const messages: AccountMessages = {

@@ -1,4 +1,4 @@
-// Messages for the public pages (certificate, verification, withdrawal, home page, notices) and every page's frame, in Spanish.
+// Spanish messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout.
 import type { PublicMessages } from "../en/public.ts";
 
 export const messages: PublicMessages = {

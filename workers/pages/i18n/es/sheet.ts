@@ -1,4 +1,4 @@
-// Messages for the consent sheet and for the page that stops a share, in Spanish.
+// Spanish messages for the consent sheet and for the page that stops a share.
 import type { SheetMessages } from "../en/sheet.ts";
 
 export const messages: SheetMessages = {

@@ -1,4 +1,4 @@
-// Messages for the app (a person's own pages under /app), in Canadian French.
+// Canadian French messages for the app (a person's own pages under /app).
 import type { AppMessages } from "../en/app.ts";
 
 export const messages: AppMessages = {

@@ -1,4 +1,4 @@
-// Messages for the pages that connect and disconnect an assistant, in Canadian French.
+// Canadian French messages for the pages that connect and disconnect an assistant.
 import type { ConnectMessages } from "../en/connect.ts";
 
 export const messages: ConnectMessages = {

@@ -1,4 +1,4 @@
-// Messages for the app pages about consents given on forms, in Canadian French.
+// Canadian French messages for the app pages about consents given on forms.
 import type { OwnCertificateMessages } from "../en/own-certificates.ts";
 
 export const messages: OwnCertificateMessages = {
