@@ -47,13 +47,10 @@ const fieldMapSchema = z
 
 const presentationSchema = z
   .object({
-    opt_in_type: z
-      .enum(["manual", "pre_selected", "non_interactive"])
-      .optional()
-      .openapi({
-        description:
-          "How the box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box to check.",
-      }),
+    opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).optional().openapi({
+      description:
+        "How the box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box to check.",
+    }),
     font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
     visible: z.boolean().optional().openapi({ description: "Whether the disclosure was visible on the screen." }),
