@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** An attempt that takes longer counts as lost with its process. Covers DNS resolution (2 s), the timeout and a margin. */
+/** An attempt that takes longer counts as lost. Includes DNS resolution (2 s), the timeout, and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /** Per endpoint: one less than the six connections that the platform gives a Durable Object. */
