@@ -104,7 +104,7 @@ const renderSubject = ({ opened, isRedacted }: ArticleParts, disclosed: Disclose
   const hidden = Object.entries(opened.certificate.subjectMasked).filter(([key]) => !shown.has(key));
   const list = (fields: DisclosedFields): Markup | null =>
     fields.length === 0 ? null : renderDefinitionList(...fields.map(([key, value]) => renderRow(key, renderTypedValue(value))));
-  return html`<p>The person's details, as they were typed into the form; nobody checked them.</p>
+  return html`<p>The person's details as typed into the form. They were not verified.</p>
 ${list(disclosed)}
 ${hidden.length > 0 ? html`<p>${isRedacted ? "Left out of this pack on purpose" : "Not disclosed in this pack"}, and shown masked:</p>` : null}
 ${list(hidden)}`;

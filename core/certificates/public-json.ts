@@ -151,14 +151,14 @@ const verifiedOriginChecks = (certificate: PublishedCertificate) => [
 ];
 
 const unverifiedOriginChecks = [
-  { id: "origin", result: "reported", note: "The request named this origin, on the machine of a developer. Nobody checked it." },
-  { id: "domain", result: "not_verified", note: "Nobody proved control of this domain: a sandbox certificate may name it without." },
+  { id: "origin", result: "reported", note: "The request named this origin and came from a developer's machine. It was not verified." },
+  { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
 /** What was checked at issuance, and what could not be known. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
-  { id: "subject", result: "as_submitted", note: "The person's details are as they were typed into the form; nobody checked them." },
+  { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },
 ];
 
 /** GET /v1/certs/{id}/verify. Does not contain personal data except the masked subject. */

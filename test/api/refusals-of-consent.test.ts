@@ -69,6 +69,6 @@ describe("the checks of a certificate", () => {
     expect(await resultsOf(id)).toEqual({ origin: "reported", domain: "not_verified", subject: "as_submitted" });
     const { text } = await call(`/c/${id}`, { headers: { accept: "text/html" } });
     expect(text).not.toContain("had proved control");
-    expect(text).toContain("Nobody proved control of this domain");
+    expect(text).toContain("Control of this domain was not verified");
   });
 });
