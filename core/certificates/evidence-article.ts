@@ -66,7 +66,7 @@ const renderExactText = (text: string): Markup => html`<span dir="auto" class="e
 const renderTypedValue = (text: string): Markup => (text === "" ? html`(left empty)` : renderExactText(text));
 
 const renderNames = (list: readonly string[]): Markup =>
-  list.length === 0 ? html`nobody` : html`<ul>${list.map((name) => html`<li dir="auto">${name}</li>`)}</ul>`;
+  list.length === 0 ? html`None` : html`<ul>${list.map((name) => html`<li dir="auto">${name}</li>`)}</ul>`;
 
 const toObject = (value: Json | undefined): JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
@@ -85,12 +85,11 @@ const renderMissingEvidence = ({ isRedacted }: ArticleParts, what: string): Mark
 const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   const { environment, status, entitiesWithdrawn } = opened.certificate;
   const withdrawal = toObject(publicView.withdrawal);
-  const sandbox =
-    environment === "sandbox" ? html`<p><strong>Sandbox:</strong> a certificate for trying out. It proves nothing.</p>` : null;
+  const sandbox = environment === "sandbox" ? html`<p><strong>Sandbox:</strong> a test certificate. It proves nothing.</p>` : null;
   if (status === "active") {
     const but = entitiesWithdrawn.length > 0 ? ", but from single recipients" : "";
     return isConsentRefused(opened.certificate)
-      ? html`<p><strong>Nobody was agreed to.</strong> The person was asked about each recipient and agreed to none of them.</p>${sandbox}`
+      ? html`<p><strong>No recipient was accepted.</strong> The person was asked about each recipient and agreed to none of them.</p>${sandbox}`
       : html`<p><strong>Active.</strong> The consent had not been withdrawn when this pack was made${but}.</p>${sandbox}`;
   }
   const at = renderTimeText(withdrawal.withdrawn_at);
@@ -142,13 +141,13 @@ const renderCaptureDetails = (parts: ArticleParts): Markup => {
       : renderDefinitionList(
           renderRow("IP address", renderTextMember(evidence, "ip")),
           renderRow("Place", renderLocation(toObject(evidence.geo))),
-          renderRow("Browser", renderTextMember(evidence, "browser") ?? html`not recognised`),
-          renderRow("Operating system", renderTextMember(evidence, "os") ?? html`not recognised`),
+          renderRow("Browser", renderTextMember(evidence, "browser") ?? html`not recognized`),
+          renderRow("Operating system", renderTextMember(evidence, "os") ?? html`not recognized`),
           renderRow("User agent, as sent", renderTextMember(evidence, "user_agent")),
           renderRow("Language", renderTextMember(evidence, "locale")),
-          renderRow("Clock of the device", renderTextMember(evidence, "client_time")),
+          renderRow("Device clock", renderTextMember(evidence, "client_time")),
           renderRow("Page", renderTextMember(evidence, "page_url")),
-          renderRow("Came from", renderTextMember(evidence, "referrer")),
+          renderRow("Referrer", renderTextMember(evidence, "referrer")),
         );
   return html`<h2>When and from where</h2>
 ${renderDefinitionList(
@@ -185,16 +184,14 @@ const renderPresentation = (parts: ArticleParts): Markup => {
   return html`<p>As the form reported it:</p>
 ${renderDefinitionList(
   renderRow("Kind of consent", typeof optIn === "string" ? html`${optInLabels[optIn] ?? optIn}` : notStated),
-  renderRow("Name of the box", renderTextMember(shown, "checkbox_name")),
-  renderRow("Size of the text", typeof size === "number" ? html`${size} CSS pixels` : notStated),
+  renderRow("Checkbox name", renderTextMember(shown, "checkbox_name")),
+  renderRow("Text size", typeof size === "number" ? html`${size} CSS pixels` : notStated),
   renderRow("Contrast", typeof contrast === "number" ? html`${contrast} to 1` : notStated),
   renderRow(
     "Visible",
-    typeof visible === "boolean"
-      ? html`${visible ? "yes, the text was displayed" : "no, the text was not displayed so that it could be read"}`
-      : notStated,
+    typeof visible === "boolean" ? html`${visible ? "yes, the text was displayed" : "no, the text was not displayed legibly"}` : notStated,
   ),
-  renderRow("Script of the page", version === null ? null : html`version ${version}`),
+  renderRow("Page script", version === null ? null : html`version ${version}`),
   renderRow("Automated browser", automated === true ? html`yes, the browser called itself automated` : null),
 )}
 <h2>Electronic signature</h2>
@@ -212,10 +209,10 @@ const renderEsign = (evidence: JsonObject): Markup => {
 const renderWithdrawnRecipients = ({ opened }: ArticleParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;
-  return html`<h2>Contact withdrawn from single recipients</h2>
+  return html`<h2>Contact withdrawn from individual recipients</h2>
 <ul>${entitiesWithdrawn.map(
     ({ entity, withdrawnAt, ceaseBy, acknowledgedAt }) =>
-      html`<li><span dir="auto">${entity}</span>, on ${renderTime(withdrawnAt)}; contact must cease by ${renderTime(ceaseBy)}${acknowledgedAt === null ? "" : html`; the business said that it has, on ${renderTime(acknowledgedAt)}`}</li>`,
+      html`<li><span dir="auto">${entity}</span>, on ${renderTime(withdrawnAt)}; contact must cease by ${renderTime(ceaseBy)}${acknowledgedAt === null ? "" : html`; the business confirmed that it has, on ${renderTime(acknowledgedAt)}`}</li>`,
   )}</ul>`;
 };
 
@@ -224,14 +221,18 @@ const renderRecipients = (parts: ArticleParts): Markup => {
   const { entities: named, answered, status } = certificate;
   const isWithdrawn = status === "revoked";
   const until = renderTimeText(toObject(parts.publicView.withdrawal).cease_by);
-  const heading = isWithdrawn ? "Contact withdrawn from" : isConsentRefused(certificate) ? "Who was asked about" : "Who may make contact";
+  const heading = isWithdrawn
+    ? "Contact withdrawn from"
+    : isConsentRefused(certificate)
+      ? "Who was asked about"
+      : "Who may contact the person";
   const deadline =
     isWithdrawn && until !== null
-      ? html`<p>None of them may make contact under this consent any more. Their contact must cease by ${until}.</p>`
+      ? html`<p>None of them may contact the person under this consent anymore. Their contact must cease by ${until}.</p>`
       : null;
   const answers = (): Markup => {
     if (answered === null)
-      return html`<p>The form named them together; it did not ask about each.</p>${renderNames(listActiveEntities(certificate))}`;
+      return html`<p>The form named them together and did not ask about each one.</p>${renderNames(listActiveEntities(certificate))}`;
     const { accepted, rejected } = answered;
     const silent = named.filter((name) => !accepted.includes(name) && !rejected.includes(name));
     return renderDefinitionList(
@@ -263,9 +264,9 @@ ${renderDefinitionList(
   renderRow("Withdrawn at", renderTimeText(view.withdrawn_at)),
   renderRow("How", html`${withdrawalMethodLabels[String(view.method)] ?? String(view.method)}`),
   renderRow("Scope", html`${withdrawalScopeLabels[String(view.scope)] ?? String(view.scope)}`),
-  renderRow("Business was told at", renderTimeText(view.received_at)),
+  renderRow("Business received it at", renderTimeText(view.received_at)),
   renderRow("Contact must cease by", renderTimeText(view.cease_by)),
-  renderRow("Business says contact ceased", renderTimeText(view.cease_acknowledged_at) ?? html`not yet said`),
+  renderRow("Business says contact ceased", renderTimeText(view.cease_acknowledged_at) ?? html`not yet`),
 )}`;
 };
 
@@ -287,20 +288,20 @@ const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
     [issuedAt, "Certificate issued"],
     ...linked.map(({ kind, capturedAt }) => [capturedAt, kind === "privacy" ? "Privacy policy saved" : "Terms saved"] as const),
     ...anchored(toObject(publicView.anchor), "Issuance"),
-    ...[...entityWithdrawals.values()].map((at) => [at, "Withdrawn from single recipients"] as const),
+    ...[...entityWithdrawals.values()].map((at) => [at, "Withdrawn from individual recipients"] as const),
     [parseInstant(view.withdrawn_at), "Consent withdrawn"],
     ...anchored(toObject(view.anchor), "Withdrawal"),
-    [parseInstant(view.cease_acknowledged_at), "Business said that contact has ceased"],
-    [subjectErasedAt, "The person's details erased"],
+    [parseInstant(view.cease_acknowledged_at), "Business confirmed that contact has ceased"],
+    [subjectErasedAt, "The person's details were erased"],
   ];
   const dated = all.flatMap(([at, what]) => (at === null ? [] : [{ at, what }])).sort((a, b) => a.at - b.at);
-  return html`<h2>What has happened</h2>
+  return html`<h2>History</h2>
 <ul>${dated.map(({ at, what }) => html`<li>${renderTime(at)}: ${what}</li>`)}</ul>`;
 };
 
 const renderPolicies = ({ opened }: ArticleParts): Markup => {
   const { policies: linked, policiesCaptured } = opened.certificate;
-  if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not looked for yet."}</p>`;
+  if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not captured yet."}</p>`;
   const labels = { privacy: "Privacy policy", terms: "Terms" } as const;
   return renderDefinitionList(
     ...linked.map((policy) =>
@@ -327,9 +328,9 @@ ${renderDefinitionList(
   renderRow("Fingerprint", renderHash(certificate.fingerprint)),
   renderRow("Hash of the text shown", renderHash(certificate.disclosureHash)),
   renderRow("Hash of the evidence", renderHash(evidenceHash)),
-  renderRow("Signed with the key", renderHash(certificate.signature.kid)),
-  renderRow("In the ledger as", renderAnchorReference(parts, "issued")),
-  renderRow("Withdrawal in the ledger as", certificate.status === "revoked" ? renderAnchorReference(parts, "revoked") : null),
+  renderRow("Signing key", renderHash(certificate.signature.kid)),
+  renderRow("Ledger entry", renderAnchorReference(parts, "issued")),
+  renderRow("Ledger entry of the withdrawal", certificate.status === "revoked" ? renderAnchorReference(parts, "revoked") : null),
   renderRow("Public page opened", html`${certificate.viewCount} ${certificate.viewCount === 1 ? "time" : "times"}`),
 )}`;
 };

@@ -74,10 +74,10 @@ export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedF
 
 /** Renders the page that contains the whole pack and checks it. Throws if the script would close its script element. */
 export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
-  if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot stand inside a page");
+  if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot be embedded in a page");
   const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>
-<section class="screen" aria-label="What you know yourself">
-<p>This file is a copy: whoever gave it to you could have changed it, the checking script included. Get it from where it was issued, or check the pack in it with a verifier of your own (<code>svc-verify</code>).</p>
+<section class="screen" aria-label="Your own keys and fingerprint">
+<p>This file is a copy. The person who gave it to you could have changed it, including the script that checks it. Get it from where it was issued, or check the pack in it with your own verifier (<code>svc-verify</code>).</p>
 <label for="trust">Keys you trust: the file <code>svc-trust.json</code> that you got from the issuer yourself</label>
 <input id="trust" type="file" accept=".json,application/json">
 <label for="fingerprint">Fingerprint you were given, if any</label>

@@ -36,8 +36,8 @@ export const buildReadme = ({
   `EVIDENCE OF CONSENT
 certificate ${certId}
 
-This folder proves what a person was shown, who asked, for what and when, without asking whoever issued it.
-certificate.html says it in plain words. Every other file is exactly what was hashed or signed.
+This folder proves what a person was shown, who asked, for what and when, without relying on the issuer.
+certificate.html explains it in plain language. Every other file is exactly what was hashed or signed.
 
 
 1. With one tool
@@ -45,8 +45,8 @@ ${buildDownloadSteps(verifier)}
     node svc-verify.mjs evidence-${certId}.zip --trust trust.json
 
 It is one JavaScript file without dependencies (Node 20 or later) and needs no network. trust.json lists the keys you trust:
-take it from the issuer's /.well-known/svc-trust.json and keep your own copy. The copy in trust/ comes from the same hand as
-everything else here, so by itself it proves nothing. The hash above is that of the verifier when this pack was made; trust.json has that of today.
+take it from the issuer's /.well-known/svc-trust.json and keep your own copy. The copy in trust/ comes from the same source as
+everything else here, so by itself it proves nothing. The hash above is for the verifier when this pack was made; trust.json has the current one.
 Exit code 0: every check passed. 1: a check failed and is named. 2: unreadable. 3: nothing is wrong, but something that was
 asked for is not there yet, or no trust of your own was given.
 
@@ -72,7 +72,7 @@ The issuer signed the preimage:
     sed -n 's/.*"signature":{"alg":"Ed25519","kid":"[^"]*","value":"\\([^"]*\\)".*/\\1/p' certificate.json | base64 -d > signature.bin
     openssl pkeyutl -verify -pubin -inkey trust/issuer-${kid}.pem -rawin -in fingerprint/preimage.json -sigfile signature.bin
 
-Where anchors/issued/checkpoint.tsr is present, a time-stamp authority saw the ledger's checkpoint at the time it says:
+Where anchors/issued/checkpoint.tsr is present, a time-stamp authority saw the ledger's checkpoint at the stated time:
 
     openssl ts -verify -data anchors/issued/checkpoint.txt -in anchors/issued/checkpoint.tsr -CAfile <certificate of the authority: trust/tsa-*.pem>
     openssl ts -reply -text -in anchors/issued/checkpoint.tsr
@@ -85,8 +85,8 @@ c2sp.org/tlog-proof@v1. The key of the manifest is
 
     ${issuerVkey}
 
-and the keys of the logs stand in trust.json under "logs". In Go, with the lines of entry.tlog-proof taken apart
-(index, hashes, and behind the empty line the checkpoint: origin, size, root):
+and the keys of the logs are in trust.json under "logs". In Go, with the lines of entry.tlog-proof split
+(index, hashes, and after the empty line the checkpoint: origin, size, root):
 
     verifier, err := note.NewVerifier(vkey)
     signed, err := note.Open(checkpoint, note.VerifierList(verifier))
@@ -98,14 +98,14 @@ break); for audit/heads-record.tlog-proof it is the 32 bytes of the SHA-256 of a
 
 What is in here
 
-    manifest.json                list of files; what was left out on purpose stands under "redacted"
+    manifest.json                list of files; omissions are under "redacted"
     certificate.json             the public record, and the evidence kept with it
-    fingerprint/                 the text behind the fingerprint, and the disclosure as it was shown
+    fingerprint/                 the text behind the fingerprint, and the disclosure as shown
     subject/                     commitments to the person's fields, and those fields that were disclosed
-    policies/                    privacy policy and terms as they stood
-    anchors/issued, /revoked     the ledger's receipts; anchors/withdrawn-1 and so on: of withdrawals from single recipients
-    withdrawals/1 and so on      the signed receipt of each withdrawal from single recipients
-    audit/                       entries about this certificate, with the proof that the audit log holds each
+    policies/                    privacy policy and terms at that time
+    anchors/issued, /revoked     the ledger's receipts; anchors/withdrawn-1 and so on: of withdrawals from individual recipients
+    withdrawals/1 and so on      the signed receipt of each withdrawal from individual recipients
+    audit/                       entries about this certificate, with proof that the audit log contains each
     views.json                   when the public page was opened
     trust/                       a copy of the public keys, for convenience
 `;

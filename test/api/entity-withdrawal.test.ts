@@ -278,7 +278,7 @@ test("the evidence pack proves each withdrawal from recipients by its receipt, i
   const files = parseZip(await pack(), 20_000_000);
   const page = files.ok ? new TextDecoder().decode(files.files.get("certificate.html")) : "";
   expect(page.replaceAll(/<[^>]*>/g, " ")).toMatch(
-    /Who may make contact.*Bright Homes Inc.*single recipients.*Acme Solar LLC.*Zenith Roofing/s,
+    /Who may contact the person.*Bright Homes Inc.*individual recipients.*Acme Solar LLC.*Zenith Roofing/s,
   );
   const receipt = (await get(`/v1/certs/${mine.certId}/receipt?withdrawal=1`)).body.data;
   const text = (name: string) => (files.ok ? new TextDecoder().decode(files.files.get(name)) : "");

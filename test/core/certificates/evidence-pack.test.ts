@@ -247,17 +247,17 @@ describe("the text of certificate.html", () => {
       "email pat@example.com",
       "Given at 4 March 2026, 05:06:07 UTC (Coordinated Universal Time)",
       "IP address 203.0.113.7",
-      "Browser not recognised",
+      "Browser not recognized",
       "Operating system iOS",
       "Page https://www.acme-solar.example/quote?id=7",
       "What was shown By clicking",
       "Kind of consent the person ticked the box",
-      "Size of the text 12.5 CSS pixels",
+      "Text size 12.5 CSS pixels",
       "Contrast not stated",
       "Visible not stated",
       "Electronic signature No separate disclosure",
-      "Who may make contact",
-      "What has happened",
+      "Who may contact the person",
+      "History",
       "Policies on that day",
       "Proofs",
     ];
@@ -273,15 +273,15 @@ describe("the text of certificate.html", () => {
 
   test("shows from whom consent was withdrawn and the deadline instead of who may make contact", async () => {
     const text = await pageText({ isRevoked: true });
-    expect(text).not.toContain("Who may make contact");
+    expect(text).not.toContain("Who may contact the person");
     expect(text).toContain(
-      "Contact withdrawn from None of them may make contact under this consent any more. Their contact must cease by 17 April 2026, 23:59:59 UTC .",
+      "Contact withdrawn from None of them may contact the person under this consent anymore. Their contact must cease by 17 April 2026, 23:59:59 UTC .",
     );
     expect(text).toContain("How by the person, who proved the e-mail address on the certificate");
   });
 
   test("lists events in chronological order with the time of each anchor", async () => {
-    const [, timeline = ""] = /What has happened (.*) Policies on that day/.exec(await pageText({ isRevoked: true })) ?? [];
+    const [, timeline = ""] = /History (.*) Policies on that day/.exec(await pageText({ isRevoked: true })) ?? [];
     expect(timeline.match(/: \S[^:]+?(?= \d|$)/g)?.map((what) => what.slice(2))).toEqual([
       "Certificate issued",
       "Privacy policy saved",
