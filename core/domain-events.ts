@@ -66,6 +66,8 @@ export const domainEventRoutes = {
   "client.created": { anchored: false, event: null },
   "api_key.created": { anchored: false, event: null },
   "api_key.revoked": { anchored: false, event: null },
+  "recipient.linked": { anchored: false, event: null },
+  "recipient.unlinked": { anchored: false, event: null },
   "member.invited": { anchored: false, event: null },
   "member.joined": { anchored: false, event: null },
   "member.declined": { anchored: false, event: null },

@@ -31,6 +31,7 @@ export const refusals = {
   domain_limit: "Domain limit reached. Remove an unused domain first.",
   client_limit: "Client limit reached.",
   key_limit: "API key limit reached. Revoke an unused key first.",
+  recipient_limit: "Linked recipient limit reached. Remove an unused link first.",
   member_limit: "Member limit reached, counting pending invitations. Remove a member or an invitation first.",
   last_owner: "A business must have at least one owner. Make another member an owner first.",
   webhook_limit: "Webhook endpoint limit reached. Delete an unused endpoint first.",

@@ -93,6 +93,17 @@ CREATE TABLE saved_views (
   PRIMARY KEY (business_id, name)
 ) STRICT;
 
+CREATE TABLE linked_recipients (
+  -- The issuer.
+  business_id TEXT NOT NULL REFERENCES businesses (id),
+  -- The business that the issuer knows under this name, in any shard.
+  recipient_id TEXT NOT NULL,
+  -- As on the issuer's certificates.
+  entity TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (business_id, recipient_id, entity)
+) STRICT;
+
 CREATE TABLE daily_activity (
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
@@ -451,9 +462,11 @@ CREATE INDEX certificate_views_cert ON certificate_views (cert_id, ord);
 
 CREATE TABLE match_misses (
   cert_id TEXT NOT NULL REFERENCES certificates (id),
+  -- The business that guessed, in any shard.
+  caller_id TEXT NOT NULL,
   day INTEGER NOT NULL,
   misses INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (cert_id, day)
+  PRIMARY KEY (cert_id, caller_id, day)
 ) STRICT;
 CREATE INDEX match_misses_age ON match_misses (day);
 

@@ -9,7 +9,7 @@ import { clientClockOffsetField } from "./sandbox-clocks.ts";
 import { prepareOnce } from "./prepared.ts";
 import { apiKeys, businesses, clients, domains, shares } from "./schema.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, countIn, existsIn, query } from "./query.ts";
+import { allOf, countIn, query } from "./query.ts";
 
 /** For selections from `businesses`. */
 export const businessChainFields = { tag: businesses.auditChain, auditLog: businesses.auditLog };
@@ -159,17 +159,10 @@ export const findBusinessCountry = async (db: Database, businessId: BusinessId):
   return row?.country ?? null;
 };
 
-/**
- * Returns the names that a certificate may use for a business, and whether the business has a verified domain. Null if the business is
- * unknown.
- */
+/** Returns the names that a certificate may use for a business. Null if the business is unknown. */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
-    .select({
-      name: businesses.name,
-      legalName: businesses.legalName,
-      hasVerifiedDomain: existsIn(domains, isVerifiedDomain).mapWith(Boolean),
-    })
+    .select({ name: businesses.name, legalName: businesses.legalName })
     .from(businesses)
     .where(eq(businesses.id, businessId))
     .get()) ?? null;

@@ -163,12 +163,13 @@ const maxDailyMisses = 20;
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares a guess with the certificate and counts a miss in one statement, so that concurrent guesses cannot exceed the limit of 20 misses
- * a day. Returns null when the limit is reached. `day` is in whole days since 1970 (UTC).
+ * Compares a guess with the certificate and counts a miss in one statement, so that concurrent guesses cannot exceed the caller's limit of
+ * 20 misses a day. Returns null when the limit is reached. `day` is in whole days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,
   certId: CertId,
+  callerId: BusinessId,
   guess: SubjectIndexes,
   day: number,
 ): Promise<SubjectComparison | null> => {
@@ -179,11 +180,13 @@ export const compareSubject = async (
   const phone = isHit("phoneIndex", guess.phone);
   const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;
   const { compared } = await batch(db, {
-    counter: db.insert(matchMisses).values({ certId, day }).onConflictDoNothing(),
+    counter: db.insert(matchMisses).values({ certId, callerId, day }).onConflictDoNothing(),
     compared: db
       .update(matchMisses)
       .set({ misses: sql`${misses} + (${isMiss})` })
-      .where(allOf(eq(matchMisses.certId, certId), eq(matchMisses.day, day), lt(misses, maxDailyMisses)))
+      .where(
+        allOf(eq(matchMisses.certId, certId), eq(matchMisses.callerId, callerId), eq(matchMisses.day, day), lt(misses, maxDailyMisses)),
+      )
       .returning({
         email: sql<number | null>`${email}`.mapWith(Boolean).as("email"),
         phone: sql<number | null>`${phone}`.mapWith(Boolean).as("phone"),

@@ -214,6 +214,17 @@ export const savedViews = table(
   (t) => [primaryKey({ columns: [t.businessId, t.name] })],
 );
 
+export const linkedRecipients = table(
+  "linked_recipients",
+  {
+    businessId: businessRef().notNull(),
+    recipientId: text().$type<BusinessId>().notNull(),
+    entity: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.businessId, t.recipientId, t.entity] })],
+);
+
 export const certificates = table(
   "certificates",
   {
@@ -826,10 +837,11 @@ export const matchMisses = table(
   "match_misses",
   {
     certId: certificateRef().notNull(),
+    callerId: text().$type<BusinessId>().notNull(),
     day: integer().notNull(),
     misses: integer().notNull().default(0),
   },
-  (t) => [primaryKey({ columns: [t.certId, t.day] }), index("match_misses_age").on(t.day)],
+  (t) => [primaryKey({ columns: [t.certId, t.callerId, t.day] }), index("match_misses_age").on(t.day)],
 );
 
 export const idempotencyClaims = table(

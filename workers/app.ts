@@ -29,6 +29,7 @@ import { portalCertificateRoutes } from "./api/portal/certificate-routes.ts";
 import { domainRoutes } from "./api/portal/domain-routes.ts";
 import { keyRoutes } from "./api/portal/key-routes.ts";
 import { memberRoutes } from "./api/portal/member-routes.ts";
+import { recipientRoutes } from "./api/portal/recipient-routes.ts";
 import { refusedRequestRoutes } from "./api/portal/refused-request-routes.ts";
 import { createServiceRoutes } from "./api/service/routes.ts";
 import { sessionRoutes } from "./api/sessions/routes.ts";
@@ -200,6 +201,7 @@ export const buildApp = (services: Services) => {
     keyRoutes,
     memberRoutes,
     portalCertificateRoutes,
+    recipientRoutes,
     refusedRequestRoutes,
     auditRoutes,
     integrationRoutes,

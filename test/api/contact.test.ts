@@ -1,7 +1,7 @@
 // Tests of the checks before contact: POST /v1/contact-check and POST /v1/certs/{id}/match.
-import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
+import { signIn } from "../support/people.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
@@ -18,6 +18,14 @@ let phonesUsed = 1_000;
 const freshPhone = (): string => {
   phonesUsed += 1;
   return `+1 202 555 ${phonesUsed}`;
+};
+
+const callRecipients = (method: string, body: object, cookie: string): Promise<TestResponse> =>
+  call("/v1/business/portal/recipients", { method, headers: { "content-type": "application/json", cookie }, body: JSON.stringify(body) });
+/** Links the second demo business to its name on acme's certificates. */
+const linkOther = async (): Promise<void> => {
+  const { cookie } = await signIn(world.ownerEmail);
+  await callRecipients("POST", { entity: "Bright Homes Inc", business_id: world.other.id }, cookie);
 };
 
 describe("POST /v1/contact-check for certificates", () => {
@@ -228,21 +236,42 @@ describe("POST /v1/certs/{id}/match", () => {
     });
   });
 
-  test("returns 404 cert_not_found unless the caller is the issuer or a named recipient with a verified domain", async () => {
+  test("returns 404 cert_not_found unless the caller is the issuer or a recipient that the issuer has linked", async () => {
     const mine = await issueToNewPerson();
-    expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("200 ok");
-    expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
     const alone = await issueToNewPerson({ entities: ["Acme Solar LLC"] });
-    expect(outcome(await match(alone.certId, { email: alone.email }, world.other.keys.live))).toBe("404 cert_not_found");
-    await env.DB.prepare("UPDATE domains SET status = 'lapsed' WHERE business_id = ?").bind(world.other.id).run();
+    const ask = async ({ certId, email }: typeof mine) => outcome(await match(certId, { email }, world.other.keys.live));
+    expect(await ask(mine)).toBe("404 cert_not_found");
+    const { cookie } = await signIn(world.ownerEmail);
+    const link = { entity: " Bright Homes Inc ", business_id: world.other.id };
+    expect(await callRecipients("POST", link, cookie)).toMatchObject({
+      status: 201,
+      body: { data: { entity: "Bright Homes Inc", business_id: world.other.id } },
+    });
+    expect([await ask(mine), await ask(alone)]).toEqual(["200 ok", "404 cert_not_found"]);
+    expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
+    expect((await callRecipients("DELETE", link, cookie)).status).toBe(200);
+    expect(await ask(mine)).toBe("404 cert_not_found");
+  });
+
+  test("returns 404 to a business that renames itself to a recipient on another business's certificate", async () => {
+    const mine = await issueToNewPerson();
+    const { cookie } = await signIn(world.otherOwnerEmail);
+    const rename = (name: string) =>
+      call("/v1/business/portal", {
+        method: "PATCH",
+        headers: { "content-type": "application/json", cookie },
+        body: JSON.stringify({ legal_name: name }),
+      });
+    expect((await rename("Acme Solar LLC")).status).toBe(200);
     try {
       expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("404 cert_not_found");
     } finally {
-      await env.DB.prepare("UPDATE domains SET status = 'verified' WHERE business_id = ?").bind(world.other.id).run();
+      await rename("Bright Homes Inc");
     }
   });
 
   test("tells a declined recipient that the consent does not include them", async () => {
+    await linkOther();
     const mine = await issueToNewPerson({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
     expect((await match(mine.certId, { email: mine.email }, world.other.keys.live)).body.data).toMatchObject({
       entity_named: false,
@@ -251,6 +280,7 @@ describe("POST /v1/certs/{id}/match", () => {
   });
 
   test("adds an entry to the view trail without counting as a view", async () => {
+    await linkOther();
     const mine = await issueToNewPerson();
     await match(mine.certId, { email: mine.email }, world.other.keys.live);
     const { view_trail, view_count } = (
@@ -270,6 +300,14 @@ describe("POST /v1/certs/{id}/match", () => {
     expect((await match(mine.certId, { email: mine.email })).status).toBe(429);
     const tomorrow = createServiceCall({ DEV_CLOCK_OFFSET_MS: "86400000", LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
     expect((await tomorrow(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }))).status).toBe(200);
+  });
+
+  test("counts misses per caller, so that one caller cannot use up another's", async () => {
+    await linkOther();
+    const mine = await issueToNewPerson();
+    for (let count = 0; count < 20; count += 1) await match(mine.certId, { email: createEmailAddress() }, world.other.keys.live);
+    expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("429 rate_limited");
+    expect(outcome(await match(mine.certId, { email: mine.email }))).toBe("200 ok");
   });
 
   test("returns 429 after sixty requests per minute and key", async () => {

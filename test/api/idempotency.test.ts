@@ -272,6 +272,13 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: true,
     prepare: async () => ({ path: "/v1/business/portal/clients", body: { name: "A" }, otherBody: { name: "B" }, ...people }),
   },
+  "/v1/business/portal/recipients": {
+    repeats: false,
+    prepare: async () => {
+      const body = { entity: `Bright Homes ${crypto.randomUUID()}`, business_id: world.other.id };
+      return { path: "/v1/business/portal/recipients", body, otherBody: { ...body, entity: "Bright Homes Inc" }, ...people };
+    },
+  },
   "/v1/business/portal/keys": {
     repeats: true,
     prepare: async () => {

@@ -315,6 +315,9 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => callAsMember(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
+/** A recipient on acme's certificates and its account. */
+const bright = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
+
 /** Client data with a challenge, without which no database is read. */
 const credentialWithChallenge = {
   ...assertionCredentialExample,
@@ -642,6 +645,47 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     },
     ...ownerRefusals("DELETE", () => portal(`/domains/${noDomain}`)),
     ...notFound("DELETE", portal(`/domains/${noDomain}`)),
+  },
+  linkRecipient: {
+    201: () => callAsMember("POST", portal("/recipients"), { owner: true, body: bright() }),
+    ...ownerRefusals("POST", () => portal("/recipients"), bright()),
+    invalid_request: () => callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), entity: " " } }),
+    not_found: () =>
+      callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), business_id: "biz_00000000000000000000000000" } }),
+    recipient_limit: async () => {
+      await env.DB.prepare(
+        "INSERT INTO linked_recipients (business_id, recipient_id, entity, created_at) SELECT ?1, ?2, 'filled ' || value, 0 FROM json_each(?3)",
+      )
+        .bind(world.acme.id, world.other.id, JSON.stringify(Array.from({ length: 1_000 }, (_, number) => number)))
+        .run();
+      try {
+        return await callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), entity: "One More Inc" } });
+      } finally {
+        await env.DB.prepare("DELETE FROM linked_recipients WHERE entity LIKE 'filled %'").run();
+      }
+    },
+    idempotency_conflict: () =>
+      sendTwice((body, headers) => callAsMember("POST", portal("/recipients"), { owner: true, body, headers }), bright(), {
+        ...bright(),
+        entity: "Bright Homes LLC",
+      }),
+  },
+  listLinkedRecipients: {
+    200: async () => {
+      await callAsMember("POST", portal("/recipients"), { owner: true, body: bright() });
+      return callAsMember("GET", portal("/recipients"), { owner: true });
+    },
+    ...memberRefusals("GET", () => portal("/recipients")),
+    owner_required: () => callAsMember("GET", portal("/recipients")),
+  },
+  unlinkRecipient: {
+    200: async () => {
+      await callAsMember("POST", portal("/recipients"), { owner: true, body: bright() });
+      return callAsMember("DELETE", portal("/recipients"), { owner: true, body: bright() });
+    },
+    ...ownerRefusals("DELETE", () => portal("/recipients"), bright()),
+    invalid_request: () => callAsMember("DELETE", portal("/recipients"), { owner: true, body: {} }),
+    ...notFound("DELETE", portal("/recipients"), { ...bright(), entity: "Nobody Inc" }),
   },
   createKey: {
     201: () => callAsMember("POST", portal("/keys"), { owner: true, body: { name: "CRM", environment: "test" } }),

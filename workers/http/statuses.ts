@@ -31,6 +31,7 @@ export const statusByCode = {
   domain_limit: 409,
   client_limit: 409,
   key_limit: 409,
+  recipient_limit: 409,
   member_limit: 409,
   last_owner: 409,
   webhook_limit: 409,

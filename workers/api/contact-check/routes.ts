@@ -145,7 +145,11 @@ const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof
 const createRoute = createRouteFactory("contact");
 
 const limitMatches = defineGuard<ApiKeyEnv>(
-  { when: { rate_limited: "More than 60 requests per minute, or more than 20 mismatches for this certificate today (UTC)." } },
+  {
+    when: {
+      rate_limited: "More than 60 requests per minute, or more than 20 mismatches of your business for this certificate today (UTC).",
+    },
+  },
   async (c, next) => (await enforceLimit(c, "MATCH_PER_KEY", c.var.principal.keyHash)) ?? next(),
 );
 
@@ -155,11 +159,11 @@ const matchSubjectRoute = createRoute({
   operationId: "matchSubject",
   summary: "Match a person to a certificate",
   description:
-    "Checks whether an email address or phone number you already have is on the certificate. The response contains no data from the certificate. Available to the issuer and to recipients on the certificate that have verified a domain. Limits: 60 requests per minute per key, and 20 mismatches per day per certificate. Each request is recorded in the certificate's view trail.",
+    "Checks whether an email address or phone number you already have is on the certificate. The response contains no data from the certificate. Available to the issuer, and to recipients on the certificate that the issuer has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day per certificate and caller. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: successResponse("Result of the comparison.", "MatchAnswer", matchResultSchema, matchExample) },
-  when: { cert_not_found: "The certificate does not exist, or is not yours and does not name you." },
+  when: { cert_not_found: "The certificate does not exist, or is not yours and its issuer has not linked you to a recipient on it." },
 });
 
 const checkContactRoute = createRoute({

@@ -1,4 +1,5 @@
-// POST /v1/certs/{id}/match: is this certificate about this person? Answers only the certificate's issuer and the recipients it names.
+// POST /v1/certs/{id}/match: is this certificate about this person? Answers only the certificate's issuer and the recipients that the issuer
+// has linked.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -9,6 +10,7 @@ import { findBusinessNames } from "../../../storage/accounts.ts";
 import { compareSubject, findMatchableCertificate, type SubjectComparison } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
 import { insertCertificateView } from "../../../storage/certificate-views.ts";
+import { listLinkedNames } from "../../../storage/linked-recipients.ts";
 import { runIsolated } from "../../log.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
@@ -24,9 +26,10 @@ export interface SubjectMatch extends SubjectComparison {
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with the certificate's. Available to the issuer and to named recipients with a verified
- * domain. Each call is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
- * `rate_limited` after 20 mismatches per certificate per day (UTC), so that contact details cannot be guessed.
+ * Compares an email address and phone number with the certificate's. Available to the issuer, and to businesses that the issuer has linked
+ * to a name on the certificate. The name that a caller gives itself is never used: it could choose any. Each call is recorded in the view
+ * trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited` after 20 mismatches per certificate,
+ * caller and day (UTC), so that contact details cannot be guessed.
  */
 export const matchSubject = async (
   services: ContactDependencies,
@@ -37,18 +40,18 @@ export const matchSubject = async (
 ): Promise<Result<SubjectMatch, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
   const db = services.shards.forId(certId);
-  const [certificate, names] = await Promise.all([
-    findMatchableCertificate(db, certId),
-    findBusinessNames(services.shards.forId(business.id), business.id),
-  ]);
-  if (certificate === null || names === null || certificate.environment !== environment) return refuse("cert_not_found");
-  const ownNames = [names.name, names.legalName];
+  const certificate = await findMatchableCertificate(db, certId);
+  if (certificate === null || certificate.environment !== environment) return refuse("cert_not_found");
   const isIssuer = certificate.businessId === business.id;
-  if (!isIssuer && !(names.hasVerifiedDomain && isNamedRecipient(certificate, ownNames))) return refuse("cert_not_found");
+  const names = isIssuer ? await findBusinessNames(db, business.id) : null;
+  const ownNames = isIssuer
+    ? [names?.name ?? null, names?.legalName ?? null]
+    : await listLinkedNames(db, certificate.businessId, business.id);
+  if (!isIssuer && !isNamedRecipient(certificate, ownNames)) return refuse("cert_not_found");
 
   const now = services.clock();
   const indexes = await computeSubjectIndexes(services, business.country, query);
-  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, indexes, Math.floor(now / dayMs));
+  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, business.id, indexes, Math.floor(now / dayMs));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
   // As on the public page, the request succeeds even if the view cannot be recorded.
