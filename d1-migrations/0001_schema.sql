@@ -387,6 +387,12 @@ CREATE TABLE entity_lists (
   entities TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE listed_entities (
+  list_id INTEGER NOT NULL REFERENCES entity_lists (id),
+  entity TEXT NOT NULL,
+  PRIMARY KEY (list_id, entity)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificate_groups (
   id INTEGER PRIMARY KEY,
   purpose_id INTEGER NOT NULL REFERENCES purposes (id),
@@ -417,8 +423,9 @@ CREATE TABLE certificates (
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
   purpose_id INTEGER NOT NULL REFERENCES purposes (id),
   disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
-  entities_accepted TEXT,
-  entities_rejected TEXT,
+  -- The recipients that the person accepted and rejected; NULL if the form did not ask about each one.
+  accepted_list_id INTEGER REFERENCES entity_lists (id),
+  rejected_list_id INTEGER REFERENCES entity_lists (id),
   origin_domain TEXT NOT NULL,
   issued_at INTEGER NOT NULL,
   fingerprint TEXT NOT NULL,
@@ -440,7 +447,7 @@ CREATE TABLE certificates (
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
   group_id INTEGER REFERENCES certificate_groups (id),
-  CHECK ((entities_accepted IS NULL) = (entities_rejected IS NULL)),
+  CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
 CREATE INDEX certificates_listed ON certificates (business_id, environment, issued_at);
@@ -474,6 +481,10 @@ CREATE TRIGGER disclosures_immutable BEFORE UPDATE ON disclosures BEGIN SELECT R
 
 CREATE TRIGGER entity_lists_immutable BEFORE UPDATE ON entity_lists BEGIN SELECT RAISE(ABORT, 'a list of recipients is immutable'); END;
 
+CREATE TRIGGER entity_lists_named AFTER INSERT ON entity_lists BEGIN
+  INSERT OR IGNORE INTO listed_entities (list_id, entity) SELECT NEW.id, value FROM json_each(NEW.entities);
+END;
+
 CREATE TRIGGER certificate_groups_immutable BEFORE UPDATE OF id, purpose_id, entity_list_id, origin_domain ON certificate_groups
 BEGIN SELECT RAISE(ABORT, 'the key of a certificate group is immutable'); END;
 
@@ -494,8 +505,8 @@ WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.s
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
-  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, entities_accepted,
-  entities_rejected, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid
+  ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, accepted_list_id,
+  rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
@@ -824,8 +835,8 @@ CREATE INDEX shares_state ON shares (business_id, environment, state, ord);
 CREATE INDEX shares_consumer ON shares (consumer_id, state, ord) WHERE consumer_id IS NOT NULL;
 CREATE INDEX shares_due ON shares (environment, next_due_at) WHERE next_due_at IS NOT NULL;
 CREATE INDEX shares_deadline ON shares (business_id, environment, cease_by) WHERE state = 'revoked';
-CREATE INDEX shares_email ON shares (email_index, business_id) WHERE email_index IS NOT NULL;
-CREATE INDEX shares_phone ON shares (phone_index, business_id) WHERE phone_index IS NOT NULL;
+CREATE INDEX shares_email ON shares (email_index, business_id, environment, created_at) WHERE email_index IS NOT NULL;
+CREATE INDEX shares_phone ON shares (phone_index, business_id, environment, created_at) WHERE phone_index IS NOT NULL;
 CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
 
 CREATE TABLE share_values (

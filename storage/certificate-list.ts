@@ -11,10 +11,18 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldPurpose } from "./certificates.ts";
 import type { Database } from "./database.ts";
-import { entitiesField, sortWithdrawnEntities, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import {
+  acceptedEntitiesField,
+  entitiesField,
+  isListed,
+  isListedInCertificate,
+  rejectedEntitiesField,
+  sortWithdrawnEntities,
+  withdrawnEntitiesField,
+} from "./entity-withdrawals.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { certificateGroups, certificates, certificateTallies, entityLists, purposes } from "./schema.ts";
-import { jsonTable, listContains, query } from "./query.ts";
+import { certificateGroups, certificates, certificateTallies, purposes } from "./schema.ts";
+import { jsonTable, query } from "./query.ts";
 import { withdrawalField } from "./withdrawals.ts";
 
 export interface CertificateFilter {
@@ -47,8 +55,8 @@ const listFields = {
   purpose: purposes.purpose,
   originDomain: certificates.originDomain,
   entities: entitiesField,
-  accepted: certificates.entitiesAccepted,
-  rejected: certificates.entitiesRejected,
+  accepted: acceptedEntitiesField,
+  rejected: rejectedEntitiesField,
   subjectMasked: certificates.subjectMasked,
   subjectErasedAt: certificates.subjectErasedAt,
   viewCount: certificates.viewCount,
@@ -91,7 +99,7 @@ const searchByAddress = (db: Database, list: CertificateListQuery) => {
     whenSet(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
     whenSet(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
     whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
-    whenSet(filter.entity, (entity) => listContains(entitiesField, entity)),
+    whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
     isIssuedBetween(filter),
     isOwnPurpose(list),
   );
@@ -114,14 +122,13 @@ const totalField = (row: typeof purposes | typeof certificateGroups | typeof cer
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
 const isPurposeOfGroup = eq(purposes.id, certificateGroups.purposeId);
-const isEntityListOfGroup = eq(entityLists.id, certificateGroups.entityListId);
 
 const searchByGroups = (db: Database, list: CertificateListQuery) => {
   const { filter } = list;
   const matching = and(
     isOwnPurpose(list),
     whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
-    whenSet(filter.entity, (entity) => listContains(entityLists.entities, entity)),
+    whenSet(filter.entity, (entity) => isListed(sql`${certificateGroups.entityListId}`, entity)),
   );
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
   // Reads the newest page of every matching group and status from its index. The result is the newest page across all of them.
@@ -135,13 +142,11 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
     .select(listFields)
     .from(purposes)
     .innerJoin(certificateGroups, isPurposeOfGroup)
-    .innerJoin(entityLists, isEntityListOfGroup)
     .innerJoin(statuses, sql`true`)
     .innerJoin(certificates, inArray(certificates.ord, newestOfGroup))
     .where(matching);
 
-  const ofGroups = (total: SQL<number>) =>
-    db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup).innerJoin(entityLists, isEntityListOfGroup);
+  const ofGroups = (total: SQL<number>) => db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup);
   if (filter.from === null && filter.to === null)
     return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
   // SQLite runs a cross join last. Without it, SQLite would read a group's counters and certificates before the period is known.

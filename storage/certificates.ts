@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, isNotNull, or, sql } from "drizzle-orm";
+import { desc, eq, isNotNull, or, sql, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -15,7 +15,14 @@ import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { recordSubmissionUsage } from "./client-usage.ts";
-import { entitiesField, sortWithdrawnEntities, listOpenedEntityWithdrawals, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import {
+  acceptedEntitiesField,
+  entitiesField,
+  rejectedEntitiesField,
+  sortWithdrawnEntities,
+  listOpenedEntityWithdrawals,
+  withdrawnEntitiesField,
+} from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
@@ -75,6 +82,12 @@ interface GroupKey extends PurposeKey {
   readonly entitiesHash: string;
 }
 
+const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonicalJson([...entities])), entities });
+
+/** Stores a list of recipients under its hash unless it is already stored. */
+const insertEntityList = (db: Database, list: ReturnType<typeof toListRow>) =>
+  db.insert(entityLists).values(list).onConflictDoNothing({ target: entityLists.hash });
+
 const insertCertificateGroup = (db: Database, { originDomain, ...key }: GroupKey & { readonly originDomain: string }) =>
   db
     .insert(certificateGroups, "purposeId", "entityListId", "originDomain")
@@ -89,6 +102,9 @@ const insertCertificateGroup = (db: Database, { originDomain, ...key }: GroupKey
 
 interface IssuanceBasis extends GroupKey {
   readonly revision: number;
+  /** Hashes of the lists of accepted and rejected recipients; null if the form did not ask about each one. */
+  readonly acceptedHash: string | null;
+  readonly rejectedHash: string | null;
   readonly policiesNotBefore: Instant;
   readonly policyOrigin: string;
   readonly policyPage: string;
@@ -96,7 +112,16 @@ interface IssuanceBasis extends GroupKey {
 /** Excludes columns that the insert looks up and columns with a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
-  "ord" | "purposeId" | "groupId" | "policyCaptureId" | "status" | "subjectErasedAt" | "viewCount" | "viewRows"
+  | "ord"
+  | "purposeId"
+  | "groupId"
+  | "acceptedListId"
+  | "rejectedListId"
+  | "policyCaptureId"
+  | "status"
+  | "subjectErasedAt"
+  | "viewCount"
+  | "viewRows"
 >;
 
 const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, values) => {
@@ -106,14 +131,18 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, val
     .from(businesses)
     .where(allOf(eq(businesses.id, businessId), eq(businesses.revision, values.revision)));
   const purpose = query.select({ id: purposes.id }).from(purposes).where(isMatchingPurpose(values));
-  const list = query.select({ id: entityLists.id }).from(entityLists).where(eq(entityLists.hash, values.entitiesHash));
+  const listWith = (hash: Placeholder) =>
+    sql`${query
+      .select({ id: entityLists.id })
+      .from(entityLists)
+      .where(eq(entityLists.hash, sql`${hash}`))}`;
   const group = query
     .select({ id: certificateGroups.id })
     .from(certificateGroups)
     .where(
       allOf(
         eq(certificateGroups.purposeId, sql`${purpose}`),
-        eq(certificateGroups.entityListId, sql`${list}`),
+        eq(certificateGroups.entityListId, listWith(values.entitiesHash)),
         eq(certificateGroups.originDomain, originDomain),
       ),
     );
@@ -126,7 +155,15 @@ const insertCertificate = prepareOnce<CertificateRow & IssuanceBasis>()((db, val
   const { ord, status, subjectErasedAt, viewCount, viewRows, ...given } = rowPlaceholders(certificates);
   return db
     .insert(certificates)
-    .values({ ...given, businessId: sql`${business}`, purposeId: sql`${purpose}`, groupId: sql`${group}`, policyCaptureId: sql`${shared}` })
+    .values({
+      ...given,
+      businessId: sql`${business}`,
+      purposeId: sql`${purpose}`,
+      groupId: sql`${group}`,
+      acceptedListId: listWith(values.acceptedHash),
+      rejectedListId: listWith(values.rejectedHash),
+      policyCaptureId: sql`${shared}`,
+    })
     .prepare();
 });
 
@@ -170,6 +207,7 @@ export const insertIssuance = async (
   const { dayLimits } = stored;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
+  const answers = answered && { accepted: toListRow(answered.accepted), rejected: toListRow(answered.rejected) };
   const answeredText = toCanonicalJson(answered === undefined ? null : { ...answered });
   const usage = {
     clientId: certificate.clientId,
@@ -187,7 +225,8 @@ export const insertIssuance = async (
     usage: recordSubmissionUsage(db, usage),
     purpose: incrementPurposeCount(db, purposeKey),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
-    entityList: db.insert(entityLists).values({ hash: entitiesHash, entities }).onConflictDoNothing({ target: entityLists.hash }),
+    entityList: insertEntityList(db, { hash: entitiesHash, entities }),
+    ...(answers && { acceptedList: insertEntityList(db, answers.accepted), rejectedList: insertEntityList(db, answers.rejected) }),
     group: insertCertificateGroup(db, { ...purposeKey, entitiesHash, originDomain: certificate.originDomain }),
     certificate: insertCertificate(db, {
       ...certificate,
@@ -195,8 +234,8 @@ export const insertIssuance = async (
       businessId: business.id,
       businessName: business.name,
       entitiesHash,
-      entitiesAccepted: answered?.accepted ?? null,
-      entitiesRejected: answered?.rejected ?? null,
+      acceptedHash: answers?.accepted.hash ?? null,
+      rejectedHash: answers?.rejected.hash ?? null,
       subjectMasked: maskSubject(certificate.fields),
       subjectSealed,
       evidenceSealed,
@@ -243,8 +282,8 @@ const publishedFields = {
   disclosureText: disclosures.text,
   disclosureHash: certificates.disclosureHash,
   entities: entitiesField,
-  accepted: certificates.entitiesAccepted,
-  rejected: certificates.entitiesRejected,
+  accepted: acceptedEntitiesField,
+  rejected: rejectedEntitiesField,
   originDomain: certificates.originDomain,
   issuedAt: certificates.issuedAt,
   fingerprint: certificates.fingerprint,

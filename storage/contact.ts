@@ -1,34 +1,50 @@
 // Contact checks: what a business's records say about an email address or phone number, and whether a guess matches a certificate. Both use
 // blind indexes and decrypt nothing.
-import { and, desc, eq, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
+import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
 import type { Instant } from "../core/time.ts";
-import { entitiesField, sortWithdrawnEntities, withdrawnEntitiesField } from "./entity-withdrawals.ts";
+import {
+  acceptedEntitiesField,
+  entitiesField,
+  isListed,
+  isListedInCertificate,
+  sortWithdrawnEntities,
+  withdrawnEntitiesField,
+} from "./entity-withdrawals.ts";
 import { batch, type Database } from "./database.ts";
 import { ownerTime } from "./sandbox-clocks.ts";
-import { certificates, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
-import { allOf, listContains, query } from "./query.ts";
+import { certificates, entityLists, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
+import { allOf, query } from "./query.ts";
 
 /** The blind indexes of the person to look up. If both are given, a record that matches either one counts. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
 const maxBasisRecords = 20; // records of one person with one business; more would not change the verdict
+/** The newest certificates and the newest shares of an address that a check judges, so that its cost has a limit. */
+const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
-const hasNoAcceptedEntities = sql`${certificates.entitiesAccepted} is '[]'`;
+
+/** The list of no recipients, which a certificate of a refusal accepts. */
+const emptyList = query
+  .select({ id: entityLists.id })
+  .from(entityLists)
+  .where(eq(entityLists.hash, sha256Hex("[]")));
+const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
 /** Condition: the person rejected the recipient, or did not accept any recipient. */
 const isRejectedEntity = (entity: string | null): SQL =>
-  entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${listContains(certificates.entitiesRejected, entity)})`;
+  entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /** The certificate names the recipient and, if the form asked about each recipient separately, asked about this one. */
 const isAboutEntity = (entity: string): SQL => {
-  const { entitiesAccepted, entitiesRejected } = certificates;
-  const isAnswered = sql`(${listContains(entitiesAccepted, entity)} or ${listContains(entitiesRejected, entity)})`;
-  return sql`(${listContains(entitiesField, entity)} and (${entitiesAccepted} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
+  const { acceptedListId, rejectedListId } = certificates;
+  const isAnswered = sql`(${isListed(sql`${acceptedListId}`, entity)} or ${isListed(sql`${rejectedListId}`, entity)})`;
+  return sql`(${isListedInCertificate(entity)} and (${acceptedListId} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
 /** The deadline for this recipient to cease contact; null if the person did not withdraw from it. */
@@ -52,32 +68,55 @@ interface ContactQuery {
   readonly purpose: string | null;
 }
 
-const subjectRows = (values: readonly (string | null)[]): SQL => sql`json_each(${JSON.stringify(values)}) j`;
-const subjectField = sql<number>`j.key`.as("subject");
+const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
+const addressField = sql<string>`j.value`.as("address");
 
-const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexName, values: readonly (string | null)[]) => {
+/** The certificates of the address in `j`, newest first. */
+const certificatesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
+  query
+    .select({ ord: certificates.ord })
+    .from(certificates)
+    .where(allOf(sql`${certificates[index]} = j.value`, eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
+    .orderBy(desc(certificates.issuedAt));
+
+/** The shares of the address in `j`, newest first. */
+const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
+  query
+    .select({ ord: shares.ord })
+    .from(shares)
+    .where(allOf(sql`${shares[index]} = j.value`, eq(shares.businessId, businessId), eq(shares.environment, environment)))
+    .orderBy(desc(shares.createdAt));
+
+/** Whether each address has more records than are judged. */
+const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
+  const more = [certificatesOfAddress(contact, index), sharesOfAddress(contact, index)].map((records) =>
+    exists(records.limit(1).offset(maxJudgedRecords)),
+  );
+  return db
+    .select({ address: addressField, isTruncated: sql`${or(...more)}`.mapWith(Boolean).as("is_truncated") })
+    .from(addressRows(addresses));
+};
+
+const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
   const { businessId, environment, entity, purpose } = contact;
-  const { id, status, issuedAt, ord } = certificates;
+  const { id, status, issuedAt, ord, purposeId } = certificates;
   const rejected = isRejectedEntity(entity);
   const entityCeaseBy = entityCeaseByField(entity);
+  const newest = certificatesOfAddress(contact, index).limit(maxJudgedRecords).as("newest");
+  const samePurpose = query
+    .select({ id: purposes.id })
+    .from(purposes)
+    .where(allOf(eq(purposes.businessId, businessId), eq(purposes.environment, environment), eq(purposes.purpose, purpose ?? "")));
   const foremost = query
     .select({ ord })
-    .from(certificates)
-    .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .where(
-      and(
-        sql`${certificates[index]} = j.value`,
-        eq(certificates.businessId, businessId),
-        eq(certificates.environment, environment),
-        entity === null ? undefined : isAboutEntity(entity),
-        purpose === null ? undefined : eq(purposes.purpose, purpose),
-      ),
-    )
+    .from(newest)
+    .innerJoin(certificates, eq(ord, newest.ord))
+    .where(and(entity === null ? undefined : isAboutEntity(entity), purpose === null ? undefined : eq(purposeId, sql`${samePurpose}`)))
     .orderBy(desc(allOf(eq(status, "active"), sql`not (${rejected})`, sql`${entityCeaseBy} is null`)), desc(issuedAt))
     .limit(maxBasisRecords);
   return db
     .select({
-      subject: subjectField,
+      address: addressField,
       id,
       status,
       ceaseBy: withdrawals.ceaseBy,
@@ -85,7 +124,7 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexN
       isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
       entityCeaseBy: sql<number | null>`${entityCeaseBy}`.as("entity_cease_by"),
     })
-    .from(subjectRows(values))
+    .from(addressRows(addresses))
     .innerJoin(certificates, inArray(ord, foremost))
     .leftJoin(withdrawals, eq(withdrawals.certId, id));
 };
@@ -94,62 +133,94 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexN
  * A share is consent for the business only. If a recipient is given, shares count only if that recipient is the business, under the name
  * that was shown.
  */
-const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, values: readonly (string | null)[], now: Instant) => {
-  const { businessId, environment, entity, purpose } = contact;
+const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
+  const { entity, purpose } = contact;
   const { id, state, expiresAt, ceaseBy, createdAt, ord } = shares;
+  const newest = sharesOfAddress(contact, index).limit(maxJudgedRecords).as("newest");
   const foremost = query
     .select({ ord })
-    .from(shares)
-    .where(
-      and(
-        sql`${shares[index]} = j.value`,
-        eq(shares.businessId, businessId),
-        eq(shares.environment, environment),
-        entity === null ? undefined : eq(shares.businessName, entity),
-        purpose === null ? undefined : eq(shares.purpose, purpose),
-      ),
-    )
+    .from(newest)
+    .innerJoin(shares, eq(ord, newest.ord))
+    .where(and(entity === null ? undefined : eq(shares.businessName, entity), purpose === null ? undefined : eq(shares.purpose, purpose)))
     .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, ownerTime(contact, now)))), desc(createdAt))
     .limit(maxBasisRecords);
   return db
-    .select({ subject: subjectField, id, state, expiresAt, ceaseBy, at: createdAt, asOf: ownerTime(contact, now).as("as_of") })
-    .from(subjectRows(values))
+    .select({ address: addressField, id, state, expiresAt, ceaseBy, at: createdAt, asOf: ownerTime(contact, now).as("as_of") })
+    .from(addressRows(addresses))
     .innerJoin(shares, inArray(ord, foremost));
 };
 
-/** Lists the records about each subject. Records that permit contact come first, then newest first. One round trip. */
-export const listContactBasis = async (
-  db: Database,
-  contact: ContactQuery,
-  now: Instant,
-): Promise<readonly (readonly ContactBasis[])[]> => {
-  const emails = contact.subjects.map(({ email }) => email);
-  const phones = contact.subjects.map(({ phone }) => phone);
-  const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone] = await batch(db, [
+/** The records about a subject. */
+export interface SubjectBasis {
+  readonly basis: readonly ContactBasis[];
+  /** Whether the subject has older records that were not judged. */
+  readonly isTruncated: boolean;
+}
+
+interface FoundRecord {
+  readonly at: Instant;
+  readonly basis: ContactBasis;
+}
+
+const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
+
+/** Records that permit contact come first, then newest first. */
+const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasis[] => {
+  const grants = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
+  return records.toSorted((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis);
+};
+
+/**
+ * Lists the records about each subject. Judges the newest 1,000 certificates and shares of each address; an address that several subjects
+ * have is judged once. Records that permit contact come first, then newest first. One round trip.
+ */
+export const listContactBasis = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectBasis[]> => {
+  const emails = listDistinct(contact.subjects.map(({ email }) => email));
+  const phones = listDistinct(contact.subjects.map(({ phone }) => phone));
+  const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone, emailsTruncated, phonesTruncated] = await batch(db, [
     selectCertificatesBy(db, contact, "emailIndex", emails),
     selectCertificatesBy(db, contact, "phoneIndex", phones),
     selectSharesBy(db, contact, "emailIndex", emails, now),
     selectSharesBy(db, contact, "phoneIndex", phones, now),
+    selectTruncated(db, contact, "emailIndex", emails),
+    selectTruncated(db, contact, "phoneIndex", phones),
   ]);
-  const found = contact.subjects.map(() => new Map<string, { readonly at: Instant; readonly basis: ContactBasis }>());
-  for (const { subject: of, at, id, status, ceaseBy, entityCeaseBy, isRejected: rejected } of [...certsByEmail, ...certsByPhone]) {
-    const isWithdrawn = entityCeaseBy !== null;
-    const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
-    found[of]?.set(id, { at, basis });
-  }
-  for (const { subject: of, at, id, state, expiresAt, ceaseBy, asOf } of [...sharesByEmail, ...sharesByPhone]) {
-    found[of]?.set(id, { at, basis: { type: "share", id, status: getShareStatus(state, expiresAt, asOf), ceaseBy } });
-  }
-  const grants = ({ basis }: { readonly basis: ContactBasis }): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
-  return found.map((records) => [...records.values()].sort((a, b) => grants(b) - grants(a) || b.at - a.at).map(({ basis }) => basis));
+  const found = Map.groupBy(
+    [
+      ...[...certsByEmail, ...certsByPhone].map(({ address, at, id, status, ceaseBy, entityCeaseBy, isRejected: rejected }) => {
+        const isWithdrawn = entityCeaseBy !== null;
+        const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
+        return { address, at, basis };
+      }),
+      ...[...sharesByEmail, ...sharesByPhone].map(({ address, at, id, state, expiresAt, ceaseBy, asOf }) => {
+        const basis: ContactBasis = { type: "share", id, status: getShareStatus(state, expiresAt, asOf), ceaseBy };
+        return { address, at, basis };
+      }),
+    ],
+    ({ address }) => address,
+  );
+  const truncated = new Set([...emailsTruncated, ...phonesTruncated].filter((row) => row.isTruncated).map(({ address }) => address));
+  return contact.subjects.map(({ email, phone }) => {
+    const addresses = [email, phone].filter((address) => address !== null);
+    const records = new Map(addresses.flatMap((address) => found.get(address) ?? []).map((record) => [record.basis.id, record]));
+    return { basis: sortFoundRecords([...records.values()]), isTruncated: addresses.some((address) => truncated.has(address)) };
+  });
 };
 
 /** Finds the data needed to check a guess; null if the certificate is unknown. Once the person's data is erased, nothing matches. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
-  const { businessId, environment, status, entitiesAccepted: accepted, subjectErasedAt } = certificates;
+  const { businessId, environment, status, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
   const row = await db
-    .select({ businessId, environment, status, entities: entitiesField, accepted, isErased, entitiesWithdrawn: withdrawnEntitiesField })
+    .select({
+      businessId,
+      environment,
+      status,
+      entities: entitiesField,
+      accepted: acceptedEntitiesField,
+      isErased,
+      entitiesWithdrawn: withdrawnEntitiesField,
+    })
     .from(certificates)
     .where(eq(certificates.id, certId))
     .get();

@@ -1,7 +1,7 @@
 // The recipients on a certificate, withdrawals from individual recipients, and the business's acknowledgments of those withdrawals. If two
 // withdrawals or acknowledgments on one certificate run concurrently, the second fails as a whole (same number or same recipient) and is
 // decided again. SPEC Withdrawal.
-import { eq, gte, lte, sql } from "drizzle-orm";
+import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -14,7 +14,7 @@ import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { bulkInsert } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import {
   acknowledgedEntities,
   anchors,
@@ -23,6 +23,7 @@ import {
   entityAcknowledgements,
   entityLists,
   entityWithdrawals,
+  listedEntities,
   withdrawnEntities,
 } from "./schema.ts";
 import { columnContext, type EncryptionContext, type Vault } from "./vault.ts";
@@ -45,6 +46,30 @@ export const entitiesField = sql<readonly string[]>`${query
   .from(certificateGroups)
   .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
   .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
+
+/** Condition: a list of recipients contains the name. Reads one row of an index, not the list. */
+export const isListed = (listId: SQLWrapper, name: string): SQL =>
+  existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
+
+/** Condition for a query over `certificates`: the certificate names the recipient. */
+export const isListedInCertificate = (name: string): SQL =>
+  isListed(
+    sql`${query
+      .select({ listId: certificateGroups.entityListId })
+      .from(certificateGroups)
+      .where(eq(certificateGroups.id, certificates.groupId))}`,
+    name,
+  );
+
+const answerField = (listId: typeof certificates.acceptedListId | typeof certificates.rejectedListId) =>
+  sql<readonly string[] | null>`${query
+    .select({ entities: entityLists.entities })
+    .from(entityLists)
+    .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
+
+/** Fields for a query over `certificates`: the recipients that the person accepted and rejected. Null if the form did not ask. */
+export const acceptedEntitiesField = answerField(certificates.acceptedListId);
+export const rejectedEntitiesField = answerField(certificates.rejectedListId);
 
 const { entity, number } = withdrawnEntities;
 const { withdrawnAt, ceaseBy, method, receivedAt } = entityWithdrawals;

@@ -1,5 +1,5 @@
 // Conditions, lists and sub-selects shared by the queries of the storage layer.
-import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL, type SQLWrapper } from "drizzle-orm";
+import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
 /** A condition that decides whether a statement writes, passed on by the layers above. */
@@ -35,9 +35,6 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,
   order: sql`j.key`,
 });
-
-/** Condition: a JSON list in a column or field contains a string. */
-export const listContains = (list: SQLWrapper, item: string): SQL => sql`exists (select 1 from json_each(${list}) where value = ${item})`;
 
 /**
  * Prefixes columns with their table's name, for a join in a batch. Batch rows are returned by column name, so columns with the same name

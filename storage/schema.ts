@@ -157,6 +157,17 @@ export const entityLists = table("entity_lists", {
   entities: json<readonly string[]>().notNull(),
 });
 
+export const listedEntities = table(
+  "listed_entities",
+  {
+    listId: integer()
+      .notNull()
+      .references(() => entityLists.id),
+    entity: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.listId, t.entity] })],
+);
+
 export const certificateGroups = table(
   "certificate_groups",
   {
@@ -237,8 +248,8 @@ export const certificates = table(
     status: oneOf("active", "revoked").notNull().default("active"),
     purposeId: purposeRef().notNull(),
     disclosureHash: disclosureRef().notNull(),
-    entitiesAccepted: json<readonly string[]>(),
-    entitiesRejected: json<readonly string[]>(),
+    acceptedListId: integer().references(() => entityLists.id),
+    rejectedListId: integer().references(() => entityLists.id),
     originDomain: text().notNull(),
     issuedAt: instant().notNull(),
     fingerprint: text().notNull(),
@@ -963,8 +974,8 @@ export const shares = table(
     index("shares_due").on(t.environment, t.nextDueAt).where(isNotNull(t.nextDueAt)),
     index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
-    index("shares_email").on(t.emailIndex, t.businessId).where(isNotNull(t.emailIndex)),
-    index("shares_phone").on(t.phoneIndex, t.businessId).where(isNotNull(t.phoneIndex)),
+    index("shares_email").on(t.emailIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.emailIndex)),
+    index("shares_phone").on(t.phoneIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.phoneIndex)),
   ],
 );
 

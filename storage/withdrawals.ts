@@ -17,6 +17,7 @@ import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import {
+  acceptedEntitiesField,
   entitiesField,
   sortWithdrawnEntities,
   toWithdrawalRow,
@@ -95,7 +96,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       domains: verifiedDomainsField,
       withdrawal: withdrawalField,
       entities: entitiesField,
-      accepted: certificates.entitiesAccepted,
+      accepted: acceptedEntitiesField,
       entitiesWithdrawn: withdrawnEntitiesField,
       // Endpoints can subscribe to opt-in events.
       isToldAll: businesses.emitCertificateIssued,

@@ -2,6 +2,7 @@
 // number.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 import {
   buildConsentRequest,
@@ -154,6 +155,62 @@ const counting = (): { readonly db: D1Database; readonly read: () => number } =>
   });
   return { db, read: () => rows };
 };
+
+describe("POST /v1/contact-check", () => {
+  const entity = "Partner 999";
+  /** Seeds certificates of one address, each with its own answer to a thousand recipients. */
+  const seedAddress = async (email: string, count: number): Promise<void> => {
+    const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
+    const { cert_id: first } = await issueCertificate({ fields: { email }, entities, entities_accepted: [], entities_rejected: entities });
+    const { results } = await env.DB.prepare(
+      "SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id', 'issued_at')",
+    ).all<{ name: string }>();
+    const columns = results.map(({ name }) => name).join(", ");
+    await env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+       INSERT INTO certificates (id, issued_at, ${columns})
+       SELECT printf('cc_00%s%019d', ?3, i), issued_at - i * 60000, ${columns} FROM n, certificates WHERE id = ?2`,
+    )
+      .bind(count - 1, first, crypto.randomUUID().slice(0, 5))
+      .run();
+  };
+  const ask = async (subjects: readonly object[], more: object = {}) => {
+    const { db, read } = counting();
+    const service = createServiceCall({ DB: db });
+    const body = JSON.stringify({ subjects, ...more });
+    const answer = await service("/v1/contact-check", {
+      method: "POST",
+      headers: { ...withKey, "content-type": "application/json" },
+      body,
+    });
+    return { results: answer.body.data.results, rows: read() };
+  };
+
+  test("judges an address once, however often and however spelled it is asked about", { timeout: 60_000 }, async () => {
+    await seedAddress("many@example.com", 200);
+    const once = await ask([{ email: "many@example.com" }], { entity });
+    const often = await ask(
+      Array.from({ length: 100 }, (_, at) =>
+        at % 2 === 0 ? { email: ` MANY@example.com ` } : { email_sha256: sha256Hex("many@example.com") },
+      ),
+      { entity },
+    );
+    expect(often.results).toHaveLength(100);
+    expect(new Set(often.results.map(({ reason }: { reason: string }) => reason))).toEqual(new Set(["rejected_recipient"]));
+    expect(often.rows - once.rows).toBeLessThan(200);
+  });
+
+  test("reads a few rows per certificate, not the recipients, and at most the newest thousand", { timeout: 60_000 }, async () => {
+    await seedAddress("hostile@example.com", 1_000);
+    const full = await ask([{ email: "hostile@example.com" }], { entity, purpose: "solar quote follow-up" });
+    expect(full.results[0].truncated).toBeUndefined();
+    expect(full.rows).toBeLessThan(12_000);
+    await seedAddress("hostile@example.com", 3_000);
+    const truncated = await ask([{ email: "hostile@example.com" }], { entity });
+    expect(truncated.results[0].truncated).toBe(true);
+    expect(truncated.rows).toBeLessThan(12_000);
+  });
+});
 
 describe("GET /v1/certs with filters", () => {
   test("reads as many rows among five thousand certificates as among five hundred", { timeout: 60_000 }, async () => {

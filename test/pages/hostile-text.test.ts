@@ -48,12 +48,14 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
     ),
     env.DB.prepare("UPDATE purposes SET purpose = ? WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)").bind(text, certId),
     env.DB.prepare("UPDATE policy_snapshots SET source_url = ?, content_hash = ? WHERE id = 'pol_x'").bind(policyUrl, "cd".repeat(32)),
-    env.DB.prepare(
-      "UPDATE certificates SET business_name = ?, entities_accepted = ?, entities_rejected = ?, origin_domain = ?, subject_masked = ? WHERE id = ?",
-    ).bind(
+    ...["accepted_list_id", "rejected_list_id"].map((answer, at) =>
+      env.DB.prepare(`UPDATE entity_lists SET entities = ? WHERE id = (SELECT ${answer} FROM certificates WHERE id = ?)`).bind(
+        JSON.stringify(three.slice(at, at + 1)),
+        certId,
+      ),
+    ),
+    env.DB.prepare("UPDATE certificates SET business_name = ?, origin_domain = ?, subject_masked = ? WHERE id = ?").bind(
       text,
-      JSON.stringify(three.slice(0, 1)),
-      JSON.stringify(three.slice(1, 2)),
       text,
       JSON.stringify({ email: text, [`k${text}`]: text }),
       certId,

@@ -122,6 +122,10 @@ const contactResultsSchema = z
             description:
               "Your records about this person. Records that allow contact come first; within each group, the newest come first. Limited to 20 certificates and 20 shares per email address and per phone number.",
           }),
+        truncated: z.literal(true).optional().openapi({
+          description:
+            "Present if the person has more than 1,000 certificates or 1,000 shares with you under one of these addresses. Only the newest 1,000 of each were checked.",
+        }),
         checked_at: describedTime("When the records were checked"),
       }),
     ),
@@ -129,7 +133,7 @@ const contactResultsSchema = z
   .openapi("ContactResults", { description: "Results in the same order as `subjects`." });
 
 const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof contactResultsSchema> => ({
-  results: contacts.map(({ contactable, reason, basis, checkedAt }) => ({
+  results: contacts.map(({ contactable, reason, basis, isTruncated, checkedAt }) => ({
     contactable,
     reason,
     basis: basis.map((record) => ({
@@ -138,6 +142,7 @@ const contactResultsToWire = (contacts: readonly ContactCheck[]): z.input<typeof
       status: record.type === "cert" && record.isWithdrawn ? "revoked" : record.status,
       cease_by: toIsoOrNull(record.ceaseBy),
     })),
+    ...(isTruncated && { truncated: true as const }),
     checked_at: toIso(checkedAt),
   })),
 });
@@ -172,7 +177,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once against your key's rate limit, regardless of the number of subjects.",
+    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once against your key's rate limit, regardless of the number of subjects. Of each address, the newest 1,000 certificates and the newest 1,000 shares are checked.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {

@@ -17,6 +17,8 @@ export interface ContactQuery {
 
 export interface ContactCheck extends ContactVerdict {
   readonly basis: readonly ContactBasis[];
+  /** Whether the person has older records that were not judged. */
+  readonly isTruncated: boolean;
   readonly checkedAt: Instant;
 }
 
@@ -31,5 +33,5 @@ export const checkContact = async (
   const checkedAt = services.clock();
   const query = { businessId: business.id, environment, subjects: indexes, entity, purpose };
   const found = await listContactBasis(services.shards.forId(business.id), query, checkedAt);
-  return found.map((basis) => ({ ...resolveContactVerdict(basis), basis, checkedAt }));
+  return found.map(({ basis, isTruncated }) => ({ ...resolveContactVerdict(basis), basis, isTruncated, checkedAt }));
 };
