@@ -1,5 +1,5 @@
-// Calls that produce each success and each refusal of a person's account routes: deletion, export, certificates that name the person,
-// and removals. Scenarios of shares are in sharing-scenarios.ts.
+// Calls that produce every success and every refusal of a person's account routes: deletion, export, certificates that name the person, and
+// removals. For shares, see sharing-scenarios.ts.
 import "@cantoo/pdf-lib"; // hundreds of modules, loaded here so that loading does not count toward a test's timeout
 import { env } from "cloudflare:workers";
 import { minuteMs } from "../../core/time.ts";
@@ -14,7 +14,7 @@ import { call, world, type TestResponse } from "./world.ts";
 
 const sendDeletion = ({ headers }: SignedPerson, body: string, type = "application/json"): Promise<TestResponse> =>
   call("/v1/me", { method: "DELETE", headers: { ...headers, "content-type": type }, body });
-/** Needs a person who has just signed in; older sessions are refused. */
+/** Requires a person who has just signed in; older sessions are refused. */
 const deleteAccount = (by: SignedPerson, body: object = {}): Promise<TestResponse> => sendDeletion(by, JSON.stringify(body));
 
 const createCertificateId = async (): Promise<string> => (await issueToNewPerson({ fields: { email: (await getPat()).email } })).certId;

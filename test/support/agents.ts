@@ -1,4 +1,4 @@
-// Agent tokens, created through the API, and calls of the agent server with them.
+// Creates agent tokens through the API and calls the agent server with them.
 import type { Realm } from "../../core/access/session.ts";
 import { buildJsonRequest, signIn } from "./people.ts";
 import { call, world, type TestResponse, type Call } from "./world.ts";
@@ -10,11 +10,11 @@ export interface CreatedToken {
 
 const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
-/** Requests a token with a session cookie. */
+/** Creates a token with a session cookie. */
 export const createTokenWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<TestResponse> =>
   call(tokenPaths[realm], buildJsonRequest(body, session));
 
-/** A token of the person with this email; by default of the demo's consumer or business owner. */
+/** Creates a token for the person with this email. The default is the consumer or business owner of the demo data. */
 export const createToken = async (
   realm: Realm,
   email = realm === "consumer" ? world.consumerEmail : world.ownerEmail,
@@ -26,7 +26,7 @@ export const createToken = async (
 
 export const bearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** One POST to the agent server. A string or bytes are sent as they are, anything else as JSON. */
+/** Sends a POST request to the agent server. A string or bytes are sent unchanged; anything else is sent as JSON. */
 export const postToAgentServer = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<TestResponse> =>
   service("/mcp", {
     method: "POST",
@@ -40,7 +40,7 @@ export const callMethod = (token: string, method: string, params?: unknown, serv
 
 const metaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
 
-/** Calls a method in revision 2026-07-28 of the protocol, as a client with these capabilities. */
+/** Calls a method in protocol revision 2026-07-28, as a client with these capabilities. */
 export const callModernMethod = (
   token: string,
   method: string,
@@ -65,7 +65,7 @@ export const callModernMethod = (
 export const callTool = (token: string, name: string, args?: unknown, service: Call = call): Promise<TestResponse> =>
   callMethod(token, "tools/call", { name, ...(args !== undefined && { arguments: args }) }, service);
 
-/** The text of a tool result and its error flag. */
+/** Returns the text of a tool result and its error flag. */
 export const parseResult = ({ body }: TestResponse): { readonly isError: boolean; readonly text: string } => ({
   isError: body.result.isError,
   text: body.result.content[0].text,

@@ -1,4 +1,4 @@
-// The platform with a ledger that a test can intercept, and with its own clock.
+// A platform that has its own clock and a ledger whose requests a test can intercept.
 import { env } from "cloudflare:workers";
 import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";
@@ -19,7 +19,7 @@ const trust = await Promise.all(
   })),
 );
 
-/** Sends requests to a ledger object with this name: the same origin and key, separate storage. */
+/** Sends requests to the ledger object with this name: same origin and key, but separate storage. */
 export const openNamedLedger =
   (name: string): SendRequest =>
   (request) =>

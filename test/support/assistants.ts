@@ -1,4 +1,4 @@
-// What AI assistants need from the running service: a session, an agent token, a share and an allowed OAuth connection.
+// What a test of AI assistants needs from the running service: a session, an agent token, a share and an authorized OAuth connection.
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import type { Realm } from "../../core/access/session.ts";
 import type { LocalService } from "./local-service.ts";
@@ -56,7 +56,7 @@ export const createShare = async (service: LocalService, cookie: string): Promis
   return answer.data.share.id;
 };
 
-/** Allows a connection on the OAuth consent page, as a browser does, and returns the redirect URL. */
+/** Approves a connection on the OAuth consent page, as a browser does, and returns the redirect URL. */
 export const allowConnection = async (cookie: string, address: URL): Promise<URL> => {
   const page = await (await fetch(address, { headers: { cookie } })).text();
   const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";

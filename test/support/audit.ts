@@ -1,4 +1,4 @@
-// Access to audit logs, and a reader that verifies everything it gets with core alone.
+// Fetches audit logs and verifies them with nothing but core.
 import { env } from "cloudflare:workers";
 import { createGenesisHead, verifyEntries, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -34,7 +34,7 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   ...change,
 });
 
-/** A page of the chain and the proof of its head, as the service shows them. */
+/** Fetches a page of the chain and the proof of its head, as the service serves them. */
 export const fetchChainWithProof = async (
   stub: AuditStub,
   chain: string,
@@ -47,7 +47,7 @@ export const fetchChainWithProof = async (
   return { page, proven };
 };
 
-/** The reader's verdict: "ok" with the entry up to which the chain is complete, or the first fault. */
+/** Returns "ok" with the last entry up to which the chain is complete, or the first fault. */
 export const verifyChain = async (auditLog: number, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();

@@ -1,4 +1,4 @@
-// A software authenticator: creates passkeys and signs with them as a phone does. Tests can override what it states.
+// A software authenticator: creates passkeys and signs with them as a phone does. Tests can override what it reports.
 import { toBase64Url, fromBase64Url, concatBytes, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 
@@ -31,7 +31,7 @@ const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   return concatBytes(Uint8Array.of(tag, ...size), content);
 };
 
-/** One of the two integers of an ECDSA signature. */
+/** Encodes one of the two integers of an ECDSA signature. */
 const encodeDerInteger = (bytes: Uint8Array): Bytes => {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = bytes.subarray(start);
@@ -43,7 +43,9 @@ const encodeDerSignature = (raw: Uint8Array): Bytes => {
   return concatBytes(Uint8Array.of(0x30, numbers.length), numbers);
 };
 
-/** A manufacturer's attestation key with a certificate whose signature is invalid; a verifier without root certificates accepts it. */
+/**
+ * Creates a manufacturer's attestation key with a certificate whose signature is invalid. A verifier without root certificates accepts it.
+ */
 const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey; readonly certificate: Bytes }> => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const publicKey = new Uint8Array((await crypto.subtle.exportKey("spki", keys.publicKey)) as ArrayBuffer);
@@ -70,22 +72,22 @@ const createAttestationKey = async (): Promise<{ readonly privateKey: CryptoKey;
 
 const flags = { present: 1, verified: 4, mayBeBackedUp: 8, backedUp: 16, hasKey: 64 };
 
-/** Values to state instead of the true ones. */
+/** Values to report instead of the true ones. */
 export interface AuthenticatorOverrides {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Clears the flag that the person was verified by fingerprint or PIN. */
+  /** Clears the flag that says the person was verified by fingerprint or PIN. */
   readonly unverified?: true;
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly id?: string;
-  /** Attested by the new key itself, as some browsers do when no attestation is requested. */
+  /** The new key attests itself, as in some browsers when no attestation is requested. */
   readonly selfAttested?: true;
-  /** A valid manufacturer's attestation, although none is requested. */
+  /** Adds a valid manufacturer's attestation although none is requested. */
   readonly attested?: true;
-  /** Another attestation format, with an empty statement. */
+  /** Uses another attestation format, with an empty statement. */
   readonly format?: string;
 }
 
@@ -131,7 +133,7 @@ const encodeAuthenticatorData = async (
 const signBytes = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
   encodeDerSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
 
-/** The attestation statement of FIDO U2F. */
+/** Builds a FIDO U2F attestation statement. */
 const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
   const { privateKey, certificate } = await createAttestationKey();
   return new Map<string, Cbor>([
@@ -140,7 +142,7 @@ const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbo
   ]);
 };
 
-/** One passkey on one device. With `hasCounter` false its signature counter stays 0, as on many phones. */
+/** One passkey on one device. If `hasCounter` is false, its signature counter stays 0, as on many phones. */
 export class Authenticator {
   readonly origin: string;
   readonly hasCounter: boolean;

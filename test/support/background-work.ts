@@ -1,4 +1,4 @@
-// Tracks the work that the Worker does after its responses, so that a test can wait for exactly that instead of a fixed time.
+// Tracks the work that the Worker does after its responses, so tests wait for that work instead of a fixed time.
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
@@ -14,29 +14,30 @@ const trackWork = <T>(work: Promise<T>): Promise<T> => {
   return work;
 };
 
-/** Tracks the background work of a platform from now on. Changes and returns the same object. */
+/** Tracks the platform's background work from now on. Modifies the object and returns it. */
 export const trackBackgroundWork = (platform: Services): Services => {
   const { waitUntil } = platform;
   return Object.assign(platform, { waitUntil: (work: () => Promise<void>) => waitUntil(() => trackWork(work())) });
 };
 
-trackBackgroundWork(await getPlatform(env as unknown as Env)); // the app of this isolate uses this object
+trackBackgroundWork(await getPlatform(env as unknown as Env)); // the app in this isolate uses this object
 
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
 
-// A message to the anchor queue only makes the minute cron's work happen sooner. Tests that need proofs call `submitAnchors`, and
-// test/jobs/anchoring.test.ts delivers messages itself; all others would wait three seconds for a ledger whose clock they have stopped.
+// A message to the anchor queue only makes the work of the minute cron start sooner. Tests that need proofs call `submitAnchors`, and
+// test/jobs/anchoring.test.ts delivers messages itself. All other tests would wait three seconds for a ledger because their clock is
+// stopped.
 (env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
-const maxWaitMs = 60_000; // far above what working code needs on a busy machine
+const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 
-/** Runs the outbox relay of the minute cron, for work that a busy machine did not finish after the response. */
+/** Runs the outbox relay, as the minute cron does, for work that a busy machine did not finish after the response. */
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(await getPlatform(env as unknown as Env));
 
 /**
- * Resolves when every request is answered and its background work is done. It polls with its own timer instead of awaiting promises of a
- * request: the runtime may run their continuations as part of that request and silently end them with it.
+ * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting a request's
+ * promises, because the runtime may run their continuations as part of that request and silently end them with it.
  */
 export const waitUntilSettled = async (): Promise<void> => {
   const deadline = performance.now() + maxWaitMs;

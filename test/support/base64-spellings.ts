@@ -1,8 +1,8 @@
-// Canonical base64 texts, and variants that some decoders accept although they must be refused. Engines with a built-in decoder and
-// engines without one must agree on them.
+// Canonical base64 strings, and variants that must be refused although some decoders accept them. Engines with and without a built-in
+// decoder must agree on all of them.
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 
-/** A text and its bytes; null when the text must be refused. */
+/** A string and its bytes, or null if the string must be refused. */
 const base64: readonly (readonly [string, readonly number[] | null])[] = [
   ["", []],
   ["AA==", [0]],
@@ -39,7 +39,7 @@ const base64Url: readonly (readonly [string, readonly number[] | null])[] = [
 const findMisreadSpellings = (spellings: typeof base64, read: (text: string) => Uint8Array | null): readonly string[] =>
   spellings.filter(([text, bytes]) => JSON.stringify([...(read(text) ?? [-1])]) !== JSON.stringify(bytes ?? [-1])).map(([text]) => text);
 
-/** The texts that this engine decodes to anything but the expected bytes. */
+/** Lists the strings that this engine does not decode to the expected bytes. */
 export const listMisreadSpellings = (): readonly string[] => [
   ...findMisreadSpellings(base64, fromBase64),
   ...findMisreadSpellings(base64Url, fromBase64Url),

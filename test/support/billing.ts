@@ -1,4 +1,4 @@
-// A fake payment provider: events signed with the provider's own library, and its API in place of fetch.
+// A fake payment provider: signs events with the provider's own library and replaces fetch with the provider's API.
 import Stripe from "stripe";
 import { vi } from "vitest";
 import { call, type TestResponse, type Call } from "./world.ts";
@@ -32,7 +32,7 @@ export const sendProviderEvent = async (event: ProviderEvent, service: Call = ca
 
 let count = 0;
 
-/** A customer of the provider and functions that build its events, each dated `minutes` after `beganAt`. */
+/** Creates a customer at the provider, with functions that build events dated `minutes` after `beganAt`. */
 export const createCustomer = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
   count += 1;
   const [customer, subscription] = [`cus_${count}`, `sub_${count}`];
@@ -70,7 +70,10 @@ export interface ProviderCall {
   readonly headers: Headers;
 }
 
-/** Replaces fetch with the provider's API until `vi.restoreAllMocks()`. By default each call returns the URL of a hosted page. */
+/**
+ * Replaces fetch with the provider's API until `vi.restoreAllMocks()`. By default each call returns the URL of a page that the provider
+ * hosts.
+ */
 export const mockProvider = (answer?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
   const calls: ProviderCall[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {

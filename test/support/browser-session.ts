@@ -1,18 +1,18 @@
-// A browser without JavaScript for the pages of a person: it keeps cookies and submits forms with all their fields.
+// A browser without JavaScript that opens a person's pages: it keeps cookies and submits forms with all their fields.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, textOf, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
   readonly open: (path: string) => Promise<ReadPage>;
-  /** Submits the page's form with this action: its own fields, overridden by `fields`. */
+  /** Submits the form on the page with this action. `fields` override the form's own values. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,
     fields: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<TestResponse>;
-  /** The cookies of the browser. */
+  /** The browser's cookies. */
   readonly jar: Map<string, string>;
 }
 
@@ -25,7 +25,7 @@ const saveCookies = (jar: Map<string, string>, { headers }: TestResponse): void 
   }
 };
 
-/** A browser that starts with these cookies. */
+/** Creates a browser that starts with these cookies. */
 export const createBrowserSession = (cookie = "", by: Call = call, headers: Readonly<Record<string, string>> = {}): BrowserSession => {
   const jar = new Map(
     cookie
@@ -63,7 +63,7 @@ export const createBrowserSession = (cookie = "", by: Call = call, headers: Read
   };
 };
 
-/** The fields that a browser would submit of a form as it was rendered. */
+/** Returns the fields that a browser would submit for this form. */
 export const parseFormFields = ({ document, text }: ReadPage, action: string): Readonly<Record<string, string>> => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${text.slice(0, 2_000)}`);

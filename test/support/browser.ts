@@ -1,4 +1,4 @@
-// Launches a real browser, opens pages so that every console message and error is recorded, and checks accessibility.
+// Launches a real browser, opens pages, records every console message and error on them, and checks accessibility.
 import { readFileSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page } from "playwright-core";
 import { findBrowserPath, type BrowserKind } from "../../scripts/browser.ts";
@@ -24,12 +24,12 @@ export const launchBrowser = (kind: BrowserKind = "headless", options: LaunchOpt
 
 export interface OpenPage {
   readonly page: Page;
-  /** Console errors and warnings, refused loads, uncaught exceptions and dialogs. Tests assert that this is empty. */
+  /** Console errors and warnings, blocked requests, uncaught exceptions and dialogs. Tests assert that this is empty. */
   readonly problems: readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** Opens a page in a new context, without cookies, cache or history of other tests. */
+/** Opens a page in a new context, without the cookies, cache or history of other tests. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> => {
   const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
   const page = await context.newPage();
@@ -47,21 +47,27 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
 
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/** Rules whose result depends on the color scheme or the window width. Names, roles, labels and order do not. */
+/**
+ * Rules whose result depends on the color scheme or the window width. The other rules (names, roles, labels, order) give the same result in
+ * every window.
+ */
 const appearanceRules = ["color-contrast", "link-in-text-block", "target-size"];
 const preparedPages = new WeakSet<Page>();
 
-/** Evaluates axe instead of adding a script tag, which a strict content policy would block. Later loads of the page include it. */
+/**
+ * Evaluates axe instead of adding a script tag, which a strict content policy would block. From the second call on, reloads of the page
+ * include axe too.
+ */
 const injectAxe = async (page: Page): Promise<void> => {
-  await page.waitForLoadState(); // a click that opens another page resolves when that page starts loading
+  await page.waitForLoadState(); // a click that opens another page resolves as soon as that page starts loading
   if (await page.evaluate(() => "axe" in globalThis)) return;
   await page.evaluate(axe);
-  if (preparedPages.has(page)) await page.addInitScript(axe); // half of what evaluating it costs
+  if (preparedPages.has(page)) await page.addInitScript(axe); // an init script costs half as much as evaluating axe again
   preparedPages.add(page);
 };
 
 const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], within: string): Promise<string[]> =>
-  // Formatted in the page, because the full result of axe is megabytes.
+  // Formats the result in the page, because axe's full result is several megabytes.
   page.evaluate(
     async ([only, selector]) => {
       const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
@@ -71,19 +77,19 @@ const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], wit
     [{ type, values }, within] as const,
   );
 
-/** Violations of every axe rule, one line each, in the page or within an element. */
+/** Lists violations of every axe rule in the page or in one element, one line each. */
 export const accessibilityFindings = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "tag", allRules, within);
 };
 
-/** Violations of the appearance rules only, for a page that another test checks with every rule. */
+/** Lists violations of the appearance rules only, for a page on which another test checks every rule. */
 export const appearanceFindings = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "rule", appearanceRules, within);
 };
 
-/** True when nothing is wider than the window. */
+/** Returns true if nothing is wider than the window. */
 export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
@@ -100,15 +106,15 @@ export const wideAndNarrowAppearances = [
 ] as const satisfies readonly Appearance[];
 
 export interface AppearanceOptions {
-  /** Selector of the element to check; default is the whole page. */
+  /** Selector of the element to check. The default is the whole page. */
   readonly within?: string;
-  /** Returns further findings in each window, one line each. */
+  /** Returns more findings for each window, one line each. */
   readonly also?: (page: Page, appearance: Appearance) => Promise<readonly string[]>;
 }
 
 /**
- * Checks a page in several windows without loading it again: every axe rule in the first window, the appearance rules in the others, and
- * the page width in all of them. Leaves the page in the first window's state.
+ * Checks a page in several windows without reloading it: every axe rule in the first window, the appearance rules in the others, and the
+ * page width in all of them. Leaves the page in the first window's state.
  */
 export const findingsInWindows = async (
   page: Page,

@@ -1,5 +1,5 @@
-// WebCrypto with a cache of results. Of a thousand tokens or receipts with one changed byte, most contain the same signature over the
-// same bytes.
+// WebCrypto with a result cache. Among a thousand tokens or receipts that differ in one byte, most contain the same signature over the same
+// bytes.
 import { toHex } from "../../core/bytes.ts";
 import type { SignatureCrypto } from "../../core/ledger/spki.ts";
 

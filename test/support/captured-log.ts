@@ -1,6 +1,6 @@
-// Buffers the Worker's log lines and prints them only when a test fails. Passing each line to vitest took a tenth of the tests' time.
-const maxLinesShown = 200; // the newest lines; a stress test logs thousands
-const originalConsole = Symbol.for("svc.test.console"); // files that share a runtime replace these once
+// Buffers the Worker's log lines and prints them only if a test fails. Passing each line to vitest took a tenth of the test time.
+const maxLinesShown = 200; // only the newest lines, because a stress test logs thousands
+const originalConsole = Symbol.for("svc.test.console"); // test files that share a runtime replace the console only once
 
 type LogFunction = (...values: readonly unknown[]) => void;
 interface Console {
@@ -8,7 +8,7 @@ interface Console {
   error: LogFunction;
 }
 
-/** False for other output, such as the progress of a stress test, which is printed at once. */
+/** Returns false for other output, such as the progress of a stress test, which is printed immediately. */
 const isServiceLogLine = (value: unknown): boolean => typeof value === "string" && value.startsWith('{"level":');
 
 /** Buffers log lines until `show` prints them or `forget` drops them. A test that spies on the console still sees every line. */

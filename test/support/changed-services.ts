@@ -1,8 +1,8 @@
-// The services with some parts replaced, for conditions that a test cannot cause through the API.
+// Replaces parts of the services, for conditions that a test cannot create through the API.
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import type { Platform, Services } from "../../workers/platform/platform.ts";
 
-/** Background work after a response uses the replaced parts too. */
+/** Background work after a response also uses the replaced parts. */
 export const createServicesWith = (platform: Platform, changed: Partial<Platform>): Services => {
   const services = { ...platform, ...changed };
   return Object.assign(services, createSchedules(services));

@@ -1,5 +1,5 @@
-// A fast-check arbitrary for any character except lone surrogates. fast-check's own unit "binary" is equivalent, but builds a table of
-// all 1.1 million code points in every process.
+// A fast-check arbitrary for any character except lone surrogates. The built-in unit "binary" is equivalent but builds a table of all 1.1
+// million code points in every process.
 import fc from "fast-check";
 
 export const anyCharacter = fc

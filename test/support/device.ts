@@ -3,7 +3,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { sendMarionetteCommand } from "./firefox.ts";
 
 export interface Device {
-  /** Moves the device with its passkeys to another window. */
+  /** Moves the device and its passkeys to another window. */
   readonly goTo: (page: Page) => Promise<void>;
   /** Sets whether the device recognizes its user from now on. */
   readonly recognizes: (isPerson: boolean) => Promise<void>;
@@ -17,7 +17,7 @@ const authenticator = {
   isUserVerified: true,
 };
 
-/** Chromium has a virtual authenticator for each window, so passkeys are copied. */
+/** In Chromium, each window has its own virtual authenticator, so `goTo` copies the passkeys to a new one. */
 const openChromiumDevice = async (first: Page): Promise<Device> => {
   const attach = async (page: Page): Promise<{ devtools: CDPSession; authenticatorId: string }> => {
     const devtools = await page.context().newCDPSession(page);
@@ -41,7 +41,7 @@ const openChromiumDevice = async (first: Page): Promise<Device> => {
 
 const latestAuthenticators = new WeakMap<Browser, string>();
 
-/** Firefox has the same virtual authenticators in every window, so the one of the test before is removed. */
+/** In Firefox, all windows share the virtual authenticators, so the previous test's authenticator is removed first. */
 const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   const before = latestAuthenticators.get(browser);
   if (before !== undefined) await sendMarionetteCommand(browser, "WebAuthn:RemoveVirtualAuthenticator", { authenticatorId: before });
@@ -56,7 +56,7 @@ const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   };
 };
 
-/** Opens a device for the window of a page. */
+/** Opens a device in a page's window. */
 export const openDevice = async (page: Page): Promise<Device> => {
   const browser = page.context().browser() as Browser;
   return browser.browserType().name() === "firefox" ? openFirefoxDevice(browser) : openChromiumDevice(page);

@@ -1,4 +1,4 @@
-// Erases the personal data of a certificate as the business's owner.
+// Erases the personal data in a certificate as the business owner.
 import { buildJsonRequest, signIn } from "./people.ts";
 import { call, world, type TestResponse, type Call } from "./world.ts";
 

@@ -22,11 +22,11 @@ export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<Deliv
 export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
-/** Methods that a test replaces. A name that the object does not have is a type error, so a rename cannot leave a dead replacement. */
+/** Methods that a test replaces. A method name that the object lacks is a type error, so after a rename no replacement stays unused. */
 export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>;
 export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;
 
-/** A business that no other test of the file uses. */
+/** Creates a business that no other test in the file uses. */
 export const createBusiness = async (db: D1Database = env.DB): Promise<string> => {
   const id = generateId("biz_", firstShard, random);
   await db
@@ -52,7 +52,7 @@ export const buildEventRow = (businessId: string, change: Partial<StoredEvent> =
     },
   ]);
 
-/** Commits events to the outbox as operations do; returns their IDs in order. */
+/** Commits events to the outbox as operations do. Returns their IDs in order. */
 export const commitEvents = async (businessId: string, count: number, change: Partial<StoredEvent> = {}): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => crypto.randomUUID() as string);
   for (let at = 0; at < count; at += 500)
@@ -96,7 +96,7 @@ export const getAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<n
 
 export const runAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<boolean> => runDurableObjectAlarm(stub as DeliveryQueueStub);
 
-/** Every event of a business's sequence. */
+/** Returns every event in a business's sequence. */
 export const readSequence = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
@@ -116,10 +116,10 @@ export interface ReceivedPost {
 
 type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<Response>;
 
-/** The DNS answer for a host: its IPv4 addresses, or a whole response. */
+/** The DNS response for a host: its IPv4 addresses, or a complete response. */
 type Resolver = (name: string) => readonly string[] | Response;
 
-/** Replaces fetch with a receiver for every host, and with the DNS resolvers. The returned array collects the posts in order. */
+/** Replaces fetch with a receiver for every host and with the DNS resolvers. The returned array collects the POST requests in order. */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -135,7 +135,7 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
     const answer = await receiver(post, request.signal);
-    // The runtime follows redirects unless the caller handles them.
+    // The runtime follows redirects unless the caller handles them itself.
     if (request.redirect === "follow" && answer.headers.has("location"))
       posts.push({ ...post, url: answer.headers.get("location") as string });
     return answer;
@@ -143,11 +143,14 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
   return posts;
 };
 
-/** When the next delivery is due; null when none is. In development the alarm also fires every minute before that. */
+/** Returns when the next delivery is due, or null if none is pending. In development the alarm also fires every minute until then. */
 const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 
-/** Runs the queue's alarms, each when a delivery is due, until none is left or until `until`. Needs a fake clock in the future. */
+/**
+ * Runs the queue's alarms at the times deliveries are due, until none is left or until the time `until`. Needs a fake clock set in the
+ * future.
+ */
 export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.POSITIVE_INFINITY): Promise<void> => {
   for (let due = await getNextDueAt(queue); due !== null; due = await getNextDueAt(queue)) {
     const alarm = await getAlarm(queue);
@@ -159,7 +162,7 @@ export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.PO
   }
 };
 
-/** Runs every alarm at its own time, and `before` ahead of each. */
+/** Runs every alarm at its own time and calls `before` before each one. */
 export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
   while ((await getNextDueAt(queue)) !== null) {
     const at = await getAlarm(queue);
@@ -173,7 +176,7 @@ export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: numbe
 /** Far enough in the future that no alarm fires by itself. */
 export const farAhead = Date.UTC(2050, 0, 1);
 
-/** A live API key of a business. */
+/** Creates a live API key for a business. */
 export const createApiKey = async (businessId: string): Promise<string> => {
   const key = generateSecret("sk_live_", firstShard, random);
   await env.DB.prepare(

@@ -1,5 +1,5 @@
-// A Rekor v2 server on loopback, written from Rekor's documentation without any code of the adapter: it uses the naive tree of
-// naive-log.ts and Node's crypto. Its mode makes it lose responses, lie or fail.
+// A Rekor v2 server on loopback, written from Rekor's documentation without code from the adapter: it uses the naive tree in naive-log.ts
+// and Node's crypto. Its mode makes it lose responses, lie or fail.
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -53,7 +53,7 @@ interface EntryRequest {
   };
 }
 
-/** The leaf that Rekor writes for a request; null for an invalid one. Does not check the signature. */
+/** Builds the leaf that Rekor writes for a request, or null for an invalid request. Does not check the signature. */
 const buildLeaf = (body: string): string | null => {
   let request: EntryRequest;
   try {
@@ -68,10 +68,10 @@ const buildLeaf = (body: string): string | null => {
   const known = JSON.stringify({
     hashedRekordRequestV002: { digest, signature: { content, verifier: { publicKey: { rawBytes }, keyDetails } } },
   });
-  const hasUnknown = JSON.stringify(request).length !== known.length; // Rekor refuses unknown members
+  const hasUnknown = JSON.stringify(request).length !== known.length; // Rekor refuses unknown JSON members
   if (hasUnknown || Buffer.from(digest, "base64").length !== 32 || content === "" || rawBytes === "") return null;
   if (keyDetails !== "PKIX_ECDSA_P256_SHA_256") return null;
-  // RFC 8785: members sorted by name, no white space.
+  // RFC 8785: members sorted by name, no whitespace.
   const verifierText = `{"keyDetails":"${keyDetails}","publicKey":{"rawBytes":"${rawBytes}"}}`;
   const record = `{"data":{"algorithm":"SHA2_256","digest":"${digest}"},"signature":{"content":"${content}","verifier":${verifierText}}}`;
   return `{"apiVersion":"0.0.2","kind":"hashedrekord","spec":{"hashedRekordV002":${record}}}`;
@@ -80,17 +80,17 @@ const buildLeaf = (body: string): string | null => {
 export class FakeRekor {
   readonly origin = "rekor.test";
   mode: FakeRekorMode = "honest";
-  /** The body of every request to add an entry. */
+  /** The bodies of all requests to add an entry. */
   readonly posted: string[] = [];
-  /** Requested paths that do not exist. */
+  /** Requested paths that did not exist. */
   readonly missedRequests: string[] = [];
-  /** Highest number of concurrent requests to add an entry. */
+  /** The highest number of concurrent requests to add an entry. */
   maxConcurrent = 0;
-  /** Appended below the log's own signature, as cosignatures of witnesses are. */
+  /** Lines added below the log's own signature, where witnesses' cosignatures go. */
   extraLines = "";
-  /** Size of the published checkpoint, if not the size of the log. */
+  /** The size of the published checkpoint, or null for the size of the log. */
   publishedSize: number | null = null;
-  /** Still serves the partial tiles of earlier tree sizes. */
+  /** Whether partial tiles of earlier tree sizes are still served. */
   keepsPartialTiles = true;
   tilesAreGarbage = false;
   slowMs = 0;
@@ -132,7 +132,7 @@ export class FakeRekor {
     return this.#leaves.length;
   }
 
-  /** Resets to an honest log with this many entries of others. */
+  /** Resets the server to an honest log that contains this many entries from other clients. */
   reset(entries: number): void {
     this.mode = "honest";
     this.posted.splice(0);
@@ -147,19 +147,19 @@ export class FakeRekor {
     this.fill(entries);
   }
 
-  /** Adds entries of others. */
+  /** Adds entries from other clients. */
   fill(count: number): void {
     for (let at = 0; at < count; at += 1) this.#leaves.push(`{"of":"others","random":"${randomBytes(8).toString("hex")}"}`);
   }
 
-  /** Replaces the history by another one of the same length. */
+  /** Replaces the log's history with a different one of the same length. */
   rewrite(): void {
     const { length } = this.#leaves;
     this.#leaves = [];
     this.fill(length);
   }
 
-  /** The signed checkpoint of the current tree, or of its first `size` leaves. */
+  /** Returns the signed checkpoint of the current tree, or of its first `size` leaves. */
   note(size = this.#leaves.length): string {
     const root = this.mode === "signs another root" ? randomBytes(32) : naiveRoot(this.#hashes().slice(0, size));
     const text = `${this.origin}\n${size}\n${base64(root)}\n`;
@@ -233,7 +233,7 @@ export class FakeRekor {
     response.writeHead(201, headers).end(mode === "answers too much" ? `${answer}${" ".repeat(65_536)}` : answer);
   }
 
-  /** A TransparencyLogEntry with all members. Its numbers are strings. */
+  /** Returns a TransparencyLogEntry with all members. Its numbers are strings. */
   #entry(index: number): unknown {
     const hashes = this.#hashes();
     return {

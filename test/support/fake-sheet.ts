@@ -1,6 +1,6 @@
-// A business's page and, on another site, a fake service: the widget, a consent sheet that exchanges the real sheet's messages and
-// decides at a click, and the redemption of codes. Every request is recorded. It is as lenient or as broken as a test needs; the
-// refusals of the real service have their own tests.
+// A business's page and, on another site, a fake service: the widget, a consent sheet that exchanges the same messages as the real sheet
+// and decides when a button is clicked, and an API that redeems codes. Every request is recorded. A test can make it as lenient or as
+// broken as it needs; the real service's refusals have their own tests.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -33,18 +33,21 @@ export interface Redemption {
 /** How the page, the sheet and the API behave. Tests change it between requests. */
 export interface FakeServiceSettings {
   html: string;
-  /** HTML of /page-inner, for a frame in the page. */
+  /** HTML of /page-inner, which the page can embed in a frame. */
   inner: string;
-  /** Response headers of the business's site. */
+  /** Response headers of the business site. */
   headers: Record<string, string>;
   sheetHeaders: Record<string, string>;
-  /** Awaited before the sheet is served. */
+  /** A promise to await before the sheet is served. */
   sheetGate: Promise<unknown>;
   /** Serves the sheet without its script, so that only its links work. */
   withoutScript: boolean;
-  /** Headers of a redirect between the page and the sheet; undefined without one. */
+  /** Headers of a redirect between the page and the sheet; undefined for no redirect. */
   hop: Record<string, string> | undefined;
-  /** The response to the nth redemption; undefined gives the real one. With `lost` the code is used but the connection breaks. */
+  /**
+   * Returns the response to the nth redemption; undefined means the normal response. With `lost` the code is used but the connection
+   * breaks.
+   */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
 }
 
@@ -54,9 +57,9 @@ export interface FakeService {
   readonly settings: FakeServiceSettings;
   readonly sheetRequests: SheetRequest[];
   readonly redemptions: Redemption[];
-  /** The `state` of every decision of the sheet. */
+  /** The `state` of each decision in the sheet. */
   readonly grants: string[];
-  /** The path of every request to the service. */
+  /** The path of each request to the service. */
   readonly loaded: string[];
   readonly reset: () => void;
   readonly stop: () => void;
@@ -78,7 +81,10 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 
 const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** Like the real sheet: responds to an opener by message, or else by redirect if the referrer proves the page's origin. */
+/**
+ * Like the real sheet, sends the result to an opener as a message. Without an opener, it redirects if the referrer proves the page's
+ * origin.
+ */
 const sheetScript = `
 const { state, origin, links } = document.body.dataset, found = JSON.parse(links);
 let isHeard = false, isReceived = false;

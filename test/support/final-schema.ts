@@ -1,5 +1,5 @@
-// The schema and rows that all migrations result in. Creating a test database from them takes a third of the time of the migrations,
-// which test/architecture/migrations.test.ts and every local service run.
+// The schema and rows that result from all migrations. Creating a test database from them takes a third of the time of running the
+// migrations. test/architecture/migrations.test.ts and every local service run the migrations themselves.
 import { DatabaseSync } from "node:sqlite";
 
 interface SchemaObject {
@@ -21,7 +21,7 @@ const buildInserts = (database: DatabaseSync, table: string): readonly string[] 
     .all()
     .map((row) => `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.values(row).map(toSqlLiteral).join(", ")})`);
 
-/** Statements for an empty database, tables first and triggers last. */
+/** Returns the statements that create the schema in an empty database, tables first and triggers last. */
 export const buildFinalSchema = (migrations: readonly string[]): readonly string[] => {
   const database = new DatabaseSync(":memory:");
   for (const statement of migrations) database.exec(statement);

@@ -1,4 +1,4 @@
-// Firefox for the browser matrix. playwright-core drives it by WebDriver BiDi, which has no virtual authenticators; those are
+// Firefox for the cross-browser tests. playwright-core drives it through WebDriver BiDi, which has no virtual authenticators. Those are
 // controlled through Marionette, Firefox's own protocol, on a second port.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -13,7 +13,7 @@ interface BrowserInternals {
   };
 }
 
-/** Ignores the command by which playwright-core emulates color schemes, because Firefox ESR 153 does not have it yet. */
+/** Ignores the command with which playwright-core emulates color schemes, because Firefox ESR 153 does not support it yet. */
 const withoutMediaFeatures = (browser: Browser): void => {
   const internals = browser as unknown as BrowserInternals;
   const session = internals._connection.toImpl(browser)._browserSession;
@@ -21,7 +21,7 @@ const withoutMediaFeatures = (browser: Browser): void => {
   session.send = async (method, params) => (method === "emulation.setMediaFeaturesOverride" ? {} : send(method, params));
 };
 
-/** Firefox quits when a Marionette connection closes, so one socket stays open while the browser runs. */
+/** Firefox quits when a Marionette connection closes, so one socket stays open as long as the browser runs. */
 const marionetteSockets = new WeakMap<Browser, Socket>();
 
 export const launchFirefox = async (options: LaunchOptions): Promise<Browser> => {
@@ -39,7 +39,7 @@ export const launchFirefox = async (options: LaunchOptions): Promise<Browser> =>
   });
   withoutMediaFeatures(browser);
   const socket = connect(port, "127.0.0.1").setEncoding("utf8").unref();
-  await once(socket, "data"); // the greeting
+  await once(socket, "data"); // the server's greeting
   marionetteSockets.set(browser, socket);
   return browser;
 };

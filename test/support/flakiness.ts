@@ -1,5 +1,5 @@
-// Guards against tests that depend on the time or on chance: moves the clock (TEST_CLOCK_OFFSET_MS), sets the seed of fast-check
-// (TEST_SEED), and refuses assertions that a short string is absent from a long text, in which it could occur by chance.
+// Finds tests that depend on time or chance. Shifts the clock (TEST_CLOCK_OFFSET_MS), sets fast-check's seed (TEST_SEED), and rejects
+// assertions that a long text does not contain a short string, because the string could occur in it by chance.
 import fc from "fast-check";
 import { chai, vi } from "vitest";
 
@@ -8,7 +8,7 @@ const readNumber = (name: string): number => Number(process.env[name] ?? 0);
 export const clockOffsetMs = readNumber("TEST_CLOCK_OFFSET_MS");
 if (readNumber("TEST_SEED") !== 0) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: readNumber("TEST_SEED") });
 
-const guardKey = Symbol.for("svc.test.chance"); // files that share a runtime run this once each
+const guardKey = Symbol.for("svc.test.chance"); // test files that share a runtime each run this module, but it must be installed only once
 const isInstalled = Reflect.has(globalThis, guardKey);
 Reflect.set(globalThis, guardKey, true);
 
@@ -23,14 +23,14 @@ if (clockOffsetMs !== 0 && !isInstalled) {
   const { useRealTimers } = vi;
   vi.useRealTimers = () => {
     useRealTimers.call(vi);
-    globalThis.Date = MovedDate; // the clock this knows as real is the one from before the move
+    globalThis.Date = MovedDate; // vitest would restore the Date that it saw first, which is not shifted
     return vi;
   };
 }
 
-const longTextChars = 100; // shorter texts are words and sentences without random parts
+const longTextChars = 100; // shorter texts are words and sentences with nothing random in them
 
-/** True for a string that may occur in a long text of hex digits, base64, IDs or times. */
+/** Returns true for a string that may occur by chance in a long text of hex digits, base64, IDs or times. */
 export const canOccurByChance = (needle: string): boolean => /^(?:[0-9a-f]{1,7}|[A-Za-z0-9+/_-]{1,5})$/i.test(needle);
 
 const guardShortNeedles: Chai.ChaiPlugin = (_, { flag, overwriteMethod }) => {

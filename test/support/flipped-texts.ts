@@ -1,9 +1,9 @@
-// Variants of a text with a single changed byte.
+// Variants of a text in which one byte is changed.
 import { encodeUtf8 } from "../../core/bytes.ts";
 
-const masks = [0x01, 0x20, 0x80]; // the last bit, the case of a letter, the bit that plain text never sets
+const masks = [0x01, 0x20, 0x80]; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
 
-/** Yields the text with every byte changed in three ways; null for a result that is not valid UTF-8. */
+/** Yields the text with each byte changed in three ways; null where the result is not valid UTF-8. */
 export function* generateFlippedTexts(text: string): Generator<string | null> {
   const bytes = encodeUtf8(text);
   for (let at = 0; at < bytes.length; at += 1) {

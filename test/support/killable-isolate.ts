@@ -1,4 +1,4 @@
-// An isolate that dies at a round trip to a database, before or after its statements take effect, and with it all of its work.
+// An isolate that dies at a database round trip, before or after its statements take effect. All of its work dies with it.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -10,7 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/** The isolate dies after this many further round trips, before or after the last one is written. */
+/** After how many more round trips the isolate dies, and whether it dies before or after the last one is written. */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";
@@ -19,10 +19,10 @@ export interface IsolateDeath {
 export interface KillableIsolate {
   readonly services: Services;
   readonly call: Call;
-  /** Starts the next isolate, which never dies if `death` is null. Call it when no work of the last one is running. */
+  /** Starts the next isolate, which never dies if `death` is null. Call it when none of the previous isolate's work is running. */
   readonly begin: (death: IsolateDeath | null) => void;
   readonly isDead: () => boolean;
-  /** Runs the background work of the responses. Work that is left when the next isolate starts is lost. */
+  /** Runs the responses' background work. Work left over when the next isolate starts is lost. */
   readonly follow: () => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export const createKillableIsolate = async (): Promise<KillableIsolate> => {
     cachedClients: new BoundedMap(1),
     log: { ...platform.log, error: doNothing },
     waitUntil: (work) => backgroundWork.push(work),
-    // These only make work happen sooner than the crons, which the test runs itself.
+    // These only make work happen sooner than the crons, and the test runs the crons itself.
     scheduleFollowUp: doNothing,
     scheduleMail: doNothing,
     scheduleRelay: doNothing,

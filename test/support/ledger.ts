@@ -1,4 +1,4 @@
-// Calls of the embedded ledger over HTTP. Each test has its own object and can change its settings.
+// Calls the embedded ledger over HTTP. Each test has its own object and can change its settings.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -32,7 +32,7 @@ export const toLedgerResponse = async (response: Response): Promise<LedgerRespon
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 };
 
-/** A new, empty ledger object. */
+/** Creates a new, empty ledger object. */
 export const createLedgerObject = () => objects.getByName(crypto.randomUUID());
 
 export const createLedgerCall =
@@ -42,7 +42,7 @@ export const createLedgerCall =
 
 export const createLedger = (): LedgerCall => createLedgerCall(createLedgerObject());
 
-/** A ledger with changed settings. Every call creates a new object on the same storage. */
+/** Creates a ledger with changed settings. Every call creates a new object on the same storage. */
 export const createLedgerWith = (change: LedgerEnv, stub = createLedgerObject()): LedgerCall => {
   return (path, init) =>
     runInDurableObject(stub, async (_, state) =>
@@ -56,7 +56,7 @@ export const buildPost = (body: BodyInit | null, headers: Record<string, string>
   headers,
 });
 export const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`statement ${at}`);
-/** Adds the entries from `from` up to `to`, one tile at a time; returns the last response. */
+/** Adds the entries from `from` to `to` (exclusive), one tile at a time. Returns the last response. */
 export const addBatch = async (call: LedgerCall, from: number, to: number): Promise<LedgerResponse> => {
   let answer: LedgerResponse | null = null;
   for (let at = from; at < to; at += 256) {

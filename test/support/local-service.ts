@@ -1,5 +1,5 @@
-// Runs the whole service for a test: the real Worker on the local runtime and the demo business's site, on free ports, with new
-// databases and secrets.
+// Runs the whole service for a test: the real Worker on the local runtime and the demo business site, on free ports, with new databases and
+// secrets.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -24,14 +24,14 @@ import { bundleWorker, prepareDatabases, startRuntime, type D1Like, type Runtime
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
-  /** Origin of the service, the same for all its hosts. */
+  /** The service's origin, the same for all its hosts. */
   readonly origin: string;
-  /** Origin of the demo business site. */
+  /** The demo business site's origin. */
   readonly demoOrigin: string;
   readonly world: DemoWorld;
   readonly runtime: Runtime;
   readonly database: D1Like;
-  /** Restarts the runtime on the same storage with its clock `ms` ahead. Connections to the first runtime end. */
+  /** Restarts the runtime on the same storage with its clock set `ms` ahead. Connections to the previous runtime close. */
   readonly later: (ms: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -81,7 +81,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** False while a running process holds the lock. Removes the lock of a dead one. */
+/** Takes a build lock. Returns false while a running process holds it, and removes the lock of a dead process. */
 const takeLock = (lock: string): boolean => {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
@@ -105,8 +105,8 @@ const buildWorker = async (built: string): Promise<void> => {
 };
 
 /**
- * A folder with the Worker bundled from the current sources and with empty, migrated databases. The first test file builds it for all;
- * files that run at the same time wait for it.
+ * Returns a folder with the Worker bundled from the current sources and with empty, migrated databases. The first test file builds it for
+ * all of them; files running in parallel wait for it.
  */
 export const ensureBuiltWorker = async (): Promise<string> => {
   const built = join(buildsDir, hashSources());
@@ -136,8 +136,8 @@ const firstPort = 20_000 + (process.pid % 120) * portsPerProcess;
 let portsHandedOut = 0;
 
 /**
- * A free port for a program that cannot choose one itself. It is below the ports that the system uses for outgoing connections (32,768
- * and up), and each process has its own range, so it stays free until the program listens.
+ * Finds a free port for a program that cannot choose one itself. The port is below those that the system uses for outgoing connections
+ * (32,768 and up), and each process has its own range, so the port stays free until the program listens.
  */
 export const findFreePort = async (): Promise<number> => {
   for (;;) {
@@ -147,11 +147,11 @@ export const findFreePort = async (): Promise<number> => {
   }
 };
 
-/** Starts the service. `vars` override settings of the Worker, for example `LIMIT_VERIFY_PER_IP`. */
+/** Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. */
 export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
   const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
-  cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves the migrations
+  cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves running the migrations
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
   const runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };

@@ -1,9 +1,9 @@
-// Signs in to a running service by email code through the API. Tests that are not about the sign-in pages use this, because loading one
-// of those pages in a browser costs more than the whole sign-in.
+// Signs in to a running service by email code through the API. Tests that are not about the sign-in pages use this, because loading one of
+// those pages in a browser takes longer than the whole sign-in.
 import type { BrowserContext } from "playwright-core";
 import { findNewestCode } from "./email-code.ts";
 
-/** Waits for an email with a code, which is sent after the response to the request, and returns the newest code. */
+/** Waits for an email with a code and returns the newest code. The email is sent after the response. */
 export const findEmailCode = async (origin: string, email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);

@@ -1,5 +1,5 @@
-// Settings of a service that a test starts on this machine. The keys are fixed, so that a restarted service can decrypt earlier data.
-// They are not secret.
+// Settings of a service that a test starts on this machine. The keys are fixed so that a restarted service can decrypt earlier data. They
+// are not secret.
 
 import { keyKinds } from "../../core/ledger/note.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";

@@ -1,5 +1,5 @@
-// An independent transparency log for comparison: a literal, slow implementation of RFC 6962 and tlog-tiles that shares no code with
-// the real one.
+// An independent transparency log to compare with: a literal, slow implementation of RFC 6962 and tlog-tiles that shares no code with the
+// real one.
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
@@ -15,15 +15,15 @@ const largestPowerOfTwoBelow = (n: number): number => {
 };
 
 /**
- * MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes and the tiles of
- * one tree share subtrees.
+ * Computes MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes, and the
+ * tiles of one tree, share subtrees.
  */
 export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
   const known = new Map<number, Uint8Array>();
   const rootOf = (from: number, to: number): Uint8Array => {
     if (from === to) return sha256();
     if (to - from === 1) return leaves[from] as Uint8Array;
-    const range = from * (leaves.length + 1) + to; // unique for each pair
+    const range = from * (leaves.length + 1) + to; // unique per range
     const middle = from + largestPowerOfTwoBelow(to - from);
     const root = known.get(range) ?? sha256(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
     known.set(range, root);
@@ -32,7 +32,7 @@ export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: n
   return rootOf;
 };
 
-/** MTH over the leaf hashes [from, to). */
+/** Computes MTH over the leaf hashes [from, to). */
 export const naiveRoot = (leaves: readonly Uint8Array[], from = 0, to = leaves.length): Uint8Array => naiveRoots(leaves)(from, to);
 
 /** PATH(m, D[n]) (RFC 6962, 2.1.1). */
@@ -56,8 +56,8 @@ const subproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): 
 export const naiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => subproof(m, leaves, true);
 
 /**
- * Every tile of the tree of the first `size` leaves, path to bytes, after tlog-tiles:
- * MTH(D[(n*256+i) * 256^l : (n*256+i+1) * 256^l]).
+ * Returns every tile of the tree with the first `size` leaves, as a map from path to bytes (tlog-tiles): MTH(D[(n*256+i) * 256^l :
+ * (n*256+i+1) * 256^l]).
  */
 export const naiveTiles = (
   leaves: readonly Uint8Array[],

@@ -1,10 +1,10 @@
-// Keys and signed-note secrets from fixed seeds, so that tests sign with known keys.
+// Keys and signed-note secrets from fixed seeds.
 import { toBase64, fromBase64Url, fromHex, concatBytes } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../../core/ledger/note.ts";
 import { openNoteSigner } from "../../storage/note-keys.ts";
 
-/** The secret of the key called `name` with this seed. */
+/** Derives the secret of the key `name` from this seed. */
 export const createSecretFromSeed = async (name: string, seed: Uint8Array<ArrayBuffer>, kind: KeyKind = keyKinds.log): Promise<string> => {
   const pkcs8 = concatBytes(fromHex("302e020100300506032b657004220420") ?? new Uint8Array(0), seed);
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
@@ -13,16 +13,16 @@ export const createSecretFromSeed = async (name: string, seed: Uint8Array<ArrayB
   return formatSkey({ name, keyId: createVerifierKey(sha256, name, kind, publicKey).keyId, kind, seed });
 };
 
-/** The secret of the key called `name` whose seed is `byte` repeated 32 times. Production settings refuse such a key. */
+/** Derives the secret of the key `name` from a seed of `byte` repeated 32 times. Production settings refuse such a key. */
 export const createSecret = (name: string, byte: number, kind: KeyKind = keyKinds.log): Promise<string> =>
   createSecretFromSeed(name, new Uint8Array(32).fill(byte), kind);
 
-/** The secret of the key called `name`, with a seed that looks random but is always the same. */
+/** Derives the secret of the key `name` from a seed that looks random but is always the same. */
 export const createRandomSecret = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   createSecretFromSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
 
-/** 32 bytes in base64 that look random but are always the same for a number. */
+/** Returns 32 bytes in base64 that look random but are always the same for one index. */
 export const createRandomKey = (index: number): string => toBase64(sha256(`key ${index} of the tests`));
 
-/** The public key of a secret, in its one-line form. */
+/** Returns a secret's public key in its one-line form. */
 export const deriveVkey = async (secret: string): Promise<string> => formatVkey((await openNoteSigner(secret)).key);

@@ -1,4 +1,4 @@
-// The OAuth flow of an agent connection: client registration, the consent page, the decision and the token exchange.
+// The OAuth flow that connects an agent: client registration, the consent page, the decision and the token exchange.
 import { toBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
@@ -41,7 +41,7 @@ export const buildForm = (fields: Changes, headers: Record<string, string> = {})
 
 const parseSealedRequest = ({ text }: TestResponse): string => /name="request" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
-/** Opens the consent page with a session; returns the page and the sealed request in its form. */
+/** Opens the consent page with a session. Returns the page and the sealed request in its form. */
 export const openConsentPage = async (clientId: string, session: { cookie: string }, changes: Changes = {}) => {
   const page = await call(buildAuthorizePath(clientId, changes), { headers: session });
   return { page, sealed: parseSealedRequest(page) };
@@ -53,7 +53,7 @@ export const postDecision = (sealed: string, decision: string, headers: Record<s
 export const parseRedirectParameters = (answer: TestResponse): URLSearchParams =>
   new URL(answer.headers.get("location") ?? "http://none.test").searchParams;
 
-/** Decides on the consent page and returns the authorization code; empty when access is denied. */
+/** Submits the decision on the consent page and returns the authorization code, or an empty string if access is denied. */
 export const getAuthorizationCode = async (
   clientId: string,
   session: { cookie: string },

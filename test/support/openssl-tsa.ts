@@ -1,10 +1,10 @@
-// A time-stamping authority run by the openssl command, an independent implementation of RFC 3161. Each instance has its own keys.
+// A timestamping authority based on the openssl command, an independent implementation of RFC 3161. Each instance has its own keys.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The output of `openssl version`; null when openssl is missing or too old for time stamps. */
+/** Returns the output of `openssl version`, or null if openssl is missing or too old for timestamps. */
 export const findOpensslVersion = (): string | null => {
   const { status, stdout } = spawnSync("openssl", ["version"], { encoding: "utf8" });
   return status === 0 && /^OpenSSL (?:1\.1|[3-9])/.test(stdout) ? stdout.trim() : null;
@@ -20,9 +20,9 @@ const keyOptions: Readonly<Record<TsaKey, readonly string[]>> = {
 
 export interface TsaOptions {
   readonly key: TsaKey;
-  /** Hash of the signature; default SHA-256. */
+  /** Hash algorithm of the signature. The default is SHA-256. */
   readonly digest?: "sha256" | "sha384" | "sha512";
-  /** Hash that identifies the certificate in the token; sha1 selects the older attribute. */
+  /** Hash algorithm that identifies the certificate in the token. `sha1` selects the older attribute. */
   readonly certificateHash?: "sha1" | "sha256" | "sha512";
 }
 
@@ -70,7 +70,7 @@ export class OpensslTsa {
     return execFileSync("openssl", args, { cwd: this.#folder, stdio: ["ignore", "pipe", "pipe"] });
   }
 
-  /** Issues a certificate for the authority's key, each with a new serial number. Returns DER. */
+  /** Issues another certificate for the authority's key, with a new serial number. Returns DER. */
   certify(name = "again.pem"): Uint8Array {
     this.#run("req", "-new", "-key", "tsa.key", "-subj", "/O=Test/CN=Test authority", "-out", "tsa.csr");
     const issuer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "extensions.cnf", "-days", "30"];
@@ -78,30 +78,30 @@ export class OpensslTsa {
     return this.#run("x509", "-in", name, "-outform", "DER");
   }
 
-  /** The public key of the authority as DER. */
+  /** Returns the authority's public key as DER. */
   spki(): Uint8Array {
     return this.#run("pkey", "-in", "tsa.key", "-pubout", "-outform", "DER");
   }
 
-  /** The root certificate of the authority as PEM. */
+  /** Returns the authority's root certificate as PEM. */
   root(): string {
     return readFileSync(this.#path("ca.pem"), "utf8");
   }
 
-  /** A time-stamp request for these bytes. */
+  /** Creates a timestamp request for these bytes. */
   query(data: Uint8Array, ...options: readonly string[]): Uint8Array {
     this.#write("data.bin", data);
     return this.#run("ts", "-query", "-data", "data.bin", ...options);
   }
 
-  /** The authority's reply to a request. A rejected request gets a reply with status 2. */
+  /** Returns the authority's reply to a request. A rejected request gets a reply with status 2. */
   reply(request: Uint8Array): Uint8Array {
     this.#write("request.tsq", request);
     this.#run("ts", "-reply", "-config", "tsa.cnf", "-section", "authority", "-queryfile", "request.tsq", "-out", "reply.tsr");
     return readFileSync(this.#path("reply.tsr"));
   }
 
-  /** True when openssl accepts the reply for these bytes. */
+  /** Returns true if openssl accepts the reply for these bytes. */
   accepts(data: Uint8Array, reply: Uint8Array): boolean {
     this.#write("checkpoint.txt", data);
     this.#write("checkpoint.tsr", reply);

@@ -39,15 +39,15 @@ export const listMailTo = async (email: string): Promise<readonly CapturedMail[]
 
 export const parseCode = ({ text }: CapturedMail): string => findNewestCode([{ text }]) as string;
 
-/** The newest code in the emails to an address. */
+/** Returns the newest code in the emails to an address. */
 export const findEmailCode = async (email: string): Promise<string> => findNewestCode(await listMailTo(email)) as string;
 
-/** Six digits that are not the code. */
+/** Returns six digits that differ from the code. */
 export const differentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 export const getCookie = (answer: TestResponse): string => (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
 
-/** Deletes codes, failed attempts and emails of earlier tests. */
+/** Deletes the codes, failed attempts and emails of earlier tests. */
 export const clearCodes = async (): Promise<void> => {
   await env.DB.batch(
     ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
@@ -56,7 +56,7 @@ export const clearCodes = async (): Promise<void> => {
 
 let signInCount = 0;
 
-/** Signs in with a code from an email and returns the cookie header. */
+/** Signs in with an email code and returns the cookie header. */
 export const signInByEmail = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
   await env.DB.prepare("DELETE FROM email_codes").run();
   signInCount += 1;
@@ -68,8 +68,8 @@ export const signInByEmail = async (email: string, realm: Realm = "business"): P
 };
 
 /**
- * The same in one batch with the statements of a sign-in, for tests that are not about signing in. Works for people of the first shard;
- * invited people sign in by email. test/api/sign-in.test.ts compares the rows of both ways.
+ * Does the same in one batch, with the statements that a sign-in runs, for tests that are not about signing in. Works for people in the
+ * first shard; invited people must sign in by email. test/api/sign-in.test.ts checks that both ways write the same rows.
  */
 export const signIn: typeof signInByEmail = async (email, realm = "business") => {
   const services = await getPlatform(env as unknown as Env);

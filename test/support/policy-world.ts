@@ -1,5 +1,5 @@
-// Certificates whose policies are not captured yet: an isolate issues them and dies after the response, so that a test decides when and
-// how often policies are captured.
+// Certificates whose policies are not captured yet. The isolate that issues them dies after the response, so a test decides when and how
+// often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
@@ -10,7 +10,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { getWithKey, buildSubmission, world } from "./world.ts";
 import { createServicesWith } from "./changed-services.ts";
 
-/** This isolate's platform with its clock moved by `ms`, and with further changes. */
+/** Returns this isolate's platform with its clock shifted by `ms` and with these other changes. */
 export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
   const platform = await getPlatform(env as unknown as Env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };
@@ -18,7 +18,7 @@ export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}):
 
 const executionContext = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
 
-/** Issues a certificate of the demo business on a page of this host, without capturing its policies. Returns its ID. */
+/** Issues a demo business certificate for a page on this host, without capturing its policies. Returns its ID. */
 export const issueWaitingCertificate = async (host: string, page = "/quote?name=pat", ms = 0): Promise<string> => {
   const request = new Request("http://svc.test/v1/consent", {
     method: "POST",
@@ -26,7 +26,7 @@ export const issueWaitingCertificate = async (host: string, page = "/quote?name=
     body: JSON.stringify({ ...buildSubmission(world.acme), page_url: new URL(page, `https://${host}`).href }),
   });
   const platform = await createPlatformAt(ms);
-  // No background work after the response: no shard for the relay, no audit log to notify, no queue message.
+  // Prevents background work after the response: no shards for the relay, no audit log to notify, no queue message.
   const shards = { ...platform.shards, all: () => [] };
   const config = { ...platform.config, auditKeys: new Map() };
   const diesAfterAnswer = createServicesWith(platform, { shards, config, requestAnchoring: async () => {}, waitUntil: () => {} });
@@ -36,7 +36,7 @@ export const issueWaitingCertificate = async (host: string, page = "/quote?name=
   return data.cert_id;
 };
 
-/** Runs the policy capture once, at a fixed time `ms` from now. */
+/** Runs the policy capture once, at the time `ms` from now. The clock does not advance while it runs. */
 export const runCapture = async (ms = 0, changes: Partial<Platform> = {}): Promise<void> => {
   const platform = await createPlatformAt();
   const now = platform.clock() + ms;
@@ -52,7 +52,7 @@ export interface ShownPolicy {
   readonly text?: string;
 }
 
-/** The policies of a certificate as the public verify endpoint returns them. */
+/** Returns a certificate's policies as the public verify endpoint shows them. */
 export const getPublicPolicies = async (
   certId: string,
 ): Promise<{ readonly status: string; readonly policies: readonly ShownPolicy[] }> => {
@@ -60,11 +60,11 @@ export const getPublicPolicies = async (
   return { status: body.data.policies_status, policies: body.data.policies };
 };
 
-/** The policies as the business gets them, with their texts. */
+/** Returns the policies as the business sees them, with their texts. */
 export const getPoliciesWithText = async (certId: string): Promise<readonly ShownPolicy[]> =>
   (await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.policies;
 
-/** Rows of a query, for data that no route returns. */
+/** Queries rows directly, for data that no route returns. */
 export const queryRows = async <T = Record<string, unknown>>(sql: string, ...bound: readonly unknown[]): Promise<readonly T[]> =>
   (
     await env.DB.prepare(sql)

@@ -1,4 +1,4 @@
-// The people and records for the portal's permission tests: every role, signed in, and records of one business to act on.
+// The people and records in the portal's permission tests: each role, signed in, and one business's records for them to act on.
 import { env } from "cloudflare:workers";
 import { sha256Hex } from "../../core/hash.ts";
 import type { BusinessId } from "../../core/ids.ts";
@@ -10,12 +10,12 @@ import { waitUntilSettled } from "./background-work.ts";
 import { grantShare, signInPerson } from "./sharing.ts";
 import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
-/** "nobody" has no cookie; the stranger owns another business. */
+/** `nobody` has no cookie; `stranger` owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
 export type Role = (typeof roles)[number];
 export type PortalCast = Readonly<Record<Role, { readonly cookie: string }>>;
 
-/** With limits that the permission tests do not reach. */
+/** The service with rate limits that the permission tests do not reach. */
 export const callWithoutLimits = createServiceCall({
   LIMIT_SESSION: "100000/60",
   LIMIT_WEBHOOK_CALLS: "100000/60",
@@ -32,7 +32,7 @@ export const signInCast = async (): Promise<PortalCast> => {
     member: await signIn(world.memberEmail),
     owner: await signIn(world.ownerEmail),
   };
-  // The first use of a session on a day writes a row, which must not happen during a test.
+  // A session's first use on a day writes a row. That must not happen during a test.
   for (const role of roles) await call("/v1/auth/session", { headers: cast[role] });
   await waitUntilSettled();
   return cast;
@@ -47,10 +47,10 @@ export const mockOutsideWorld = (): void => {
   );
 };
 
-/** IDs of acme's records by their parameter name in routes. */
+/** IDs of acme's records, keyed by their parameter name in routes. */
 export type Records = Readonly<Record<string, string>>;
 
-/** Needs `mockOutsideWorld`, because an endpoint is called. */
+/** Creates one record of each kind for acme. Needs `mockOutsideWorld`, because one endpoint is called. */
 export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records> => {
   const made = async (path: string, sent: unknown): Promise<Record<string, string>> =>
     (await callPortal(owner, "POST", path, sent)).body.data;
@@ -81,7 +81,7 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
   return records;
 };
 
-/** The rows of the database that name the business or one of these records. */
+/** Lists the database rows that contain the ID of the business or of one of these records. */
 export const listRecordRows = async (records: Records): Promise<readonly string[]> => {
   const ids = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
   const tables = Object.entries(await readDatabaseContents());
@@ -90,7 +90,7 @@ export const listRecordRows = async (records: Records): Promise<readonly string[
   );
 };
 
-/** The form token that a page for this person would contain, so that a form can only be refused for who sends it. */
+/** Returns the form token that this person's page would contain, so that only the sender's role can be the reason for a refusal. */
 export const getFormToken = async ({ cookie }: { readonly cookie: string }, path: string): Promise<string> => {
   const session = cookie.slice(cookie.indexOf("=") + 1);
   return (await openVaultFromVars(env as unknown as Record<string, unknown>)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);

@@ -1,11 +1,11 @@
-// Reads the portal's charts: the table of figures, the picture and the CSV file.
+// Reads the portal's charts: the data table, the image and the CSV file.
 import { named, textOf, withAttribute, type ReadPage } from "../pages/page.ts";
 import { getPageText } from "./portal-pages.ts";
 import type { TestResponse } from "./world.ts";
 
 type Rows = readonly (readonly string[])[];
 
-/** The rows of the table with this caption, without its head. */
+/** Returns the rows of the table with this caption, without the header row. */
 export const parseTable = (page: ReadPage, heading: string): Rows => {
   const table = named(page.document, "table").find((one) => textOf(named([one], "caption")) === heading);
   if (table === undefined) throw new Error(`no table ${heading} in ${getPageText(page)}`);
@@ -14,7 +14,7 @@ export const parseTable = (page: ReadPage, heading: string): Rows => {
     .map((row) => [...named([row], "th"), ...named([row], "td")].map(textOf));
 };
 
-/** The counts of the current hour, day or month. */
+/** Returns the counts for the current hour, day or month. */
 export const getLastCounts = (page: ReadPage, heading: string): readonly [up: number, down: number] => {
   const [, up, down] = parseTable(page, heading).at(-1) as readonly string[];
   return [Number(up), Number(down)];
@@ -22,7 +22,7 @@ export const getLastCounts = (page: ReadPage, heading: string): readonly [up: nu
 
 export const sumColumn = (rows: Rows, column: number): number => rows.reduce((total, row) => total + Number(row[column]), 0);
 
-/** The title of the picture and its number of bars up and down. */
+/** Returns the image's title and its number of bars up and down. */
 export const parseChart = (page: ReadPage, name: string) => {
   const [svg] = withAttribute(page.document, "aria-labelledby", `${name}-trend`);
   if (svg?.attribs.role !== "img") throw new Error(`no picture ${name} in ${getPageText(page)}`);
@@ -31,7 +31,7 @@ export const parseChart = (page: ReadPage, name: string) => {
   return { title: textOf(named([svg as never], "title")), up: count("up"), down: count("down") };
 };
 
-/** The head and the rows of a CSV file. */
+/** Returns the header and the rows of a CSV file. */
 export const parseCsvFile = ({ text }: TestResponse): { readonly head: string; readonly rows: Rows } => {
   const [head = "", ...lines] = text.trimEnd().split("\r\n");
   return { head, rows: lines.map((line) => line.split(",")) };

@@ -12,7 +12,7 @@ const buildFormPost = (cookie: string, fields: Fields, headers: Fields): Request
   redirect: "manual",
 });
 
-/** The fields that a browser would submit of a form as it was rendered. */
+/** Returns the fields that a browser would submit for this form. */
 export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${words(document).slice(0, 2_000)}`);
@@ -26,11 +26,11 @@ export interface Member {
 
 export const openPage = ({ cookie }: Member, path: string): Promise<ReadPage> => read(path, { headers: { cookie }, redirect: "manual" });
 
-/** Submits the form of the page `from`: its own fields, overridden by `fields`. */
+/** Submits the form on the page `from`. `fields` override the form's own values. */
 export const submitForm = async (member: Member, from: string, action: string, fields: Fields = {}): Promise<TestResponse> =>
   call(action, buildFormPost(member.cookie, { ...parseFormFields(await openPage(member, from), action), ...fields }, {}));
 
-/** Posts fields without the page's form, as an attacker would. */
+/** Posts fields without loading the form first, as an attacker would. */
 export const postForm = ({ cookie }: Member, action: string, fields: Fields = {}, headers: Fields = {}): Promise<TestResponse> =>
   call(action, buildFormPost(cookie, fields, headers));
 

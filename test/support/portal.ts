@@ -1,4 +1,4 @@
-// Calls of the portal's routes with a session, and sign-up of new businesses.
+// Calls the portal's routes with a session and signs up new businesses.
 import { env } from "cloudflare:workers";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode, buildJsonRequest } from "./people.ts";
 import type { StubWeb } from "./stub-web.ts";
@@ -11,7 +11,7 @@ export interface Person {
 
 export const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
-/** A portal route by its path below /v1/business/portal. */
+/** Calls a portal route, given its path below /v1/business/portal. */
 export const callPortal = (
   person: Person | null,
   method: Method,
@@ -37,7 +37,7 @@ export const signUp = (
   headers: Record<string, string> = {},
 ): Promise<TestResponse> => service("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
 
-/** Signs up a business and verifies the owner's email; returns the owner's cookie and the IDs. */
+/** Signs up a business and verifies the owner's email. Returns the owner's cookie and the IDs. */
 export const signUpBusiness = async (
   email: string,
   more: object = {},
@@ -50,7 +50,7 @@ export const signUpBusiness = async (
   return { cookie: getCookie(signedIn), id: signedUp.body.data.business.id, userId: signedIn.body.data.user.id };
 };
 
-/** Claims a domain and verifies it by its file on the stub web. */
+/** Claims a domain and verifies it with a file on the stub web. */
 export const verifyDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
   const { id, token } = (await callPortal(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
   web.resolve(domain, ["93.184.215.14"]);
@@ -62,7 +62,7 @@ export const verifyDomain = async (person: Person, domain: string, web: StubWeb)
   if (verified.status !== 200) throw new Error(`not verified: ${verified.text}`);
 };
 
-/** The types of a business's audit entries, oldest first. */
+/** Lists the types of a business's audit entries, oldest first. */
 export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {
   const { results } = await env.DB.prepare(
     "SELECT o.type FROM audit_outbox o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",

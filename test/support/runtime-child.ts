@@ -1,4 +1,4 @@
-// Runs the service in a separate process that a test can kill. Arguments: state folder, bundle folder. Prints the URL when it listens.
+// Runs the service in a separate process that a test can kill. Arguments: state folder, bundle folder. Prints the URL once it listens.
 import { type D1Like, startRuntime } from "../../scripts/local-runtime.ts";
 import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";

@@ -1,4 +1,4 @@
-// Calls that produce the refusals that many routes share, to compare with the OpenAPI document: bad keys and bodies, exhausted limits,
+// Calls that produce the refusals that many routes share, for comparison with the OpenAPI document: bad keys and bodies, exhausted limits,
 // outages and internal errors.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -14,17 +14,17 @@ import { waitUntilSettled } from "./background-work.ts";
 import { buildJsonPost } from "./withdrawal.ts";
 import { call, origin, world, type TestResponse } from "./world.ts";
 
-/** A call for each success, by status, and for each refusal, by code. */
+/** One call per success, keyed by status, and one per refusal, keyed by code. */
 export type Scenarios = Readonly<Record<string, () => Promise<TestResponse>>>;
 
 export const platform = await createPlatform(env as unknown as Env);
 
-/** A request to the app on a changed platform, for conditions that a test cannot cause through the API. */
+/** Sends a request to the app on a changed platform, for conditions that a test cannot create through the API. */
 export const callWith = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<TestResponse> => {
   const execution = createExecutionContext();
   const response = await buildApp(createServicesWith(platform, changed)).fetch(new Request(`http://svc.test${path}`, init), env, execution);
   await waitOnExecutionContext(execution);
-  if (changed.clock !== undefined) await waitUntilSettled(); // background work on another clock may see emails and codes of now as expired
+  if (changed.clock !== undefined) await waitUntilSettled(); // background work with a different clock may treat current emails and codes as expired
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null };
 };
@@ -37,20 +37,20 @@ const throwError = (error: Error) => (): never => {
 const createFailingPlatform = (error: Error): Partial<Platform> => {
   const db = openDatabase({ prepare: throwError(error), batch: throwError(error) } as unknown as D1Database);
   const shards: Shards = { forId: () => db, get: () => db, all: () => [["00" as never, db]], withQueryCounter: () => shards };
-  // The empty cache forces every request to read the failing database.
+  // With an empty cache, every request reads the failing database.
   return { shards, cachedClients: new BoundedMap(1) };
 };
 export const createOutagePlatform = (): Partial<Platform> => createFailingPlatform(new Error("D1_ERROR: the database is away"));
 export const createFaultyPlatform = (): Partial<Platform> => createFailingPlatform(new TypeError("a bug"));
 
 const buildBearerRequest = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
-/** A POST as from a page of the business. */
+/** Builds a POST request like one from a page of the business. */
 export const buildPost = (body: unknown): RequestInit => buildJsonPost(body, { origin });
 export const bearerHeader = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-/** A POST with an API key. */
+/** Builds a POST request with an API key. */
 export const buildKeyedPost = (body: unknown, key = world.acme.keys.live): RequestInit => buildJsonPost(body, bearerHeader(key));
 
-/** The refusals that every route with an API key shares. `body` makes the calls POST requests. */
+/** Lists the refusals that all routes with an API key share. With `body`, the calls are POST requests. */
 export const listKeyRefusals = (at: () => string, body?: () => unknown, ofAcme = world.acme.keys.live): Scenarios => {
   const { suspended, closed } = world.examples;
   const by = (key: string): RequestInit => (body === undefined ? buildBearerRequest(key) : buildKeyedPost(body(), key));
@@ -73,7 +73,7 @@ export const listOutages = (at: () => string, init: RequestInit): Scenarios => (
   internal_error: () => callWith(createFaultyPlatform(), at(), init),
 });
 
-/** Sends two bodies with the same idempotency key; returns the second response. */
+/** Sends two bodies with the same idempotency key and returns the second response. */
 export const sendTwice = async (
   send: (body: object, headers: Record<string, string>) => Promise<TestResponse>,
   first: object,

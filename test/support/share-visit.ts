@@ -1,11 +1,11 @@
-// A visit to a page with a share button: the events of the page, and access to the consent sheet.
+// Opens a page that has a share button, with access to the page's events and to the consent sheet.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { FakeService } from "./fake-sheet.ts";
 
 export interface HeardEvent {
   readonly type: string;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** The ID or class of the element that dispatched it. */
+  /** The ID or class of the element that dispatched the event. */
   readonly from: string;
   readonly page: Page;
 }
@@ -16,7 +16,7 @@ export interface ShareVisit {
   readonly events: HeardEvent[];
   readonly errors: string[];
   readonly warnings: string[];
-  /** Clicks the button and returns the window that opens. */
+  /** Clicks the share button and returns the window that opens. */
   readonly openSheet: () => Promise<Page>;
   /** Waits for the nth event of a type. */
   readonly waitForEvent: (type: string, count?: number) => Promise<HeardEvent>;
@@ -43,14 +43,14 @@ export const renderShareTag = (service: string, attributes: Attributes = {}): st
   return `<script src="${service}/v1/svc.js" ${written.map(([name, value]) => `${name}="${String(value).replaceAll('"', "&quot;")}"`).join(" ")}></script>`;
 };
 
-/** A business's page with a form and a share tag. `body` replaces the form. */
+/** Builds a business page with a form and a share tag. `body` replaces the form. */
 export const sharePage = (
   fake: FakeService,
   { attributes = {}, body = shareForm, lang = "en" }: { attributes?: Attributes; body?: string; lang?: string } = {},
 ): string =>
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${renderShareTag(fake.service, attributes)}</main></body></html>`;
 
-/** Collects the widget's events of all pages of a context from now on, including later loads. */
+/** Collects the widget's events on all pages of a context from now on, including after reloads. */
 export const recordEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
   await context.exposeBinding("svcHeard", ({ page }, event: Omit<HeardEvent, "page">) => {
     events.push({ ...event, page });
@@ -74,7 +74,7 @@ export const visitShare = async (
   const errors: string[] = [];
   const warnings: string[] = [];
   if (given === undefined) {
-    await context.clock.install(); // it runs in real time until `letTimersRun` moves it forward
+    await context.clock.install(); // the clock runs in real time until `letTimersRun` moves it forward
     await recordEvents(context, events);
     if (before !== "") await context.addInitScript(before);
   }
@@ -118,7 +118,7 @@ export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>):
   await Promise.all([sheet.waitForEvent("close"), act().catch(cutShort)]);
 };
 
-/** The values of a form by field name. */
+/** Returns a form's values by field name. */
 export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<string, string>> =>
   page.evaluate(
     (wanted) =>
@@ -131,8 +131,8 @@ export const readFormValues = (page: Page, selector = "#lead"): Promise<Record<s
 export const filledValues = { first_name: "Pat", last_name: "Sample", email: "pat@example.com", phone: "+12025550123" };
 
 /**
- * Moves the page's clock past everything the page may still do by itself (its poll, and the second it waits for a response), then waits
- * for the requests that follow.
+ * Moves the page's clock forward until no timer on the page is left (its poll, and the second it waits for a response), then waits for the
+ * requests that follow.
  */
 export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Promise<void> => {
   await context.clock.runFor(1_500);
@@ -140,11 +140,11 @@ export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Pr
 };
 
 /**
- * Moves the page's clock past the half second after a window opens in which the sheet ignores clicks, because they may have been meant
- * for the page below. Needs a context with an installed clock.
+ * Moves the page's clock past the first half second of a window, during which the sheet ignores clicks because they may have been meant for
+ * the page below. Needs a context with an installed clock.
  */
 export const waitUntilClickable = async (page: Page): Promise<void> => {
-  await page.waitForLoadState(); // the script has recorded when the window opened
-  await page.waitForTimeout(100); // and when it got the focus
+  await page.waitForLoadState(); // by then the script has recorded when the window opened
+  await page.waitForTimeout(100); // by then it has recorded when the window got the focus
   await page.clock.runFor(500);
 };

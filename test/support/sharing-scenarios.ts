@@ -1,5 +1,5 @@
-// Calls that produce each success and each refusal of the sharing routes and of a person's profile and fields, to compare with the
-// OpenAPI document.
+// Calls that produce every success and every refusal of the sharing routes and of the routes for a person's profile and fields, for
+// comparison with the OpenAPI document.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -39,7 +39,7 @@ const unknownClient = "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
 let sharedPerson: Promise<SignedPerson> | undefined;
-/** One person for all scenarios; each grant creates a new share. */
+/** Returns one person for all scenarios. Each grant creates a new share. */
 export const getPat = (): Promise<SignedPerson> => {
   sharedPerson ??= signInPerson();
   return sharedPerson;
@@ -61,11 +61,11 @@ const createRenewal = async (): Promise<{ readonly old: string; readonly id: str
   const renewed = await (await getPat()).post(`/v1/me/shares/${old}/renew`, { consent: true, duration_days: 30 });
   return { old, id: renewed.body.data.share.id };
 };
-/** A clock at which a share of one day has expired. */
+/** A clock at which a one-day share has expired. */
 const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
 const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 
-/** Runs a call while acme has another status. */
+/** Sends a request while acme has a different status. */
 const withBusinessStatus = async (status: string, send: () => Promise<TestResponse>): Promise<TestResponse> => {
   const setStatus = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
   await setStatus(status);
@@ -81,7 +81,7 @@ const buildAuthorizePath = (change: Record<string, string> = {}): string => {
   const query = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
-/** A decision with the token of a request that /v1/authorize has checked. */
+/** Makes a decision with the token of a request that /v1/authorize has checked. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });
@@ -111,7 +111,7 @@ export const callAsPat = async (method: string, at: string, { body, headers = {}
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 
-/** The refusals that all routes for people share. */
+/** Lists the refusals that all routes for people share. */
 export const listPersonRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const sent = body === undefined ? {} : { body };
   return {
@@ -135,7 +135,7 @@ const renewShare = async (id: string, body: object = { consent: true }): Promise
 const revokePath = (id: string): string => `/v1/shares/${id}/revoke`;
 const ceasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
 
-/** The refusals of a grant in either environment. */
+/** Lists the refusals of a grant in one environment. */
 const listGrantRefusals = (send: (body: object) => Promise<TestResponse>, environment: "live" | "sandbox"): Scenarios => {
   const sendWith = (change: object, business: DemoBusiness = acme) =>
     send(buildDecision(createVerifier(), { client_id: business.clients[environment], ...change }));

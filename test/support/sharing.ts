@@ -1,4 +1,4 @@
-// Sharing through the API: a person with contact fields, a decision, a grant and its redemption.
+// Sharing through the API: a person with contact fields, a decision, a grant and the redemption of its code.
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, signIn } from "./people.ts";
@@ -6,7 +6,7 @@ import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import { call, origin, world, type TestResponse, type Call } from "./world.ts";
 
 let peopleCount = 0;
-/** An email address that no other test of the file uses. */
+/** Returns an email address that no other test in the file uses. */
 export const createPersonEmail = (): string => {
   peopleCount += 1;
   return `person-${peopleCount}-${crypto.randomUUID().slice(0, 8)}@example.com`;
@@ -49,7 +49,7 @@ export const signInPerson = async (fields: Record<string, string | null> = conta
   return signed;
 };
 
-/** A random PKCE verifier of 43 characters. */
+/** Returns a random PKCE verifier with 43 characters. */
 export const createVerifier = (): string => sha256Hex(crypto.randomUUID()).slice(0, 43);
 
 export const buildDecision = (verifier: string, change: object = {}, business: DemoBusiness = world.acme) => ({

@@ -1,4 +1,4 @@
-// A scripted web in place of fetch: DNS answers by host and pages by URL. Everything else does not exist. Calls are recorded.
+// Replaces fetch with a scripted web: DNS responses by host and pages by URL. All other hosts and pages do not exist. Calls are recorded.
 import { vi } from "vitest";
 
 export interface Call {
@@ -10,11 +10,11 @@ export interface Call {
 type Handler = () => Response | Promise<Response>;
 
 export interface StubWeb {
-  /** Requests for pages in order, without DNS requests. */
+  /** Page requests in order, without DNS requests. */
   readonly calls: Call[];
   readonly urls: () => string[];
   readonly serve: (url: string, page: string | Handler) => void;
-  /** Sets the answer of every DNS resolver for a host. Other hosts have no address. */
+  /** Sets every DNS resolver's response for a host. Other hosts have no address. */
   readonly resolve: (host: string, addresses: readonly string[] | ((resolver: string) => Response | Promise<Response>)) => void;
 }
 
@@ -26,7 +26,7 @@ export const redirectResponse = (location: string, status = 302): Response => ne
 /** A host that accepts the request and never responds. */
 export const neverRespond: Handler = () => new Promise(() => {});
 
-/** Rejects as soon as the signal aborts, as fetch does. */
+/** Rejects as soon as the signal is aborted, as fetch does. */
 const rejectOnAbort = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(signal.reason as Error));
@@ -64,7 +64,7 @@ export const createStubWeb = (): StubWeb => {
       if (page === undefined) return htmlResponse("<h1>Not found</h1>", { status: 404 });
       const answer = typeof page === "string" ? htmlResponse(page) : await rejectOnAbort(signal, page());
       const location = answer.headers.get("location");
-      // The runtime follows redirects unless the caller handles them.
+      // The runtime follows redirects unless the caller handles them itself.
       return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : answer;
     };
     return open(request.url);

@@ -1,11 +1,11 @@
-// Builds variants of the default submission, including JSON that JSON.stringify cannot write.
+// Builds variants of the default submission, including JSON that JSON.stringify cannot produce.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import { buildSubmission, type ConsentBody } from "./world.ts";
 
 export const buildSubmissionWith = (change: Record<string, unknown>): ConsentBody => ({ ...buildSubmission(), ...change });
 export const omitField = (key: string): unknown => Object.fromEntries(Object.entries(buildSubmission()).filter(([name]) => name !== key));
 export const submissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
-/** The submission as text with the raw text as the value of a key. */
+/** Returns the submission as text, with this raw text as the value of the key. */
 export const spliceRaw = (key: string, raw: string): string => submissionText({ [key]: "@@" }).replace('"@@"', raw);
 export const spliceBytes = (key: string, raw: readonly number[]): Uint8Array => {
   const [before = "", after = ""] = submissionText({ [key]: "a@@b" }).split("@@");

@@ -1,4 +1,4 @@
-// Unusual submissions that must be accepted, each with the expected content of the certificate.
+// Unusual submissions that must be accepted, with the certificate content expected for each.
 import { buildSubmissionWith, buildFields, buildNames, nestArrays, padSubmission, spliceRaw, submissionText } from "./submissions.ts";
 import { buildSubmission, world, type HeaderChanges } from "./world.ts";
 

@@ -1,4 +1,4 @@
-// WebKit for the browser matrix: Debian's WebKitGTK in its MiniBrowser on a virtual screen. playwright-core drives only its own build of
+// WebKit for the cross-browser tests: Debian's WebKitGTK MiniBrowser on a virtual screen. playwright-core drives only its own build of
 // WebKit, so this is a small W3C WebDriver client.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import { findFreePort } from "./local-service.ts";
 
 const waitTimeoutMs = 20_000;
 
-/** Polls until there is a value; throws after 20 seconds. */
+/** Polls until `find` returns a value. Throws after 20 seconds. */
 export const waitFor = async <T>(what: string, find: () => Promise<T | undefined | null | false>): Promise<T> => {
   const deadline = Date.now() + waitTimeoutMs;
   for (;;) {
@@ -18,7 +18,7 @@ export const waitFor = async <T>(what: string, find: () => Promise<T | undefined
   }
 };
 
-/** One tab or window. */
+/** A tab or window. */
 export interface WebKitWindow {
   readonly goTo: (url: string) => Promise<void>;
   readonly url: () => Promise<URL>;
@@ -28,18 +28,18 @@ export interface WebKitWindow {
   readonly see: (css: string) => Promise<string>;
   readonly click: (css: string, times?: 1 | 2) => Promise<void>;
   readonly type: (css: string, text: string) => Promise<void>;
-  /** Runs the body of a function in the page. */
+  /** Runs a function body in the page. */
   readonly run: <T>(body: string, ...args: readonly unknown[]) => Promise<T>;
   readonly resize: (width: number, height: number) => Promise<void>;
   readonly close: () => Promise<void>;
   readonly isOpen: () => Promise<boolean>;
 }
 
-/** One browser session with its cookies and windows. */
+/** A browser session with its cookies and windows. */
 export interface WebKit {
   readonly first: WebKitWindow;
   readonly count: () => Promise<number>;
-  /** Runs an action and returns the window that it opens. */
+  /** Performs an action and returns the window that opens. */
   readonly opened: (act: () => Promise<unknown>) => Promise<WebKitWindow>;
   readonly newWindow: () => Promise<WebKitWindow>;
   readonly addCookie: (name: string, value: string) => Promise<void>;

@@ -9,7 +9,7 @@ export const buildJsonPost = (body: unknown, headers: Readonly<Record<string, st
   body: JSON.stringify(body),
 });
 
-/** A new email address, so that tests do not share rate limits. */
+/** Returns a new email address, so that tests do not share rate limits. */
 export const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 13)}@example.com`;
 
 export interface IssuedCertificate {
@@ -60,20 +60,20 @@ export const listMailTo = async (address: string): Promise<readonly Mail[]> =>
 
 const parseCode = (mail: Mail | undefined): string => /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "no code";
 
-/** Emails with a code, without confirmations of a withdrawal. */
+/** Lists emails that contain a code. Confirmations of a withdrawal are excluded. */
 const listCodeMail = async (address: string): Promise<readonly Mail[]> =>
   (await listMailTo(address)).filter(({ text }) => /^\d{6}$/m.test(text));
 
-/** Codes sent to an address, newest first. */
+/** Lists the codes sent to an address, newest first. */
 export const listCodes = async (address: string): Promise<readonly string[]> => (await listCodeMail(address)).map(parseCode);
 
-/** Tokens of the links sent to an address, newest first. */
+/** Lists the tokens in the links sent to an address, newest first. */
 export const listLinkTokens = async (address: string): Promise<readonly string[]> =>
   (await listCodeMail(address)).map(({ text }) => /#m=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1] ?? "no link");
 
 export interface WithdrawalAttempt {
   readonly code: string;
-  /** Cookie of the browser that requested the code. */
+  /** The cookie of the browser that requested the code. */
   readonly cookie: Readonly<Record<string, string>>;
 }
 
@@ -84,7 +84,7 @@ export const startWithdrawal = async (certId: string, email: string): Promise<Wi
   return { code: code as string, cookie: getCookies(answer) };
 };
 
-/** Six digits that are not the code. */
+/** Returns six digits that differ from the code. */
 export const differentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 export const withdrawCertificate = async (certificate: IssuedCertificate, scope?: string): Promise<TestResponse> => {
@@ -94,7 +94,7 @@ export const withdrawCertificate = async (certificate: IssuedCertificate, scope?
   return answer;
 };
 
-/** The rows that a withdrawal of a certificate has written, by kind. */
+/** Counts the rows that withdrawing a certificate has written, by kind. */
 export const countTraces = async (certId: string, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db
     .prepare(

@@ -1,4 +1,4 @@
-// Types of the bindings and exports that tests use.
+// Types of the bindings and exports used in tests.
 declare namespace Cloudflare {
   interface Env {
     readonly DB: D1Database;

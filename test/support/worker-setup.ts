@@ -9,7 +9,7 @@ import { captureLog } from "./captured-log.ts";
 import { waitUntilSettled } from "./background-work.ts";
 import { world, worldInSecondShard } from "./world.ts";
 
-/** Shifts alarms by the test's clock offset, because the runtime fires them by the real clock. */
+/** Shifts alarms by the test clock's offset, because the runtime fires them by the real clock. */
 const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
   const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
@@ -30,7 +30,7 @@ const postponeAlarms = async (): Promise<void> => {
   });
 };
 
-/** Wakes hibernating objects before the reset, which skips them: they would keep their data. Objects hibernate after ten seconds. */
+/** Wakes hibernating objects before the reset. The reset skips them, so they would keep their data. Objects hibernate after ten seconds. */
 const wakeObjects = async (): Promise<void> => {
   for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "LEDGER_LOG"] as const) {
     const objects = env[binding] as DurableObjectNamespace;
@@ -40,7 +40,7 @@ const wakeObjects = async (): Promise<void> => {
   await env.KV.get("nothing");
 };
 
-/** Clears the limiters of the demo's people, keys and businesses. There are too many limiters to wake all of them for the reset. */
+/** Clears the rate limiters of the demo's people, keys and businesses. There are too many limiters to wake all of them for the reset. */
 const resetRateLimits = async (): Promise<void> => {
   const limiters = env.RATE_LIMITER as DurableObjectNamespace;
   const existingIds = new Set((await listDurableObjectIds(limiters)).map(String));
@@ -63,9 +63,9 @@ afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
-// Background work that ends after the file would write to the databases of the next file.
+// Background work that outlives the file would write to the next file's databases.
 afterAll(waitUntilSettled, 70_000);
-vi.useRealTimers(); // the file before may have left fake timers
+vi.useRealTimers(); // the previous file may have left fake timers installed
 await wakeObjects();
 await reset();
 await postponeAlarms();

@@ -1,4 +1,4 @@
-// The demo businesses in two shards and requests to the Worker, for all workerd tests.
+// The demo businesses in two shards, and requests to the Worker. All workerd tests use this.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
@@ -47,9 +47,10 @@ const createCall =
     toTestResponse(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /**
- * The service in an isolate with changed settings or bindings, and with its own rate limit windows and caches. If its clock is ahead, each
- * response waits for its background work, which would later see emails and codes of now as expired. A test that sends email through
- * another transport calls `waitUntilSettled`, because the relay would also send the emails of the next test.
+ * Runs the service in an isolate with changed settings or bindings, and with its own rate limit windows and caches. If the isolate's clock
+ * is ahead, each response waits for its background work, because work that runs later would treat current emails and codes as expired. A
+ * test that sends email through another transport must call `waitUntilSettled`, because the relay would otherwise send the next test's
+ * emails through it.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
@@ -62,13 +63,13 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
   }, host);
 };
 
-/** The Worker's entry point with changed settings, which may be invalid. */
+/** Calls the Worker's entry point with changed settings, which may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
 const productionAuditKey = await createRandomSecret("svc.test/audit/0");
 
-/** URLs and settings of a production deployment. Log keys are random; the other secrets are those of the tests. */
+/** URLs and settings of a production deployment. Log keys are random; the other secrets are the test secrets. */
 export const productionSettings = {
   LEDGER_KEY: await createRandomSecret("ledger.svc.test/ledger/test"),
   LEDGER_WITNESS_KEY: await createRandomSecret("ledger.svc.test/witness", keyKinds.witness),
@@ -102,7 +103,7 @@ export interface ConsentBody {
   [extra: string]: unknown;
 }
 
-/** A submission that is accepted. */
+/** Builds a submission that is accepted. */
 export const buildSubmission = (business: DemoBusiness = world.acme): ConsentBody => ({
   client_id: business.clients.live,
   fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
@@ -117,7 +118,7 @@ export const origin = "https://www.example.com";
 /** Headers to send; null removes a default header. */
 export type HeaderChanges = Readonly<Record<string, string | null>>;
 
-/** The request of a browser on the business's page. */
+/** Builds the request that a browser sends from the business's page. */
 export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}): RequestInit => {
   const sent: HeaderChanges = {
     "content-type": "text/plain;charset=UTF-8",
@@ -130,12 +131,12 @@ export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}):
   return {
     method: "POST",
     headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
-    // As bytes, because a string body would set its own content type.
+    // Sent as bytes, because a string body would set its own content type.
     body: body instanceof Uint8Array ? body : new TextEncoder().encode(text),
   };
 };
 
-/** POST /v1/consent as from a browser on the business's page. */
+/** Sends POST /v1/consent as a browser on the business's page does. */
 export const submitConsent = (body: unknown, headers: HeaderChanges = {}): Promise<TestResponse> =>
   call("/v1/consent", buildConsentRequest(body, headers));
 
@@ -149,7 +150,7 @@ export const issueCertificate = async (
   return answer.body.data;
 };
 
-/** Columns that background work (audit logs, the ledger) may still change, or that record the last use of a key or session. */
+/** Columns that background work (audit logs, the ledger) may still change, and columns that record when a key or session was last used. */
 const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
@@ -161,7 +162,7 @@ const backgroundTables: ReadonlySet<string> = new Set(["ledger_state"]);
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));
 
-/** The rows of every table as text, to assert that a refused request changed nothing. Waits for background work first. */
+/** Returns the rows of every table as text, to assert that a refused request changed nothing. Waits for background work first. */
 export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Record<string, string>> => {
   await waitUntilSettled();
   const { results } = await db
@@ -172,10 +173,10 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
   return Object.fromEntries(names.map((name, at) => [name, JSON.stringify(omitBackgroundData(name, tables[at]?.results ?? []))]));
 };
 
-/** Tables that one issuance writes to. Later background work does not change the number of their rows. */
+/** Tables that issuing a certificate writes to. Later background work does not change how many rows they have. */
 const issuanceTables = ["certificates", "purposes", "disclosures", "idempotent_responses", "anchors"] as const;
 
-/** The number of rows in each table, in one query. */
+/** Returns the number of rows in each table, in one query. */
 export const countRows = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db.prepare(`SELECT ${tables.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`).join(", ")}`).first();
   return row as Record<string, number>;
