@@ -1,4 +1,4 @@
-// Tests of DELETE /v1/me: the account ends, and everything that identifies the person is erased on every shard.
+// Tests of DELETE /v1/me: the account is deleted, and everything that identifies the person is erased on every shard.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -36,7 +36,7 @@ const through =
   (path, init) =>
     callWith(changed, path, init);
 
-/** Records every encrypted value with its plain text and the record key it was encrypted under. */
+/** Records every encrypted value with its plaintext and the record key that encrypted it. */
 const recorded = () => {
   const sealed = new Map<string, { readonly text: string; readonly key: string | null }>();
   const { vault } = platform;
@@ -127,8 +127,8 @@ describe("DELETE /v1/me", () => {
 
     expect(describeOutcome(await remove(by, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(by.email); // Sends mail that a busy machine has left to the cron of the next minute.
-    await env.DB.prepare("DELETE FROM captured_mail").run(); // The table of captured mail exists in development only.
+    await listMailTo(by.email); // Sends email that a busy machine left to the next minute cron.
+    await env.DB.prepare("DELETE FROM captured_mail").run(); // The table of captured email exists only in development.
     const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {
       const opens = contents.includes(value) && (key === null || contents.includes(key));
@@ -175,7 +175,7 @@ describe("DELETE /v1/me", () => {
     const count = maxSweptInRequest + 600; // More than one page of overdue shares.
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
-    await by.post(`/v1/me/sever/${share.id}`, {}); // Leaves no active share to revoke.
+    await by.post(`/v1/me/sever/${share.id}`, {}); // Revokes the active share, so that none is left.
     const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
     expect(await listOverdueShares(openDatabase(env.DB), id, Date.now())).toHaveLength(maxSweptInRequest);
 

@@ -1,4 +1,4 @@
-// Tests of the operator's routes, which only the admin token opens.
+// Tests of the operator's routes, which accept only the admin token.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -14,7 +14,7 @@ const ownPath = "/v1/me/agent-tokens";
 const portalPath = "/v1/business/portal/agent-tokens";
 
 let clock = Date.now();
-// The tests create more tokens per minute than the limit of a person allows.
+// The tests create more tokens per minute than the per-person limit allows.
 beforeEach(async () => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -31,7 +31,7 @@ const member = (): Promise<Session> => signIn(world.memberEmail);
 const remove = (path: string, headers: Record<string, string>): Promise<TestResponse> => call(path, { method: "DELETE", headers });
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const ping = async (token: string): Promise<number> => (await callMethod(token, "ping")).status;
-/** Audit entries of a type with their payloads, newest first. */
+/** Returns the audit entries of one type with their payloads, newest first. */
 const listEntries = async (path: string, session: Session, type: string) => {
   const { entries } = (await call(path, { headers: session })).body.data as {
     entries: { type: string; entity_id: string; payload: object }[];

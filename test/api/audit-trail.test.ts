@@ -1,5 +1,5 @@
-// Tests of GET /v1/business/portal/audit by a reader who trusts nothing: core alone verifies everything it returns, with the published
-// keys.
+// Tests of GET /v1/business/portal/audit from the view of a reader who trusts nothing: everything it returns is verified with core alone
+// and the published keys.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createGenesisHead, verifyEntries, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
@@ -50,7 +50,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
     .filter((key) => key !== null);
 };
 
-/** The first fault a reader finds in a whole chain, or "ok". */
+/** Returns the first fault that a reader finds in a whole chain, or "ok". */
 const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };

@@ -1,4 +1,4 @@
-// Tests of the checkout and of what the payment provider's events do to an account.
+// Tests of the checkout and of how the payment provider's events change an account.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -315,7 +315,7 @@ describe("POST /v1/webhooks/stripe", () => {
   test("Y3: links a customer to an account only by our checkout, and never to a second account", async () => {
     const before = await accountOf(free.id);
     const stranger = createCustomer(world.other.id, "business");
-    // The event of the unknown customer names our business in every other field.
+    // The unknown customer's event contains our business in every other field.
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),

@@ -1,13 +1,13 @@
-// Tests that no route holds a body past its cap in memory, whether its length is announced or not. The routes are those of the OpenAPI
-// document that take a body, and the forms of the withdrawal page.
+// Tests that no route keeps more of a body in memory than its limit, whether or not the length is announced. Covers every route with a body
+// in the OpenAPI document and the forms of the withdrawal page.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const chunk = new Uint8Array(64 * 1_024).fill(0x61);
-const chunks = 48; // 3 MiB, more than every cap.
+const chunks = 48; // 3 MiB, more than every limit.
 
-/** These readers hold the whole body, so no route may call one for a body of unknown size. */
+/** These methods read the whole body into memory, so no route may call one on a body of unknown size. */
 const readers = ["arrayBuffer", "bytes", "text", "json", "formData", "blob"] as const;
 
 let routes: readonly { readonly method: string; readonly path: string }[] = [];

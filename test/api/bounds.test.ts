@@ -1,5 +1,5 @@
-// Tests of the bounds on what strangers with a public client id can store and block, and of the cost of a search as certificates grow in
-// number.
+// Tests that strangers who know a public client ID can store and block only so much, and that searches stay cheap as the number of
+// certificates grows.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -27,7 +27,7 @@ const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonl
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
 const statusOf = ({ status }: TestResponse): number => status;
 
-// Each test has a day of its own and starts five minutes before the end of that day.
+// Each test uses its own day and starts five minutes before the end of that day.
 let day = Date.UTC(2027, 0, 1);
 beforeEach(() => {
   day += 2 * dayMs;
@@ -138,7 +138,7 @@ describe("C21: submissions that are refused for their Origin", () => {
   });
 });
 
-/** The database, with a count of the rows read. */
+/** Wraps the database and counts the rows read. */
 const counting = (): { readonly db: D1Database; readonly read: () => number } => {
   let rows = 0;
   const db = new Proxy(env.DB, {
@@ -259,7 +259,7 @@ describe("GET /v1/certs with filters", () => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
     });
-    // Up to 24 hours at each end of the range are counted by the hour, and each of those hours has certificates now.
+    // Up to 24 hours at each end of the range are counted hour by hour, and by now each of those hours contains certificates.
     expect(grown.filter(({ more }) => more > 60)).toEqual([]);
     expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
     expect(small.every(({ rows }) => rows > 0)).toBe(true);

@@ -19,7 +19,7 @@ interface Issued {
   status: "active" | "revoked";
 }
 
-/** A small, fast and repeatable generator; failures print the seed. */
+/** Creates a small, fast, repeatable random generator. Failures print the seed. */
 const randomFrom = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -116,7 +116,7 @@ const folded = (text: string): string => text.normalize("NFC").toLowerCase();
 
 type Query = Partial<Record<"status" | "q" | "subject_email" | "subject_phone" | "origin_domain" | "entity" | "from" | "to", string>>;
 
-/** The expected list: newest first, and within a millisecond the later one first. */
+/** The expected list: newest first. Within one millisecond, the certificate issued later comes first. */
 const expected = (query: Query, isSandbox: boolean): Issued[] =>
   everything
     .filter(
@@ -134,7 +134,7 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
     .reverse();
 
 const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
-  vi.setSystemTime(Date.now() + 1_000); // The limit of an API key is counted per minute.
+  vi.setSystemTime(Date.now() + 1_000); // The API key's limit is per minute.
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
   const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
   const rows = expected(query, isSandbox);

@@ -1,4 +1,4 @@
-// Tests of reading certificates: public verification, the owner's detail, the evidence pack, and access between businesses.
+// Tests of reading certificates: public verification, the owner's view, the evidence pack, and access between businesses.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -67,7 +67,7 @@ const dataOf = async (path: string, credential?: string): Promise<Data> => {
 };
 const verified = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}/verify`);
 const detailed = (certId: string): Promise<Data> => dataOf(`/v1/certs/${certId}`, key);
-/** The body without the request id, the only part that differs between requests. */
+/** Returns the body without the request ID, the only part that differs between requests. */
 const sameBody = ({ text, body }: TestResponse): string => text.replace(body.request_id, "req");
 
 const secrets = {
@@ -237,7 +237,7 @@ describe("GET /v1/certs/{id}/verify", () => {
     const { cert_id } = await issueCertificate();
     const path = `/v1/certs/${cert_id}/verify`;
     const withTag = (tag: string): Promise<TestResponse> => call(path, { headers: { "if-none-match": tag } });
-    // The first fetches of the origin's policies may still be running; wait until two reads agree.
+    // The origin's policies may still be being fetched, so wait until two reads return the same.
     let answer = await getWithKey(path);
     for (let again = await getWithKey(path); again.headers.get("etag") !== answer.headers.get("etag"); again = await getWithKey(path))
       answer = again;

@@ -28,7 +28,7 @@ const foreignWitness = await deriveVkey(await createRandomSecret("witness.exampl
 const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // Sigstore's public log.
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
-/** The secret with another key id, as a slip in editing it would produce. */
+/** Returns the secret with a wrong key ID, as a typing mistake would produce. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
 const pkcs8Key = async (): Promise<string> => {
@@ -150,7 +150,7 @@ describe("a production deployment", () => {
     for (const setting of ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "AUDIT_KEY"] as const) {
       lines.length = 0;
       const change: Record<string, string> = { [setting]: withWrongId(productionSettings[setting]) };
-      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // Without this, the witness's list of keys fails first.
+      if (setting === "AUDIT_KEY") change.LEDGER_WITNESS_KEY = ""; // Without this, the check of the witness's key list fails first.
       const answer = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
       expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
       expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
@@ -180,7 +180,7 @@ describe("a production deployment", () => {
     expect(faultsOf(settings)).toEqual([]);
     const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
     expect(faultsOf({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
-    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness on the primary ledger does not count for that ledger.
+    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness located on the primary ledger does not count for that ledger.
     expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);

@@ -1,4 +1,4 @@
-// Tests that a deployment checks its settings before it starts, and that each production host answers only its own paths.
+// Tests that a deployment checks its settings before it starts, and that each production host serves only its own paths.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64 } from "../../core/bytes.ts";
@@ -7,7 +7,7 @@ import { ConfigError, loadConfig, type Env } from "../../workers/env.ts";
 import { createRandomKey } from "../support/note-keys.ts";
 import { call, createEntryCall, productionSettings, createServiceCall } from "../support/world.ts";
 
-/** The faults caused by this change to valid production settings. */
+/** Lists the faults that this change to valid production settings causes. */
 const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
   try {
     loadConfig({ ...env, ...productionSettings, ...change } as unknown as Env);

@@ -1,5 +1,5 @@
-// Tests of what POST /v1/consent guarantees about storage: a submission is stored in full or not at all, nothing commits after a change
-// that forbids it, and no personal data is stored in the clear.
+// Tests of what POST /v1/consent guarantees about storage: a submission is stored completely or not at all, nothing is committed after a
+// change that forbids it, and no personal data is stored unencrypted.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -44,7 +44,7 @@ const expectCountersRight = async (): Promise<void> => {
   for (const row of results) expect([row.active, row.revoked], `purpose ${row.id}`).toEqual([row.rows_active, row.rows_revoked]);
 };
 
-/** The database, with one change made once between the reads and the writes of an issuance. */
+/** Wraps the database and makes one change, once, between the reads and the writes of an issuance. */
 const interrupted = (change: () => Promise<unknown>): D1Database => {
   let writes = false;
   let done = false;
@@ -154,7 +154,10 @@ describe("an account that changes between the reads and the writes of POST /v1/c
   );
 });
 
-/** What issuances have left, however far the work behind them has come: one row each, and no queued work without a certificate. */
+/**
+ * Returns what the issuances have left in storage, however far their background work has come: one row each, and no queued work without a
+ * certificate.
+ */
 const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
@@ -169,7 +172,7 @@ describe("a failing table", () => {
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();
-    const origin = `https://${table.replace("_", "-")}.other.example`; // A host of its own, so that its policies are not captured yet.
+    const origin = `https://${table.replace("_", "-")}.other.example`; // A separate host, so that its policies are not captured yet.
     const body = {
       ...asOther,
       purpose: `a purpose for ${table}`,

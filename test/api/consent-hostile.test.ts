@@ -1,5 +1,5 @@
-// Tests of POST /v1/consent with every input it must refuse and every unusual input it must accept. A refused request must leave every
-// table of every shard, and every prototype, unchanged.
+// Tests that POST /v1/consent refuses every input it must refuse and accepts every unusual input it must accept. A refused request must
+// leave every table of every shard, and every prototype, unchanged.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { consentRequestSchema } from "../../workers/api/certificates/schema.ts";
@@ -18,16 +18,16 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-/** Names of inputs and words of ours that a message may contain although rows also use them as values. */
+/** Input names and our own words, which a message may contain although test rows also use them as values. */
 const ownWords = new Set([
   ...Object.keys(consentRequestSchema.shape),
   ...["email", "message", "value", "accepted", "version", "sha256", "visible", "opt_in_type", "font_px", "contrast_ratio", "checkbox_name"],
   ...["application/json", "text/plain", "JSON", "true"],
 ]);
 
-/** Every text of four or more characters that the caller chose: values, unknown keys and headers. */
+/** Lists every string of four or more characters that the caller chose: values, unknown keys and headers. */
 const chosenTexts = (value: unknown, depth = 0): string[] => {
-  if (depth > 20) return []; // Rows that nest without end.
+  if (depth > 20) return []; // Some rows nest endlessly.
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   return Object.entries(value).flatMap(([key, member]) => [
@@ -138,7 +138,7 @@ describe("POST /v1/consent accepts", () => {
   });
 });
 
-/** Sorts the members of objects, so that equal objects print alike; lists keep their order. */
+/** Sorts the members of objects, so that equal objects have equal output. Lists keep their order. */
 const sorted = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

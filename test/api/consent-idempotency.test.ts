@@ -1,5 +1,5 @@
-// Tests that POST /v1/consent processes a repeated submission once: Idempotency-Key in the header or submission_id in the body, both for 24
-// hours.
+// Tests that POST /v1/consent processes a repeated submission only once: with an Idempotency-Key header or with submission_id in the body,
+// each for 24 hours.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -184,7 +184,7 @@ describe("a repeated submission", () => {
     const key = `secret-key-${fresh()}`;
     const { manage_url, cert_id } = (await submitConsent(buildSubmission(), { "idempotency-key": key })).body.data;
     const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
-    // The row names its certificate in a column of its own, so that it is deleted when the person is erased.
+    // The row stores its certificate's ID in a separate column, so that it is deleted when the person is erased.
     const stored = JSON.stringify(results.map(({ cert_id: _, ...rest }) => rest));
     for (const marker of [key, String(manage_url).split("#m=")[1] as string, cert_id]) expect(stored).not.toContain(marker);
   });
@@ -199,7 +199,7 @@ describe("C19: a stranger with the client id", () => {
     const own = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([outcome(squatted), outcome(own), replayed(own)]).toEqual(["201 issued", "201 issued", false]);
     const asked = await submitConsent(buildSubmission(), key);
-    expect(outcome(asked)).toBe("409 idempotency_conflict"); // The conflict is with the stranger's own submission.
+    expect(outcome(asked)).toBe("409 idempotency_conflict"); // The conflict is with the stranger's own earlier submission.
     const again = await submitConsent(buildSubmission(), { ...key, ...server });
     expect([again.body.data, replayed(again)]).toEqual([own.body.data, true]);
   });

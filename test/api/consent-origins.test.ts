@@ -1,5 +1,5 @@
-// Tests which Origin and page each client may use with POST /v1/consent, in development and production. test/core/access/origins.test.ts
-// covers the spellings of an origin one by one.
+// Tests which origins and pages each client may use with POST /v1/consent, in development and in production.
+// test/core/access/origins.test.ts covers each way to write an origin.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
@@ -20,7 +20,7 @@ interface Row {
   readonly origin: string | null;
   readonly page?: string;
   readonly clientId?: string;
-  /** The host in the certificate, or the code of the refusal. */
+  /** The host in the certificate, or the error code of the refusal. */
   readonly outcome: string;
 }
 

@@ -94,7 +94,7 @@ describe("the person a form names", () => {
 
 describe("the order of refusals of POST /v1/consent", () => {
   const free = world.examples.free;
-  /** Every row corrects one mistake of the row before and gets the next refusal. */
+  /** Each row corrects one mistake of the previous row and gets the next refusal. */
   const steps: readonly (readonly [name: string, body: unknown, headers: Record<string, string>, expected: string])[] = [
     [
       "checks the API key first",
@@ -330,7 +330,7 @@ describe("evidence of POST /v1/consent", () => {
     const deployed = createServiceCall(productionSettings, "https://api.svc.test");
     expect(await geoAt(deployed)).toEqual(cf);
     expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
-    // The location of the server that submits for a visitor is not the visitor's.
+    // The server that submits for a visitor is not where the visitor is.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 

@@ -1,4 +1,4 @@
-// Tests of the checks before contact: POST /v1/contact-check and POST /v1/certs/{id}/match.
+// Tests of the checks that businesses make before they contact a person: POST /v1/contact-check and POST /v1/certs/{id}/match.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { signIn } from "../support/people.ts";
@@ -6,7 +6,7 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
-// limits.test.ts covers the limit of the key.
+// limits.test.ts covers the key's limit.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
 const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
 const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>

@@ -1,4 +1,5 @@
-// Tests of the edge cache in front of the logs: immutable tiles are read from their Durable Object once, everything else every time.
+// Tests of the edge cache in front of the logs: immutable tiles are read from their Durable Object only once, and everything else every
+// time.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import type { AppEnv } from "../../workers/http/context.ts";
@@ -6,7 +7,7 @@ import { edgeCached } from "../../workers/http/edge-cache.ts";
 
 const immutable = "public, max-age=31536000, immutable";
 
-/** A log behind the cache that counts the requests that reach it. */
+/** Creates a log behind the cache, which counts the requests that reach it. */
 const createCachedLog = (cacheControl: string, environment = "production") => {
   const requests = { count: 0 };
   const later: Promise<void>[] = [];

@@ -1,5 +1,6 @@
-// Tests of withdrawing consent from single recipients: the certificate stays active for the others, every response shows the withdrawal,
-// each withdrawal is proven like that of a certificate, and the last one revokes the certificate.
+// Tests of withdrawing consent for single recipients: the certificate stays active for the others, every response shows the withdrawal,
+// each withdrawal gets the same proofs as the withdrawal of a whole certificate, and withdrawing the last recipient revokes the
+// certificate.
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -171,7 +172,7 @@ test("only recipients that were consented to are accepted, and an invalid name s
     unlimited,
   );
   expect(code(right)).toBe("200 ok");
-  // Only accepted recipients count, so this one is the last.
+  // Only accepted recipients count, so this is the last one.
   expect((await manage(mine, { entities: ["Acme Solar LLC"] })).body.data.revoked).toBe(true);
 });
 

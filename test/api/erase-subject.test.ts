@@ -1,5 +1,4 @@
-// Tests of POST /v1/certs/{id}/erase-subject: all personal data of the person is erased from every store, and the proof of the consent
-// stays.
+// Tests of POST /v1/certs/{id}/erase-subject: the person's personal data is erased from every store, and the proof of the consent remains.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -34,7 +33,7 @@ const entriesOf = async (certId: string): Promise<string[]> =>
     ({ type }) => type,
   );
 
-/** All rows of all tables and all values of the key-value store as one text, without the captured mail of development. */
+/** Returns all rows of all tables and all values in the key-value store as one string, without the emails captured in development. */
 const everythingStored = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%' AND name <> 'captured_mail'",
@@ -57,7 +56,7 @@ const traceTables = [
 ] as const;
 const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
-/** Every encrypted value, index and hash that exists because of the person of this certificate, with its column. */
+/** Lists every encrypted value, index and hash that exists because of this certificate's person, each with its column. */
 const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
   const found = await env.DB.batch<{ value: string | null }>(
     traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
@@ -69,7 +68,7 @@ const tracesOf = async (certId: string): Promise<{ readonly column: string; read
 
 let phones = 2_000;
 
-/** A certificate with data in every place where its person can leave a trace, withdrawn and with notes of the business. */
+/** Issues a certificate that leaves the person's data in every place it can, including a withdrawal and the business's notes. */
 const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
   const email = createEmailAddress();
   phones += 1;

@@ -1,5 +1,5 @@
-// Tests of rules that hold for every route of the OpenAPI document: who may call it and how it answers. A new route is tested as soon as it
-// is described.
+// Tests of rules that apply to every route in the OpenAPI document: who may call it and how it responds. A new route is tested as soon as
+// the document describes it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { sha256, sha256Hex } from "../../core/hash.ts";
@@ -38,7 +38,7 @@ const needs = (security: Described["security"], name: string): boolean =>
 
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-/** Ids of each kind that belong to no record. */
+/** IDs of each kind, for which no record exists. */
 const unknownRecords: Readonly<Record<string, string>> = {
   cert_id: "cc_00000000000000000000000000",
   webhook_id: "whk_00000000000000000000000000",
@@ -54,7 +54,7 @@ const unknownRecords: Readonly<Record<string, string>> = {
   removal_id: "rmv_00000000000000000000000000",
   request_id: "req_00000000000000000000000000",
 };
-/** Two shares of one person with acme. Some routes succeed only for an active share, others only for a revoked one. */
+/** Two shares between one person and acme. Some routes succeed only for an active share, others only for a revoked one. */
 let activeShareId = "";
 let stoppedShareId = "";
 const revokedKey = generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
@@ -71,7 +71,7 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  // Names none of the callers, because a named recipient may call match.
+  // No caller is a recipient here, because recipients may call match.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
   ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {
@@ -90,16 +90,16 @@ beforeAll(async () => {
     .run();
 });
 
-/** Path parameters with acme's records where an API key reads them. A route with another parameter needs a record here. */
+/** Path parameters that point to acme's records where an API key can read them. A route with a new parameter needs a record here. */
 const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
-/** A withdrawal is recorded once, so each successful call needs a certificate that is still active. */
+/** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
 const activeCertIds: string[] = [];
 const recordsFor = ({ path }: Operation): Record<string, string> => {
   if (path.endsWith("/withdrawals")) return { cert_id: activeCertIds.pop() ?? ownCertId };
   return path === "/v1/shares/{share_id}/cease-ack" ? { share_id: stoppedShareId } : ownRecords();
 };
 
-/** Request bodies of routes that do not take a submission. */
+/** Request bodies for the routes that do not take a submission. */
 const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/withdrawals$/, () => ({ method: "phone", received_at: new Date().toISOString() })],
   [/\/cease-ack$/, () => ({})],
@@ -119,13 +119,13 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/sandbox\/trigger$/, () => ({ type: "share.created" })],
 ];
 const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
-/** Query strings of routes that require one. */
+/** Returns the query string for routes that require one. */
 const queryFor = ({ path }: Operation): string => {
   if (path !== "/v1/authorize") return "";
   const { client_id, origin, purpose, code_challenge } = buildDecision("A".repeat(43));
   return `?${new URLSearchParams({ client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email" })}`;
 };
-/** Reads write nothing, and withdrawing is the person's right, so neither requires a paid account. */
+/** Reading changes nothing, and withdrawing is the person's right, so neither requires a paid account. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
 const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
   parameters.reduce((filled, name) => {
@@ -147,10 +147,10 @@ const requestTo = (
   });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-/** Test routes accept only a test key. */
+/** Sandbox routes accept only a test key. */
 const ownKey = ({ path }: Operation): string => world.acme.keys[path.startsWith("/v1/sandbox/") ? "sandbox" : "live"];
 const keyed = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
-/** The faults of all routes, each with its route. */
+/** Collects the faults of all routes, each with the name of its route. */
 const collectFaults = async (
   routes: readonly Operation[],
   faultOf: (operation: Operation) => Promise<string | null>,
@@ -415,7 +415,7 @@ describe("every route", () => {
   test("changes nothing when read, except the records of the read", async () => {
     const reads = operations.filter(({ method }) => method === "GET");
     expect(reads.length).toBeGreaterThan(10);
-    const recordsOfReads = ["audit_outbox"]; // Each read of personal data is recorded there.
+    const recordsOfReads = ["audit_outbox"]; // Each read of personal data is recorded in this table.
     const stored = async (): Promise<Record<string, string>> =>
       Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
     const before = await stored();

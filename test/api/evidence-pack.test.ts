@@ -1,4 +1,4 @@
-// Tests of the evidence pack as zip, HTML and JSON, judged by the offline verifier alone.
+// Tests of the evidence pack as zip, HTML and JSON. Only the offline verifier decides whether they are valid.
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../core/bytes.ts";
@@ -45,16 +45,16 @@ const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
 };
 const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
 
-/** Drains the audit log and anchors everything. On failure the assertion shows the ledger's error. */
+/** Drains the audit log and anchors everything. If that fails, the assertion shows the ledger's error. */
 const anchorAll = async (): Promise<void> => {
   await platform.auditLogStub(0).drainNow();
   await submitAnchors(platform);
-  await waitUntilSettled(); // Work of the issuance may still hold the lease.
+  await waitUntilSettled(); // The issuance's background work may still hold the lease.
   const { results } = await env.DB.prepare("SELECT last_error FROM anchors WHERE status <> 'anchored'").all();
   expect(results).toEqual([]);
 };
 
-/** A certificate in both the ledger and the audit log. */
+/** Issues a certificate and gets it into both the ledger and the audit log. */
 const issueAnchored = async (): Promise<string> => {
   const { cert_id } = await issueCertificate({ fields: person });
   await anchorAll();
@@ -78,7 +78,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("is complete for a business's first certificate as soon as it is drained, before the first quarter-hour checkpoint", async () => {
-    const { other } = world; // This business was not in the log when the record of heads was made.
+    const { other } = world; // This business was not in the log when the heads were recorded.
     const issued = await submitConsent(
       { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
       { origin: "https://www.other.example" },
@@ -226,7 +226,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {
     const mine = await issueToNewPerson();
     expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
-    // A thousand requests of other days, copied from the first one.
+    // A thousand requests on other days, copied from the first one.
     await env.DB.prepare(
       `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
@@ -254,7 +254,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...given) => {
-      vault.open = open; // By now the row has been read, and its first value is being decrypted.
+      vault.open = open; // The row has been read by now, and its first value is being decrypted.
       await withdrawCertificate(mine);
       return open(...given);
     };
@@ -275,7 +275,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     changed.requestAnchoring = notify;
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
     expect(report.missing.join("\n")).toMatch(/anchor\.entry_hash/);
-    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // The pack drains the audit log first.
+    expect(report.checks.find(({ id }) => id === "audit.inclusion")?.outcome).toBe("pass"); // Creating the pack drains the audit log first.
   });
 
   test("is returned without the audit part while the audit log is unavailable", async () => {

@@ -1,5 +1,5 @@
-// Tests that a repeated request with the same Idempotency-Key is processed once and answered alike, on every POST route, and only for the
-// same caller.
+// Tests, on every POST route, that a repeated request with the same Idempotency-Key is processed only once and gets the same response, and
+// that this applies only to the same caller.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -44,7 +44,7 @@ import { findNewestCode } from "../support/email-code.ts";
 const hook = "https://hook1.merchant-tests.com/in";
 type Headers = Readonly<Record<string, string>>;
 
-/** Each test has days of its own, so that limits used up by an earlier test are long reset. */
+/** Each test uses its own days, so that limits that an earlier test used up have long been reset. */
 let start = farAhead;
 let platform: Platform;
 let owner: Headers;
@@ -75,7 +75,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Each test starts with new sign-ins, because some routes require a recent one. */
+/** Each test signs everyone in again, because some routes require a recent sign-in. */
 const signAllIn = async (): Promise<void> => {
   owner = await signIn(world.ownerEmail);
   secondOwner = await signIn(world.memberEmail);
@@ -91,7 +91,7 @@ const from = (address: string): Headers => ({ "cf-connecting-ip": address });
 const post = (path: string, body: unknown, headers: Headers): Promise<TestResponse> =>
   call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-/** An endpoint registered by its owner. */
+/** Registers an endpoint as the owner. */
 const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
   const answer = await post("/v1/webhooks", { url: hook }, owner);
   if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);
@@ -114,16 +114,16 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /** True if a repeat without the key has the same effect again, so that a test can see what a repeat would leave. */
+  /** True if repeating the request without the key has its effect again, so that a test can notice when a repeat was not blocked. */
   readonly repeats: boolean;
 }
 
 const people = { caller: () => owner, otherCaller: () => secondOwner };
 const keys = { caller: () => bearer(world.acme.keys.live), otherCaller: () => bearer(otherKey) };
-/** These routes take the key, but their limit of twenty requests per minute is too low for these tests. */
+/** These routes accept the key, but their limit of twenty requests per minute is too low for these tests. */
 const inTestMode = ["/v1/sandbox/clock", "/v1/sandbox/reset", "/v1/sandbox/trigger"];
 let household = 0;
-/** Two network addresses that no test has used. */
+/** Returns two IP addresses that no other test uses. */
 const anybody = () => {
   household += 1;
   const at = `2001:db8:${household.toString(16)}`;
@@ -197,7 +197,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/agent-token": {
     repeats: true,
     prepare: async () => {
-      await env.DB.prepare("DELETE FROM agent_tokens").run(); // A person has at most ten tokens.
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // A person can have at most ten tokens.
       return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
     },
   },
@@ -395,12 +395,12 @@ const counted = [
   "share_acknowledgements",
   "passkeys",
 ];
-/** Every effect of these requests. Rows count even after they are processed and deleted. */
+/** Returns every effect of these requests. Rows are counted even after they were processed and deleted. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
-  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run at their own time.
+  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run on their own schedule.
   const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
   const log = eventSequences.getByName(world.acme.id);
   const endpoints = await log.listEndpoints();
@@ -411,7 +411,7 @@ const effects = async (): Promise<object> => {
     posts: posts.filter(({ url }) => url === hook).length,
   };
 };
-/** The response without the parts that differ in a repeat by design: the request id and the limit. */
+/** Returns the response without the parts that differ in a repeat by design: the request ID and the rate limit. */
 const told = (answer: TestResponse): object => ({
   status: answer.status,
   data: answer.body.data,
@@ -486,7 +486,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
 
   test("treats the same key on another record as another request", async () => {
     const [one, other] = [await prepare(), await prepare()];
-    if (one.path === other.path) return; // The path contains no record.
+    if (one.path === other.path) return; // The path contains no record ID.
     const key = freshKey();
     await send({ ...one, caller: other.caller }, key);
     const there = await send(other, key);
@@ -560,7 +560,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
     const key = `secret-${freshKey()}`;
     const { data } = (await send(sendable, key)).body;
     const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
-    // Compares whole words, because the six digits of a code may occur inside a hash or a time.
+    // Compares whole words, because a code's six digits can occur inside a hash or a time.
     const wordsOf = (value: unknown): readonly string[] => JSON.stringify(value).match(/[\w@./+-]{6,}/g) ?? [];
     const kept = new Set(wordsOf(results.map((row) => Object.values(row))));
     const spoken = wordsOf([key, sendable.body, data]);
@@ -575,14 +575,16 @@ const requestTo = (sendable: Sendable, key: string): Request =>
     headers: { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() },
     body: JSON.stringify(sendable.body),
   });
-/** Sends the request to a service with a part replaced. Returns the response and the work that continues if the caller disconnects. */
+/**
+ * Sends the request to a service with one part replaced. Returns the response and the work that would continue if the caller disconnected.
+ */
 const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const following: Promise<void>[] = [];
   const services = createServicesWith(platform, { ...changed, waitUntil: (work) => following.push(work()) });
   const answer = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
   return { answer, ended: () => Promise.all(following) };
 };
-/** Blocks callers until it is opened. */
+/** Creates a gate that blocks callers until it is opened. */
 const gate = <T>() => {
   const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
@@ -594,8 +596,8 @@ const withLog = (methods: EventSequenceMethods): Partial<Platform> => {
 };
 
 /**
- * A database that makes every change but loses the response. The caller has just set a timer for it, which fires at once instead of after
- * two seconds.
+ * A database that makes every change but loses the response. The caller has just set a two-second timeout for the response; it fires
+ * immediately.
  */
 const losingChanges = {
   prepare: (text: string) => env.DB.prepare(text),

@@ -1,4 +1,4 @@
-// Tests of POST /v1/business/portal/integrate: it reads a page of the business and returns the script tag for its form.
+// Tests of POST /v1/business/portal/integrate, which reads a page of the business and returns the script tag for its form.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -45,7 +45,7 @@ const integrate = (change: object = {}, service = free, headers: Record<string, 
   service(at, buildJsonRequest({ ...validRequest, ...change }, headers));
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
-/** Sends the request to a service with parts replaced. */
+/** Sends the request to a service with some parts replaced. */
 const withParts = async (changed: Partial<Platform>, body: object = validRequest): Promise<TestResponse> => {
   const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
   const request = new Request(`http://svc.test${at}`, buildJsonRequest(body, cookie));
@@ -316,7 +316,7 @@ describe("POST /v1/business/portal/integrate with a model", () => {
     const { ai, questions } = stubModel(answer);
     return { questions, parts: { proposeMapping: createFormModel(ai, "model", (fault) => void faults.push(fault)) } };
   };
-  /** A field name that was not sent to the model before, because its answers are cached. */
+  /** Uses a field name that was not sent to the model before, because the model's responses are cached. */
   const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
 
   test("adds the model's mapping of fields that the form itself does not explain, and sends only those fields", async () => {
@@ -332,7 +332,7 @@ describe("POST /v1/business/portal/integrate with a model", () => {
       boxes: [],
       texts: [],
     });
-    // The same page again gets the same answer without another call.
+    // The same page gets the same response again without another call.
     expect((await withParts(parts)).body.data).toEqual(data);
     expect(questions).toHaveLength(1);
   });

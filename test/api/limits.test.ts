@@ -1,4 +1,4 @@
-// Tests of the limits by address, by person and by client, with the published settings.
+// Tests of the limits per address, per person and per client, with the published settings.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
 import { createVerifier, grantShare, describeOutcome, signInPerson, redeemCode } from "../support/sharing.ts";
@@ -13,7 +13,7 @@ import {
   type Call,
 } from "../support/world.ts";
 
-/** Without the platform's rate limiter, whose local stand-in also counts. */
+/** Excludes the platform's rate limiter, because its local stand-in also counts requests. */
 const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
 const from = (ip: string): Record<string, string> => ({ "cf-connecting-ip": ip });
 const verify = (service: Call, ip: string): Promise<TestResponse> =>

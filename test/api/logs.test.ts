@@ -1,4 +1,4 @@
-// Tests that logs contain no personal data: every input of a request carries a marker, and no log line contains it.
+// Tests that logs contain no personal data: every input of each request contains a marker, and no log line contains the marker.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
@@ -70,7 +70,7 @@ const consentOf = (body: unknown, headers: Record<string, string | null> = {}): 
   buildConsentRequest(body, { ...markedHeaders, ...headers });
 const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
 
-/** One request to every route that uses a store. */
+/** Sends one request to every route that uses a store. */
 const useEach = async (service: Call): Promise<void> => {
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": `${marker}-again` }));
   await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));
@@ -85,7 +85,7 @@ const useEach = async (service: Call): Promise<void> => {
     await service(path, withKey(world.acme.keys.live));
 };
 
-/** Every request a caller can make here, valid and invalid. */
+/** Sends every request that a caller can make here, valid and invalid. */
 const useAll = async (service: Call): Promise<void> => {
   const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
@@ -142,7 +142,8 @@ const useAll = async (service: Call): Promise<void> => {
 };
 
 /**
- * Every request of people who sign in, valid and invalid. The secrets they receive are added to those that the log must not contain.
+ * Sends every request that signed-in people can make, valid and invalid. The secrets they receive are added to the strings that the log
+ * must not contain.
  */
 const useByPeople = async (service: Call): Promise<void> => {
   const { cookie: _cookie, ...rest } = markedHeaders;

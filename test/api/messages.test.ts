@@ -1,5 +1,5 @@
-// Tests of the messages of 400 responses on every route: they name the input and the rule in a constant sentence, and repeat nothing that
-// was sent. The inputs come from the OpenAPI document, so a new route is tested as soon as it is described.
+// Tests of the messages in 400 responses on every route: a constant sentence states the input and the rule and repeats nothing that was
+// sent. The inputs come from the OpenAPI document, so a new route is tested as soon as the document describes it.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -89,7 +89,7 @@ const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const callers = {
   person: async (): Promise<Headers> => (await signInPerson({})).headers,
   owner: async (): Promise<Headers> => ({ cookie: (await newOwner()).cookie }),
-  // The sandbox of a business of its own, because the requests change it.
+  // Uses a new business's sandbox, because the requests change it.
   sandbox: async () => bearer(await newKey((await newOwner()).id, "sandbox")),
   business: async () => bearer(await newKey(world.acme.id, "live")),
   public: async (): Promise<Headers> => ({}),
@@ -103,7 +103,7 @@ const callerOf = ({ path, security }: Operation): Caller => {
   return path.startsWith("/v1/sandbox/") ? "sandbox" : "business";
 };
 
-/** One caller of each kind sends all requests. It signs in again if a request has ended its session. */
+/** Each kind of caller has one set of credentials for all requests. It signs in again when a request has ended its session. */
 const savedCredentials = new Map<Caller, Headers>();
 const credentialsOf = async (caller: Caller): Promise<Headers> => {
   const found = savedCredentials.get(caller) ?? (await callers[caller]());
@@ -126,13 +126,13 @@ const ids: Readonly<Record<string, () => string>> = {
   key_id: () => "key_00000000000000000000000000",
   member_id: () => "mem_00000000000000000000000000",
 };
-/** Misses of match are counted per certificate, so the guesses use a certificate that does not exist. */
+/** Failed matches are counted per certificate, so these guesses use a certificate that does not exist. */
 const unknownCertId = "cc_00000000000000000000000000";
 const addressOf = ({ path }: Operation): string =>
   path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? unknownCertId : (ids[name]?.() ?? name)));
 
 const mark = "qZsentqZ";
-/** One value of each kind. JSON leaves out an undefined member. */
+/** One value of each kind. JSON omits an undefined member. */
 const wrongValues: readonly unknown[] = [
   undefined,
   mark,
@@ -167,7 +167,10 @@ interface Tried {
   readonly answer: TestResponse;
 }
 
-/** Every member of the body with every value, including members of objects and of lists of objects. */
+/**
+ * Lists bodies in which one member has one wrong value: every member with every value, including members of objects and of lists of
+ * objects.
+ */
 const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
   const shape = resolved(body.schema);
   return membersOf(shape).flatMap((name) => {
@@ -224,7 +227,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // These codes have one message for every reason by design.
+  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // By design, these codes have one message for every reason.
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;

@@ -76,7 +76,7 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Json> };
 }
 
-/** Routes that are left out of the document, and why. */
+/** Routes that the document omits, and why. */
 const undocumentedRoutes: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^GET \/health$/, why: "for load balancers; same response as /v1/health" },
   { path: /^OPTIONS /, why: "preflight requests of browsers" },
@@ -160,7 +160,7 @@ describe("OpenAPI document", () => {
   });
 });
 
-/** Returns the base URL when the app is built, and an invalid one when the document is requested. */
+/** Returns a base URL that is valid when the app is built and invalid when the document is requested. */
 const createVanishingUrl = (): (() => string) => {
   let reads = 0;
   return () => (++reads === 1 ? platform.config.baseUrl : "no address");
@@ -231,7 +231,7 @@ const noWebhook = "whk_00000000000000000000000000";
 const noDelivery = "dlv_00000000000000000000000000";
 
 interface WebhookCall {
-  /** Sends the request as the owner instead of a member. */
+  /** Sends the request as the owner instead of as a member. */
   readonly owner?: boolean;
   readonly as?: string;
   readonly body?: unknown;
@@ -318,7 +318,7 @@ const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
 /** A recipient on acme's certificates and its account. */
 const bright = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
 
-/** Client data with a challenge, without which no database is read. */
+/** Client data that contains a challenge. Without a challenge the request is refused before any database is read. */
 const credentialWithChallenge = {
   ...assertionCredentialExample,
   response: { ...assertionCredentialExample.response, clientDataJSON: toBase64Url(encodeUtf8('{"challenge":"AAAA"}')) },
@@ -372,7 +372,7 @@ const freshDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const ownerId = async (): Promise<string> => (await callAsMember("GET", portal(""), { owner: true })).body.data.user.id;
 
-/** Sends the request while the table holds 100 rows of acme, which exceeds every limit. */
+/** Sends the request while the table contains 100 rows that belong to acme, which exceeds every limit. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(
@@ -425,7 +425,7 @@ const createEleventhToken = async (realm: "consumer" | "business"): Promise<Test
   return answer;
 };
 
-/** Requests of each operation that produce each success, by status, and each refusal, by code. */
+/** For each operation, requests that produce each success (by status) and each refusal (by code). */
 const scenarios: Readonly<Record<string, Scenarios>> = {
   captureConsent: {
     201: () => submitConsent(buildSubmission()),

@@ -1,4 +1,4 @@
-// Tests of a database that does not respond: the error the caller gets, and the repeat of the request.
+// Tests of a database that does not respond: the error that the caller gets, and what happens when the caller repeats the request.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { buildJsonRequest } from "../support/people.ts";
@@ -62,7 +62,7 @@ test("B2: a repeat with the same key returns the share that a database wrote wit
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),
     withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
-    // The batch that claims the key gets a response; the longer batch of the grant does not.
+    // The batch that claims the key gets a response; the longer batch that stores the grant does not.
     batch: (statements: D1PreparedStatement[]) => (isAway && statements.length > 5 ? silent.batch(statements) : env.DB.batch(statements)),
   };
   const service = createServiceCall({ DB: sometimes });

@@ -1,4 +1,4 @@
-// Tests of a signed-in person listing the certificates that name them and withdrawing from them.
+// Tests of a signed-in person who lists the certificates that name them and withdraws them.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

@@ -38,7 +38,7 @@ const at = (instant: number): void => {
 };
 let start = noon;
 beforeEach(async () => {
-  start += 24 * 60 * minuteMs; // Each test has a day of its own because of the limits per person.
+  start += 24 * 60 * minuteMs; // Each test uses its own day because of the per-person limits.
   at(start);
   await clearCodes();
   for (const table of ["sessions", "passkeys", "webauthn_challenges"])
@@ -59,7 +59,7 @@ const withPasskey = async (authenticator = new Authenticator()): Promise<Authent
   if (answer.status !== 201) throw new Error(answer.text);
   return authenticator;
 };
-/** The status and body without the request id. */
+/** Returns the status and the body without the request ID. */
 const comparable = (answer: TestResponse): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
 
 describe("POST /v1/me/passkeys", () => {
@@ -313,7 +313,7 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect(outcome(answer)).toBe("400 login_failed");
     expect(await countRows(tables)).toEqual(before);
     const honest = await submitSignedCredential(await authenticator.sign(options, { counter: 9 }));
-    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // The challenge was used up by the first attempt.
+    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // The first attempt used up the challenge.
   });
 
   test("U8: refuses another key under the same credential id, and a removed passkey", async () => {

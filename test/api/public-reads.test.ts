@@ -1,5 +1,4 @@
-// Tests of requests without a credential or with an invalid one: they are counted by address before they reach a database or a Durable
-// Object.
+// Tests of requests with no credential or an invalid one: they are counted per address before they reach a database or a Durable Object.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";
@@ -11,7 +10,7 @@ const wrongKey = (): string => generateSecret("sk_live_", "00" as ShardId, (coun
 const listWithKey = (service: Call, ip: string, key: string): Promise<TestResponse> =>
   service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
 
-/** The database, with a count of the calls to it. */
+/** Wraps the database and counts the calls to it. */
 const counted = () => {
   const queries = { count: 0 };
   const binding = new Proxy(env.DB, {
@@ -56,7 +55,7 @@ describe("Q2: unknown API keys", () => {
     const { queries, binding } = counted();
     const service = createServiceCall({ ...strict, DB: binding });
     const ip = "203.0.113.90";
-    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // A working key is used from the same address first.
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // A valid key is used from the same address first.
     const before = queries.count;
     const statuses: number[] = [];
     for (let n = 0; n < 100; n += 1) statuses.push((await listWithKey(service, ip, wrongKey())).status);

@@ -1,5 +1,5 @@
-// Tests of withdrawals that a business records and acknowledges beyond one certificate (everything of a person, or single recipients), and
-// of the email that confirms a withdrawal to the person.
+// Tests of withdrawals that a business records and acknowledges for more or less than one certificate (all of a person's certificates, or
+// single recipients), and of the email that confirms a withdrawal to the person.
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -98,7 +98,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     expect((await record(called.certId)).body.data.withdrawal.scope).toBe("business");
     expect(await statuses([called, both, other])).toEqual(["revoked", "revoked", "active"]);
 
-    const mailed = await issueToNewPerson({ fields: { email, phone } }); // A certificate with both is matched by the email address, not by the number.
+    const mailed = await issueToNewPerson({ fields: { email, phone } }); // A certificate with both an email address and a number is matched by the email address only.
     const onlyCalled = await issueToNewPerson({ fields: { phone } });
     await record(mailed.certId);
     expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "active"]);
@@ -121,7 +121,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const later = await issueToNewPerson({ fields: { phone } }); // A new consent after the withdrawal.
+    const later = await issueToNewPerson({ fields: { phone } }); // A new consent, given after the withdrawal.
     await waitUntilSettled();
     const left = async () => {
       await runOutboxRelay();
@@ -297,7 +297,7 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
     expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // The certificate itself is active.
+    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // The certificate itself is still active.
     await updateBusiness("status = 'past_due'");
     try {
       expect(code(await acknowledge(mine.certId, body))).toBe("402 subscription_past_due");
@@ -443,7 +443,7 @@ describe("the email that confirms a withdrawal", () => {
     for (const name of threeRecipients) await manage(last, { entities: [name] });
     for (const item of forged.slice(3, 5)) await record(item.certId, { scope: "certificate" });
     expect(await confirmations(email)).toHaveLength(3);
-    // A withdrawal by code is confirmed even past the limit.
+    // A withdrawal by email code is confirmed by email even when the limit is exceeded.
     await withdrawCertificate(forged[5] as IssuedCertificate);
     expect(await confirmations(email)).toHaveLength(4);
     const other = await issueToNewPerson();

@@ -59,7 +59,7 @@ const testGrant = async (change: object = {}): Promise<Grant> => {
   return { verifier, code: answer.body.data.code, share: answer.body.data.share };
 };
 
-/** A database that runs the given work once, right before the first change. */
+/** Wraps a database and runs the given work once, right before the first change. */
 const withWorkBeforeChange = (doFirst: () => Promise<unknown>) => {
   let isDone = false;
   return {
@@ -86,7 +86,7 @@ const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
-/** The consent sheet in one browser, which keeps its cookies. */
+/** Opens the consent sheet in one browser, which keeps its cookies. */
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -119,7 +119,7 @@ describe("an authorization code", () => {
     async () => {
       let pat = await signInPerson();
       for (let round = 0; round < codeCount; round += 1) {
-        if (round % 25 === 24) pat = await signInPerson(); // A person may grant thirty shares a minute.
+        if (round % 25 === 24) pat = await signInPerson(); // A person can grant at most thirty shares a minute.
         const made = await grantShare(pat);
         const answers = await concurrently(concurrency, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
         expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
@@ -403,11 +403,11 @@ describe("the consent sheet", () => {
     const path = paths({});
     const seen = sheetOf(pat);
     expect(backIn(await seen.get(path, { referer: `${origin}/` }))).toBe(back);
-    expect(backIn(await seen.get(path))).toBe(back); // The steps of signing in send no Referer of the page.
-    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // A copied address in another browser.
+    expect(backIn(await seen.get(path))).toBe(back); // The sign-in steps do not send the page's URL as Referer.
+    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // The URL was copied to another browser.
     const moved = `${new URL(path, "http://svc.test").pathname}${new URL(path, "http://svc.test").search.replace("step%3D2", "step%3D3")}`;
     expect(backIn(await seen.get(moved))).toBe("");
-    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // Another request for the same page.
+    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // A different request for the same page.
   });
 
   test("P21: accepts no cookie of others as evidence", async () => {
@@ -670,9 +670,9 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(60, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 01${String(30 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    const conflicting = answers.filter(({ status }) => status === 503); // Other changes came in between five times in a row. The response says so, and nothing was written.
+    const conflicting = answers.filter(({ status }) => status === 503); // Five other changes got in first, one after another. The response says so, and nothing was written.
     expect(changed.length + limited.length + conflicting.length).toBe(60);
-    expect(changed.length + conflicting.length).toBeLessThanOrEqual(29); // The first change was made before.
+    expect(changed.length + conflicting.length).toBeLessThanOrEqual(29); // The first change was made earlier.
     expect(limited.length).toBeGreaterThanOrEqual(31);
     const eventTypes = await eventsOf(share.id);
     expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);

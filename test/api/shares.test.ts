@@ -124,7 +124,7 @@ describe("a share", () => {
     const steps = [
       () => redeemCode(granted, {}, { origin }, later(20_000)),
       () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // The person's audit chain records one read a day.
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // The person's audit chain records at most one read per day.
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
     expect(await readLastDelivery()).toBeNull();
@@ -238,7 +238,7 @@ describe("a share", () => {
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     expect(describeOutcome(await stop(share.id, {}))).toBe("401 unauthorized");
-    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // The credential is checked before the id.
+    expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // The credential is checked before the ID.
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
     expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
     expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");

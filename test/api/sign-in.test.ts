@@ -39,16 +39,18 @@ const { ownerEmail, memberEmail, consumerEmail } = world;
 const minute = 60_000;
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
-/** The number of codes that were mailed, or would have been to a known address. Past a limit, a row is expired from the start. */
+/**
+ * Counts the codes that were emailed, or would have been if the address were known. Past a limit, the row is created as already expired.
+ */
 const codesOfUse = (): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM email_codes WHERE expires_at > created_at").first<number>("n");
 const session = (cookie: string): RequestInit => ({ headers: { cookie } });
 const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", session(cookie));
 
-/** Other rows that an email code leaves. */
+/** Tables in which requesting an email code leaves rows. */
 const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
-/** The rows with random values replaced by their lengths. */
+/** Returns the rows with random values replaced by their lengths. */
 const shapeOf = (rows: string): unknown =>
   JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
 
@@ -203,7 +205,7 @@ describe("a consumer", () => {
   test("is encrypted at rest", async () => {
     await requestEmailCode("marker-zq@example.com", "consumer");
     const code = await findEmailCode("marker-zq@example.com");
-    // The hash is keyed and covers more than the code, so it cannot be tested against a million values.
+    // The hash is keyed and covers more than the code, so it cannot be brute-forced over a million codes.
     const kept = await env.DB.prepare("SELECT code_hash FROM email_codes").first<string>("code_hash");
     expect(kept).toMatch(/^[0-9a-f]{32}$/);
     expect(sha256Hex(code)).not.toContain(kept);
@@ -324,8 +326,8 @@ describe("an email code", () => {
     };
     expect(codeFrom(0, 0, 0, 0)).toBe("000000");
     expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the last number that is used.
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // Numbers from 4,294,000,000 are drawn again.
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the last number that is accepted.
+    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // Numbers from 4,294,000,000 up are discarded and drawn again.
     expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
@@ -367,7 +369,7 @@ describe("POST /v1/auth/request-code", () => {
       expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
     expect(await codesOfUse()).toBe(5);
-    expect((await listMailTo(email)).length).toBe(3); // Only those for the realm in which the address may sign in.
+    expect((await listMailTo(email)).length).toBe(3); // Only the codes for the realm in which the address may sign in are sent.
     at(start + 15 * minute);
     await requestEmailCode(email, "consumer");
     expect(await codesOfUse()).toBe(6);
@@ -389,14 +391,14 @@ describe("POST /v1/auth/request-code", () => {
 
     for (let codes = 0; codes < 4; codes += 1) {
       expect(await ask(codes * 6 * minute)).toBe(codes + 1);
-      const wrong = differentCode(await findEmailCode(email)); // The code of the newest email; the older codes are guessed with it too.
+      const wrong = differentCode(await findEmailCode(email)); // The code in the newest email. The wrong code derived from it is also a guess at the older codes.
       for (let tries = 0; tries < 5; tries += 1) expect(outcome(await submitEmailCode(email, wrong, "consumer"))).toBe("400 login_failed");
     }
     expect(await ask(24 * minute)).toBe(4);
     expect(await ask(77 * minute)).toBe(4);
     expect(await ask(79 * minute)).toBe(5);
     expect((await submitEmailCode(email, await findEmailCode(email), "consumer")).status).toBe(200);
-    expect(await ask(85 * minute)).toBe(6); // A right answer resets the limit.
+    expect(await ask(85 * minute)).toBe(6); // A correct code resets the limit.
   });
 
   test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
@@ -447,7 +449,7 @@ describe("POST /v1/auth/request-code", () => {
 describe("whether an address is known", () => {
   const stranger = "stranger@acme-solar.example";
   const realms: readonly Realm[] = ["business", "consumer"];
-  /** The status, text and headers without what differs between any two requests. */
+  /** Returns the status, text and headers without the parts that differ between any two requests. */
   const told = ({ status, headers, body, text }: TestResponse): unknown => [
     status,
     text.replace(body.request_id, ""),
@@ -490,8 +492,8 @@ describe("whether an address is known", () => {
         "/v1/auth/request-code",
         buildJsonRequest({ email, realm: "business" }),
       );
-      await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
-      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"/.test(sql)); // Leaves out what follows the response.
+      await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
+      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"/.test(sql)); // Omits what follows the response.
     };
     const statements = await asked(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);
@@ -537,7 +539,7 @@ describe("whether an address is known", () => {
   });
 });
 
-/** The attributes of a cookie, sorted, because their order has no meaning. */
+/** Returns a cookie's attributes, sorted, because their order does not matter. */
 const attributesOf = (cookie: string): readonly string[] => cookie.split("; ").slice(1).sort();
 
 describe("a session", () => {
@@ -575,7 +577,7 @@ describe("a session", () => {
     const vault = await openVaultFromVars(env);
     const index = await vault.blindIndex("email", ownerEmail);
     expect((await production("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
+    await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456"))
       .run();
@@ -734,7 +736,7 @@ describe("a request from another site", () => {
     expect((await asked(production, "https://app.svc.test")).status).toBe(200);
     expect((await asked(production, "https://api.svc.test")).status).toBe(403);
     expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
-    await waitUntilSettled(); // Otherwise its relay would send the emails of the next test.
+    await waitUntilSettled(); // Otherwise this service's relay would send the next test's emails.
   });
 
   test("returns 415 unsupported_media_type for a form", async () => {

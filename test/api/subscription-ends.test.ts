@@ -1,4 +1,4 @@
-// Tests that a subscription ends with its account, however long the provider is unavailable and in whatever order events arrive.
+// Tests that a subscription ends when its account is deleted, however long the provider is unavailable and in whatever order events arrive.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -42,7 +42,7 @@ const remove = async ({ headers }: SignedPerson): Promise<void> => {
   expect((await call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, headers), method: "DELETE" })).status).toBe(200);
 };
 
-/** A person with a paid subscription. */
+/** Creates a person with a paid subscription. */
 const payingPerson = async () => {
   const signed = await signInPerson({});
   const id = await idOf(signed);

@@ -1,4 +1,4 @@
-// Tests the mapper that turns values of operations into the JSON of the API.
+// Tests the mapper that turns an operation's values into the API's JSON.
 import { z } from "@hono/zod-openapi";
 import { describe, expect, it } from "vitest";
 import { dayToWire, toWire } from "../../workers/http/wire.ts";

@@ -16,7 +16,7 @@ type Method = "GET" | "POST" | "PATCH" | "DELETE";
 interface Person {
   readonly cookie: string;
 }
-/** Each test has days of its own, so that limits used up by an earlier test are long reset. */
+/** Each test uses its own days, so that limits that an earlier test used up have long been reset. */
 let start = farAhead;
 let owner: Person;
 let member: Person;
@@ -80,7 +80,7 @@ const entries = async (): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
-/** Commits an event and runs the first delivery attempt. Returns the delivery's id. */
+/** Commits an event and runs the first delivery attempt. Returns the delivery's ID. */
 const delivered = async (id: string): Promise<string> => {
   await commitEvents(world.acme.id, 1);
   await eventSequences.getByName(world.acme.id).drain();
@@ -235,7 +235,7 @@ describe("POST /v1/webhooks", () => {
     }
   });
 
-  /** The service on a database that commits the next endpoint but loses the response. `isAwayAfter` makes later reads fail too. */
+  /** Runs the service on a database that commits the next endpoint but loses the response. With `isAwayAfter`, later reads fail too. */
   const losingAnswer = (isAwayAfter: boolean): Call => {
     let isLost = false;
     const away = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
@@ -532,7 +532,7 @@ describe("permissions on webhooks", () => {
       (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
     const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
     try {
-      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // In this order, because a business must keep an owner.
+      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // In this order, because a business must always have an owner.
       expect(outcome(await callWebhooks(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
       expect(outcome(await callWebhooks(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
     } finally {

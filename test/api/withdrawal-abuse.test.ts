@@ -1,4 +1,4 @@
-// Tests of attacks on withdrawing: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
+// Tests of attacks on withdrawals: the threats O1 to O12, O15, O17 and O18 of docs/internals/security.md.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -37,7 +37,7 @@ import {
 const atOnce = Number(env.AT_ONCE); // 1,000 in `npm run stress`.
 const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
 const withoutRequestId = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
-/** A certificate of another business with the same address. */
+/** Issues a certificate for another business to the same email address. */
 const issueForOtherBusiness = async (email: string): Promise<{ readonly certId: string }> => {
   const body = { ...buildSubmission(world.other), page_url: "https://other.example/", fields: { email } };
   return { certId: (await submitConsent(body, { origin: "https://other.example" })).body.data.cert_id };
@@ -45,7 +45,7 @@ const issueForOtherBusiness = async (email: string): Promise<{ readonly certId: 
 const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status === "active";
 const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
 
-/** The number of rows each table has gained, including emails that were sent. */
+/** Counts the rows that each table has gained, and the emails that were sent. */
 const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
   const count = async (): Promise<Record<string, number>> =>
     (await env.DB.prepare(
@@ -76,7 +76,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
     expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 1 });
-    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // The audit log records emails that were sent, and nothing else.
+    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // The audit log records only emails that were sent.
     expect(await listCodes(mine.email)).toHaveLength(1);
     expect(await listMailTo(stranger)).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe("O1: whether an address is on a certificate", () => {
     }
     expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 0 });
     expect(grown[1]).toEqual(grown[0]);
-    expect(grown[2]).toEqual(grown[0]); // The same as for an address below the limits.
+    expect(grown[2]).toEqual(grown[0]); // The same as for an address that is below the limits.
     expect(await listCodes(mine.email)).toHaveLength(3);
   });
 
@@ -153,7 +153,8 @@ describe("O2: guessing", () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     const wrong = differentCode(code);
-    // Half of the guesses use the right code. One that is compared either withdraws or returns that the certificate is withdrawn.
+    // Half of the guesses are the correct code. Each correct guess that is compared withdraws the certificate or reports that it is already
+    // withdrawn.
     const guesses = Array.from({ length: atOnce }, (_, at) => (at % 2 === 0 ? wrong : code));
     const answers = await Promise.all(
       guesses.map((guess, at) => submitWithdrawalCode(mine.certId, { email: mine.email, code: guess }, at % 4 < 2 ? cookie : {})),
@@ -274,7 +275,7 @@ describe("O3: locking the person out", () => {
     const [token] = await listLinkTokens(email);
     const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: given }));
     for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
-    // Tokens that were never sent, made here with the service's own keys: one for another address, and one past a limit.
+    // Tokens that were never sent, created here with the service's own keys: one for another address, and one past a limit.
     const { linkToken } = await openVault(loadConfig(env as never));
     const newest = async (): Promise<string> => {
       const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
@@ -319,7 +320,7 @@ describe("O3: locking the person out", () => {
     );
     for (let business = 0; business < 12; business += 1) {
       for (let times = 0; times < 3; times += 1) await requestWithdrawalCode(forged.certId, mine.email);
-      // Moves the codes to one other business, beyond its three and the address's twenty.
+      // Reassigns the codes to one other business, so that they exceed its limit of three and the address's limit of twenty.
       await elsewhere.bind("biz_busy live", mine.certId).run();
     }
     expect((await listMailTo(mine.email)).length).toBe(36);
@@ -383,9 +384,9 @@ describe("O4: mail bombing", () => {
     const sent = async (): Promise<number> => (await listMailTo(written)).length;
     const ask = async (hours: number, address: string): Promise<void> => {
       await requestWithdrawalCode(mine.certId, address, {}, at(hours));
-      await at(hours)("/dev/mail"); // Sends the emails due at that time.
+      await at(hours)("/dev/mail"); // Loading this page sends the emails due at that time.
     };
-    // At most three codes are active at once; after eleven minutes there is room for more.
+    // At most three codes can be active at the same time; after eleven minutes the first ones have expired.
     for (const hours of [0, 0, 0, 0, 0.2, 0.2, 0.2, 0.4]) await ask(hours, mine.email.toLowerCase());
     expect(await sent()).toBe(5);
     for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await ask(hours, mine.email);
@@ -399,7 +400,7 @@ describe("O4: mail bombing", () => {
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_index FROM certificates WHERE id = ?)",
     );
     const mails = async (): Promise<number> => (await listMailTo(email)).length;
-    // Moves the codes to one other business: its 3 and 20 count, and then three more of this one.
+    // Reassigns the codes to one other business until it has used its 3 and the shared 20. After that, this business can still send three.
     for (let times = 0; times < 40; times += 1) {
       await requestWithdrawalCode(certId, email);
       if ((await mails()) <= 23) await move.bind("biz_other live", certId).run();
@@ -538,7 +539,7 @@ describe("O7: a code used elsewhere", () => {
   });
 });
 
-/** Leaves the contact address as the only recipient, as in an account that the operator created. */
+/** Removes the members, so that the contact address is the only recipient, as in an account that the operator created. */
 const withoutMembers = async (): Promise<void> => {
   await env.DB.batch([
     env.DB.prepare("DROP TRIGGER IF EXISTS members_owner_removed"),

@@ -20,7 +20,7 @@ import {
 
 const day = 86_400_000;
 const key = world.acme.keys.live;
-/** The limit of the key is not under test here. */
+/** A service whose API key limit these tests do not reach. */
 const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60" });
 const get = (path: string, by?: string): Promise<TestResponse> =>
   unlimited(path, by === undefined ? {} : { headers: { authorization: `Bearer ${by}` } });
@@ -241,7 +241,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
     const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
-    const later = await issueToNewPerson({ fields: { email } }); // A new consent after the withdrawal.
+    const later = await issueToNewPerson({ fields: { email } }); // A new consent, given after the withdrawal.
     const left = async () => {
       await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");

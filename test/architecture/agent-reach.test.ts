@@ -1,9 +1,9 @@
-// Agents cannot grant consent (SPEC Agent server): this test lists every operation that the agent server can reach. None issues a
+// Agents cannot grant consent (SPEC Agent server). This test lists every operation that the agent server can reach: none issues a
 // certificate, creates, widens or renews a share, or creates a token.
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
-/** All files loaded with these files; type-only imports are ignored because they load nothing. */
+/** Lists all files that are loaded when these files are loaded. Type-only imports are ignored because they load nothing. */
 const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
   const reached = new Set<string>();
   const pending = [...files];
@@ -26,7 +26,7 @@ const operations = [
   "workers/operations/agents/record-tool-call.ts",
   "workers/operations/audit/get-audit-trail.ts",
   "workers/operations/consumers/compute-contact-indexes.ts",
-  "workers/operations/consumers/continue-fan-outs.ts", // copies and events of a changed field
+  "workers/operations/consumers/continue-fan-outs.ts", // copies of a changed field, and the events about it
   "workers/operations/consumers/list-own-shares.ts",
   "workers/operations/consumers/prepare-share-updates.ts",
   "workers/operations/consumers/query-shards.ts",

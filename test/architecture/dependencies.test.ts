@@ -1,4 +1,5 @@
-// docs/internals/dependencies.md lists every dependency with its version, license and reason, and no other; the lock file matches package.json.
+// Checks that docs/internals/dependencies.md lists every dependency, and no other package, with its version, license and reason, and that
+// the lock file matches package.json.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseImports, packageNameFrom, readRepositoryFile, listScriptFiles } from "./repository.ts";
@@ -20,7 +21,9 @@ interface Locked {
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as { readonly packages: Record<string, Locked> };
 
-/** Whether the package at `path` can resolve `name` in the lock file, as Node does: its own node_modules, then each parent's. */
+/**
+ * Returns whether the package at `path` can resolve `name` in the lock file, as Node does: in its own node_modules, then in each parent's.
+ */
 const isLocked = (path: string, name: string): boolean => {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     if (lock.packages[`${folder === "" ? "" : `${folder}/`}node_modules/${name}`] !== undefined) return true;

@@ -1,4 +1,4 @@
-// References in the documentation are valid: links, npm commands and file paths.
+// Checks that references in the documentation are valid: links, npm commands and file paths.
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -36,8 +36,8 @@ describe("the documents", () => {
   test("name existing source files", () => {
     const named =
       /`((?:core|storage|durable-objects|workers|widget|scripts|test|d1-migrations|api|http|operations|pages|background|adapters)\/[\w./-]+\.(?:ts|tsx|mjs|sql|css))[` ]/g;
-    const living = documents.filter((document) => !document.startsWith("docs/internals/decisions/")); // decisions describe the past
-    const isThere = (path: string) => existsSync(path) || existsSync(join("workers", path)); // request-flows.md omits "workers/"
+    const living = documents.filter((document) => !document.startsWith("docs/internals/decisions/")); // decision records describe the past, so their references may be outdated
+    const isThere = (path: string) => existsSync(path) || existsSync(join("workers", path)); // request-flows.md omits "workers/" from paths
     const gone = living.flatMap((document) =>
       [...readRepositoryFile(document).matchAll(named)]
         .map(([, path]) => path as string)

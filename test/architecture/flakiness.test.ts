@@ -1,4 +1,4 @@
-// The test setup refuses `not.toContain` for strings so short that they can occur in a hash, id or time by chance.
+// Checks that the test setup refuses `not.toContain` with a string so short that it could occur in a hash, ID or time by chance.
 import { describe, expect, test } from "vitest";
 import { canOccurByChance } from "../support/flakiness.ts";
 

@@ -1,4 +1,4 @@
-// Every command in a served guide is run by a test as printed, or has a documented reason why not.
+// Checks that a test runs every command in a served guide exactly as printed, or that there is a documented reason why not.
 import { describe, expect, test } from "vitest";
 import { guidePath, servedGuides } from "../../scripts/guides.ts";
 import { readRepositoryFile } from "./repository.ts";
@@ -18,7 +18,7 @@ const blocks: readonly Block[] = servedGuides.flatMap((guide) =>
 const commandLanguages = ["sh", "console"];
 const commands = blocks.filter(({ language }) => commandLanguages.includes(language));
 
-/** Tests that run all commands of a guide. */
+/** Tests that run every command of a guide. */
 const testsByGuide: Readonly<Record<string, string>> = {
   "first-hour": "test/flows/first-hour.test.ts",
   sharing: "test/flows/sharing-guide.test.ts",
@@ -29,7 +29,7 @@ const testsByGuide: Readonly<Record<string, string>> = {
   policies: "test/flows/guide-commands.test.ts",
 };
 
-/** Commands that no test runs, by their beginning, with the reason. */
+/** Commands that no test runs, identified by how they start, each with the reason. */
 const untestedCommands: Readonly<Record<string, string>> = {
   "npx @modelcontextprotocol/inspector": "a program that is not a dependency (docs/internals/dependencies.md); run manually",
   "claude mcp add": "a third-party program that connects to its own service; test/flows/agents.test.ts connects the same way",

@@ -1,20 +1,20 @@
-// Which folder may import from where. docs/internals/architecture.md shows the same table; a test keeps the two equal.
+// Which folders may import from which. docs/internals/architecture.md shows the same table; a test keeps the two equal.
 
 export interface ImportRule {
-  /** Folder or file. The rule with the longest matching path applies to a file. */
+  /** A folder or file. For each file, the rule with the longest matching path applies. */
   readonly from: string;
-  /** Folders and files of the repository. A folder may always import from itself. */
+  /** Folders and files in the repository. A folder may always import from itself. */
   readonly allowed: readonly string[];
-  /** Folders and files that only types may be imported from. */
+  /** Folders and files from which only types may be imported. */
   readonly types?: readonly string[];
-  /** Runtime and npm packages by name; `any` for tools. */
+  /** Runtime and npm packages by name, or `any` for tools. */
   readonly packages: readonly string[] | "any";
 }
 
-/** Shared by the API, the pages and the agent server, which call operations and never storage. */
+/** What the API, the pages and the agent server may import. They call operations and never storage. */
 const surface = ["core", "workers/http", "workers/operations", "workers/limits.ts", "workers/log.ts", "workers/env.ts"];
 
-/** For the composition root. A folder of workers/ without a rule below may import nothing. */
+/** For the composition root. A folder in workers/ without a rule below may import nothing. */
 const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [
@@ -78,7 +78,7 @@ export const importRules: readonly ImportRule[] = [
   },
 ];
 
-/** One row a rule, as docs/internals/architecture.md prints it. */
+/** Returns one table row for a rule, as docs/internals/architecture.md shows it. */
 export const formatImportRow = ({ from, allowed, types, packages }: ImportRule): string => {
   const formatNames = (names: readonly string[]): string =>
     names.length === 0 ? "nothing" : names.map((name) => `\`${name}\``).join(", ");

@@ -1,5 +1,5 @@
-// Imports follow the table in import-rules.ts and form no cycles. API, pages and background import operations; operations import core
-// and storage; storage imports core; core imports nothing.
+// Checks that imports follow the table in import-rules.ts and form no cycles. API, pages and background import operations; operations
+// import core and storage; storage imports core; core imports nothing.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findImportCycles } from "./import-cycles.ts";
@@ -12,7 +12,7 @@ const imports = files.flatMap(parseImports);
 const findRule = (file: string): ImportRule | undefined =>
   importRules.filter(({ from }) => isInside(file, from)).sort((a, b) => b.from.length - a.from.length)[0];
 
-/** Allowing a folder does not allow its subfolders that have rules of their own; those must be listed by name. */
+/** A rule that allows a folder does not allow its subfolders that have their own rules; those must be listed by name. */
 const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => {
   const rule = findRule(file);
   if (rule === undefined) return false;
@@ -71,7 +71,7 @@ describe("imports", () => {
 
   test("never go through a barrel file", () => {
     const barrels = files.filter((file) => /^export \* from/m.test(readRepositoryFile(file)));
-    // Cloudflare requires Durable Object classes in the entry file; the published kit exports its generated types.
+    // Entry points: Cloudflare requires Durable Object classes in the entry file, and the published kit exports its generated types.
     const entries = ["workers/index.ts", "workers/ledger/entry.ts", "kit/client.ts"];
     const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && !entries.includes(file)).map(nameImport);
     expect([...barrels, ...reexports]).toEqual([]);

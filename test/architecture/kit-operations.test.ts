@@ -1,4 +1,5 @@
-// The typed client has exactly the operations of the OpenAPI document that programs may call, and is generated from the current document.
+// Checks that the typed client has exactly the operations in the OpenAPI document that programs may call, and that it was generated from
+// the current document.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS, type OperationDescriptor } from "../../kit/api.gen.ts";

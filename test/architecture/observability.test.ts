@@ -1,4 +1,4 @@
-// Cloudflare's own logs and traces contain no personal data.
+// Checks that Cloudflare's own logs and traces contain no personal data.
 import { describe, expect, test } from "vitest";
 import { readRepositoryFile } from "./repository.ts";
 

@@ -1,4 +1,4 @@
-// The committed OpenAPI document is complete, and its examples are consistent.
+// Checks that the committed OpenAPI document is complete and its examples are consistent.
 import { createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A state folder whose database was created with migrations that no longer exist is moved aside, not migrated.
+// Checks that a state folder is moved aside, not migrated, if its database was created with migrations that no longer exist.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

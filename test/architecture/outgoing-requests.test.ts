@@ -1,5 +1,5 @@
-// Rules for outgoing requests that no local run can verify, because Cloudflare's limits are not enforced locally: which code may send
-// requests, and what would keep a Durable Object awake.
+// Rules for outgoing requests that cannot be checked by running locally, because Cloudflare's limits are not enforced there: which code may
+// send requests, and what would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
 import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { findMatchingLines, readRepositoryFile, listScriptFiles } from "./repository.ts";
@@ -12,7 +12,7 @@ describe("outgoing requests", () => {
   test("W18: are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
-    // Durable Objects declare a method of this name; the entry point and the ledger binding pass requests on.
+    // Durable Objects declare a method with this name; the entry point and the ledger binding forward requests.
     expect(declared.filter((file) => findMatchingLines([file], /(?<![.\w])(?<!async )fetch\((?!request\b|_?request:)/).length > 0)).toEqual(
       [],
     );

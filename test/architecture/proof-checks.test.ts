@@ -1,4 +1,5 @@
-// docs/reference/proof-checks.md lists the checks of proofs by id. Every listed id is in a test title, and every id in a test title is listed.
+// docs/reference/proof-checks.md lists the proof checks by ID. Each listed ID must occur in a test title, and each ID in a test title must
+// be listed.
 import { expect, test } from "vitest";
 import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 

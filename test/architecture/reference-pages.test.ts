@@ -1,4 +1,4 @@
-// The reference pages list exactly what the code has: error codes with their statuses, event types, limits and settings.
+// Checks that the reference pages list exactly what the code defines: error codes with their statuses, event types, limits and settings.
 import { expect, test } from "vitest";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { refusals } from "../../core/refusals.ts";
@@ -8,7 +8,7 @@ import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
 
-/** The first cell of every table row that starts with a code, and the second cell. */
+/** Returns the first two cells of each table row whose first cell starts with code. */
 const parseRows = (page: string, name: RegExp): readonly (readonly [name: string, value: string])[] =>
   [...readPage(page).matchAll(/^\| `([^`]+)`(?: \\\*)? \| ([^|]+) \|/gm)]
     .map(([, first, second]) => [first as string, (second as string).trim()] as const)

@@ -1,4 +1,4 @@
-// Reads the repository for the architecture tests: its source files, their texts and their imports.
+// Reads the repository for the architecture tests: its source files, their text and their imports.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
@@ -17,14 +17,14 @@ export const readRepositoryFile = (path: string): string => {
   return text;
 };
 
-/** TypeScript and JavaScript files, sorted; generated files are left out. */
+/** Lists TypeScript and JavaScript files, sorted. Excludes generated files. */
 export const listScriptFiles = (): string[] => codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs"])).sort();
 
-/** Scripts, styles and migrations, sorted. */
+/** Lists scripts, styles and migrations, sorted. */
 export const listSourceFiles = (): string[] =>
   codeFolders.flatMap((folder) => listFiles(folder, ["ts", "tsx", "mts", "mjs", "css", "sql"])).sort();
 
-/** Code, documents and configuration, sorted. */
+/** Lists code, documents and configuration, sorted. */
 export const listTextFiles = (): string[] =>
   [
     ...listSourceFiles(),
@@ -33,22 +33,22 @@ export const listTextFiles = (): string[] =>
 
 export interface Import {
   readonly file: string;
-  /** As written. */
+  /** As written in the file. */
   readonly specifier: string;
-  /** Path from the repository root; null for a package. */
+  /** The path from the repository root, or null for a package. */
   readonly target: string | null;
   readonly isTypeOnly: boolean;
-  /** The whole matched statement. */
+  /** The complete import statement. */
   readonly statement: string;
 }
 
 const importPattern =
   /^\s*(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/gm;
 
-/** Whether the position is inside a template literal, where code is data: an odd number of backticks precedes it. */
+/** Returns whether the position is inside a template literal, where code is data: an odd number of backticks precedes it. */
 const isInTemplate = (text: string, at: number): boolean => text.slice(0, at).split("`").length % 2 === 0;
 
-/** Static imports, re-exports and dynamic imports with a constant path, including type-only ones. */
+/** Lists static imports, re-exports and dynamic imports with a constant path, including type-only imports. */
 export const parseImports = (file: string): Import[] =>
   [...readRepositoryFile(file).matchAll(importPattern)]
     .filter(({ index }) => !isInTemplate(readRepositoryFile(file), index))
@@ -63,14 +63,14 @@ export const parseImports = (file: string): Import[] =>
       };
     });
 
-/** True when `path` is `place` or lies in it. */
+/** Returns true if `path` is `place` or is inside it. */
 export const isInside = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** The package of a specifier without the path in it: `@scope/name`, `name`, `node:name` or `cloudflare:name`. */
+/** Returns the package name in a specifier, without any path: `@scope/name`, `name`, `node:name` or `cloudflare:name`. */
 export const packageNameFrom = (specifier: string): string =>
   specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] as string);
 
-/** `file:line: text` of every matching line. */
+/** Returns `file:line: text` for every matching line. */
 export const findMatchingLines = (files: readonly string[], pattern: RegExp): string[] =>
   files.flatMap((file) =>
     readRepositoryFile(file)

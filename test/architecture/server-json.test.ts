@@ -1,9 +1,9 @@
-// docs/reference/server.json follows the rules of the MCP registry and describes the real server.
+// Checks that docs/reference/server.json follows the rules of the MCP registry and describes the real server.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readRepositoryFile } from "./repository.ts";
 
-/** The keys of the registry's schema of 2025-12-11 that a remote server uses. */
+/** The keys that a remote server uses, from the registry schema of 2025-12-11. */
 const schema = z.strictObject({
   $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
   name: z
@@ -13,7 +13,7 @@ const schema = z.strictObject({
     .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
-  // Not a range: each version is published once.
+  // A version range is not allowed: each version is published once.
   version: z
     .string()
     .max(255)

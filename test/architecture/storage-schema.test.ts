@@ -26,13 +26,13 @@ const describedColumns = (section: string): string[] =>
     .flatMap(({ table, rows }) => rows.map(({ name }) => `${table}.${name}`))
     .sort();
 
-/** A default value as SQL writes it. */
+/** Returns a default value in SQL notation. */
 const parseLiteral = (value: unknown): string => {
   if (typeof value === "string") return `'${value}'`;
   return typeof value === "object" ? parseLiteral(JSON.stringify(value)) : String(Number(value));
 };
 
-/** The values that a CHECK of the table allows in a column; null when it lists none. */
+/** Returns the values that a CHECK constraint of the table allows in a column, or null if there is no list. */
 const listAllowedValues = (sql: string, column: string): readonly string[] | null => {
   const list = new RegExp(`CHECK \\(${column} IN \\(('[^)]*')\\)\\)`).exec(sql)?.[1];
   return list === undefined ? null : list.split(", ").map((value) => value.slice(1, -1));
@@ -66,7 +66,7 @@ describe("the migrations", () => {
   });
 });
 
-/** A table in a form that both sides can produce. Only indexes have names, because the migrations name nothing else. */
+/** A table in a form that both sides can produce. Only indexes have names, because the migrations do not name any other constraint. */
 interface Shape {
   readonly columns: readonly unknown[];
   readonly primaryKey: readonly string[];
@@ -77,7 +77,7 @@ interface Shape {
 
 const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
 
-/** A condition without quotes, outer parentheses and table name, which an index condition does not need. */
+/** Returns a condition without quotes, outer parentheses and the table name, which an index condition does not need. */
 const plain = (condition: string, table: string): string =>
   condition
     .replaceAll('"', "")

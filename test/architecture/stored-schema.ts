@@ -1,4 +1,4 @@
-// The stored schema from two sides: what the migrations and Durable Objects create, and what docs/internals/storage.md describes.
+// The stored schema from two sources: what the migrations and Durable Objects create, and what docs/internals/storage.md describes.
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,14 +12,14 @@ import { readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 export const listMigrations = (): string[] => readdirSync("d1-migrations").sort();
 
-/** An empty database after all migrations. */
+/** Creates an empty database with all migrations applied. */
 export const createMigratedDatabase = (): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const name of listMigrations()) database.exec(readRepositoryFile(`d1-migrations/${name}`));
   return database;
 };
 
-/** An empty Durable Object database after all steps. */
+/** Creates an empty Durable Object database with all steps applied. */
 const createObjectDatabase = (steps: readonly string[]): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const step of steps) database.exec(step);
@@ -46,7 +46,10 @@ const listTables = (database: DatabaseSync): Table[] =>
 
 export const listDatabaseTables = (): Table[] => listTables(createMigratedDatabase());
 
-/** The table in which every Durable Object stores its schema version. Read as text, because the file needs the runtime's types. */
+/**
+ * The table in which every Durable Object stores its schema version. It is read as text, because importing the file needs the runtime's
+ * types.
+ */
 const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-objects/schema-steps.ts"))?.[0] ?? "";
 
 const stepsByClass: Readonly<Record<string, readonly string[]>> = {
@@ -57,7 +60,7 @@ const stepsByClass: Readonly<Record<string, readonly string[]>> = {
   "rate-limiter": rateLimiterSteps,
 };
 
-/** Tables of all Durable Objects as `folder table`, with their columns. Tables that classes share are listed once. */
+/** Lists the tables of all Durable Objects as `folder table`, with their columns. Tables shared by several classes are listed once. */
 export const listObjectTables = (): Table[] => {
   const shared = {
     "every object": listTables(createObjectDatabase([versionTable])),
@@ -72,7 +75,7 @@ export const listObjectTables = (): Table[] => {
   );
 };
 
-/** Folders of Durable Object classes, each of which must be compared. */
+/** Lists the folders of Durable Object classes. Each must be compared. */
 export const listObjectClasses = (): string[] =>
   listScriptFiles()
     .filter((file) => /^durable-objects\/[^/]+\/migrations\.ts$/.test(file))
@@ -81,7 +84,7 @@ export const listObjectClasses = (): string[] =>
 
 export const listComparedClasses = (): string[] => Object.keys(stepsByClass);
 
-/** Key prefixes that the storage layer writes to KV, such as `policy:`. */
+/** Lists the key prefixes that the storage layer writes to KV, such as `policy:`. */
 export const listKeyPrefixes = (): string[] => {
   const users = listScriptFiles().filter((file) => file.startsWith("storage/") && readRepositoryFile(file).includes("KVNamespace"));
   const templates = users.flatMap((file) =>
@@ -97,7 +100,9 @@ export interface DescribedTable {
   readonly rows: readonly { readonly name: string; readonly kind: string; readonly meaning: string; readonly lifetime: string }[];
 }
 
-/** Tables of docs/internals/storage.md: `## section`, `### table`, then rows whose first cell is a name in backticks. */
+/**
+ * Lists the tables described in docs/internals/storage.md: `## section`, `### table`, then rows whose first cell is a name in backticks.
+ */
 export const listDescribedTables = (): DescribedTable[] => {
   const found: DescribedTable[] = [];
   let section = "";

@@ -1,4 +1,5 @@
-// Every stress test selects test files that exist and titles that occur in them, so that a rename cannot turn it into an empty run.
+// Checks that every stress test selects existing test files and titles that occur in them, so that after a rename it cannot run nothing
+// unnoticed.
 import { existsSync, globSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { stressTests, type StressTest } from "../../scripts/stress-tests.ts";

@@ -1,4 +1,4 @@
-// The picture of the whole system is what `npm run diagram` draws from its text source, and the README shows it.
+// Checks that the system diagram is what `npm run diagram` draws from its text source, and that the README shows it.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { diagramFile, diagramSource, drawDiagram } from "../../scripts/diagram.ts";

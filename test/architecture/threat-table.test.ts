@@ -1,4 +1,4 @@
-// Every row of the threat table in docs/internals/security.md names an existing test.
+// Checks that every row of the threat table in docs/internals/security.md points to an existing test.
 import { readFileSync, existsSync } from "node:fs";
 import { expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-// Every TypeScript file is type-checked by some tsconfig, with equal strictness.
+// Checks that every TypeScript file is type-checked by some tsconfig, all with the same strictness.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -12,8 +12,8 @@ const tsc = (...args: readonly string[]): string => execFileSync("node_modules/.
 const isTypeScript = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
 
 /**
- * The files of a tsconfig and their imports. The compiler's own list is equal but slow, because it reads the declarations of every
- * package.
+ * Lists the files in a tsconfig and the files they import. The compiler would give the same list but is slow, because it reads the
+ * declarations of every package.
  */
 const listCheckedFiles = (path: string): Set<string> => {
   const { files } = JSON.parse(tsc("--showConfig", "-p", path)) as { files: string[] };

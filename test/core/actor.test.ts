@@ -1,4 +1,4 @@
-// The text form of each actor, and the audit payload with it. Audit chains commit to both, so they never change.
+// Tests of each actor's text form and of the audit payload that contains it. Audit chains commit to both, so neither may ever change.
 import { describe, expect, test } from "vitest";
 import { formatActor, type Actor } from "../../core/actor.ts";
 import { toCanonicalJson } from "../../core/canonical-json.ts";

@@ -1,4 +1,4 @@
-// Text is hashed as UTF-8, whatever its length and whatever was hashed before.
+// Tests that text is hashed as UTF-8, whatever its length and whatever was hashed before.
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,10 @@ import { anyCharacter } from "../support/characters.ts";
 
 const platformHex = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
 const short = fc.string({ unit: anyCharacter, maxLength: 300 });
-/** Lengths around the limit of the scratch buffer. One random piece is repeated, because eleven thousand random characters take long. */
+/**
+ * Generates texts with lengths around the scratch buffer's limit. Each repeats one short random piece, because generating eleven thousand
+ * random characters is slow.
+ */
 const long = fc
   .tuple(fc.string({ minLength: 1, maxLength: 40 }), fc.integer({ min: 10_800, max: 11_100 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length));

@@ -1,4 +1,4 @@
-// Identifiers and secrets: their spelling, and that they reveal only their shard.
+// Tests of identifiers and secrets: their format, and that they reveal only their shard.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -35,7 +35,7 @@ const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_"] as const satisfie
 const toShardId = (text: string): ShardId => text as ShardId;
 const shards = fc.tuple(fc.constantFrom(...alphabet), fc.constantFrom(...alphabet)).map(([a, b]) => toShardId(a + b));
 
-/** Five bits per character, most significant first. */
+/** Decodes five bits per character, most significant bit first. */
 const bytesOfCrockford = (text: string): number[] => {
   const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, "0")).join("");
   return (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2));
@@ -64,7 +64,7 @@ describe("generateId", () => {
     );
     expect(new Set(ids).size).toBe(1_000);
     const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length;
-    expect(rising).toBeGreaterThan(400); // 500 expected; 100 away is six standard deviations of sqrt(1000) / 2 = 16
+    expect(rising).toBeGreaterThan(400); // 500 are expected; a difference of 100 is six standard deviations of sqrt(1000) / 2 = 16
     expect(rising).toBeLessThan(600);
   });
 

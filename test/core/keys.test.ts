@@ -1,4 +1,4 @@
-// `npm run keys` as an operator runs it: what it generates, where it writes it, and that a production deployment accepts it.
+// Tests of `npm run keys` as an operator runs it: what it generates, where it writes that, and that a production deployment accepts it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const secretNames = [
   ...["LEDGER_WRITE_TOKEN", "LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_AUDITOR_TOKEN"],
 ];
 
-/** The faults that `loadConfig` reports for production deployments with these secrets, one line each. */
+/** Returns the faults that `loadConfig` reports for production deployments with these secrets, one per line. */
 const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
   const settings = {
     ENVIRONMENT: "production",

@@ -1,4 +1,4 @@
-// Retry delays.
+// Tests of retry delays.
 import { expect, test } from "vitest";
 import { computeRetryDelayMs, addJitter } from "../../core/retry.ts";
 

@@ -1,4 +1,4 @@
-// Which text may be sealed: for every rule, a text that follows it and one that breaks it.
+// Tests of which text may be sealed: for each rule, one text that follows it and one that breaks it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasVisibleCharacter, validateLine, validateMultilineText, trimWhiteSpace } from "../../core/text.ts";
@@ -105,7 +105,7 @@ describe("validateMultilineText", () => {
 });
 
 describe("trimWhiteSpace", () => {
-  // The property White_Space of Unicode, complete.
+  // Every character with the Unicode property White_Space.
   const whiteSpace = [...range(0x09, 0x0d), 0x20, 0x85, 0xa0, 0x1680, ...range(0x2000, 0x200a), 0x2028, 0x2029, 0x202f, 0x205f, 0x3000];
 
   test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))("removes %s from both ends", (_name, space) => {
@@ -133,6 +133,6 @@ describe("trimWhiteSpace", () => {
     const text = `a${" ".repeat(256 * 1_024)}b`;
     const start = process.cpuUsage();
     expect(trimWhiteSpace(text)).toBe(text);
-    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000); // a backtracking pattern needs a minute here
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000); // a backtracking pattern takes a minute here
   });
 });

@@ -1,4 +1,5 @@
-// Tests of certificates in the portal: masked, only those of the business, and the person revealed by an audited POST.
+// Tests of certificates in the portal: personal data is masked, only the business's own certificates are shown, and the person is revealed
+// only by an audited POST.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";

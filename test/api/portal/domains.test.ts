@@ -1,4 +1,4 @@
-// Tests of domains: which can be claimed, how they are verified, the messages of failed checks, and how they lapse.
+// Tests of domains: which ones can be claimed, how they are verified, the messages of failed checks, and how verification lapses.
 import { env } from "cloudflare:workers";
 import { createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -40,7 +40,7 @@ const prove = (id: string, body?: object, person: Person = owner) => callPortal(
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
 const messageOf = (answer: Awaited<ReturnType<typeof prove>>): string => answer.body.error?.message;
 
-/** Publishes TXT records of the domain for both resolvers, or per resolver. */
+/** Publishes the domain's TXT records for both resolvers, or separately per resolver. */
 const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), of = domain): void =>
   web.resolve(`_svc-challenge.${of}`, (resolver) => {
     if (typeof values === "function") return values(resolver);
@@ -249,7 +249,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
       ["no answer in time", (resolver) => (resolver === "dns.google" ? Response.json(right) : new Response("", { status: 500 }))],
       ["no answer in time", () => new Response("<html>", { status: 200 })],
       ["no answer in time", () => Response.json({ ...right, Answer: "no list" })],
-      // A record under a name that the question does not lead to.
+      // A record under a name other than the one queried.
       ["not found", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
     ];
     for (const [words, answer] of cases) {
@@ -334,7 +334,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   });
 });
 
-/** Runs the jobs of the quarter hour and of the minute at the current fake time. */
+/** Runs the quarter-hour and minute jobs at the current fake time. */
 const runJobs = async (): Promise<void> => {
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);

@@ -1,4 +1,4 @@
-// Tests of the members of a business: invitations that reserve no address, roles, the last owner, and the end of sessions.
+// Tests of a business's members: invitations that do not reserve an address, roles, the last owner, and how sessions end.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, listMailTo, signIn } from "../../support/people.ts";
@@ -163,7 +163,7 @@ describe("POST /v1/business/portal/members", () => {
   });
 });
 
-/** Signs up another business without clearing the codes that are on their way. */
+/** Signs up another business without clearing codes that are still being sent. */
 const signUpWithPendingCodes = async (email: string): Promise<Person> => {
   await signUp(email);
   return { cookie: getCookie(await submitEmailCode(email, await findEmailCode(email), "business")) };

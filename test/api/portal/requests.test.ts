@@ -1,4 +1,4 @@
-// Tests of looking up a refused request by its id: available to its business for a week, without anything that was sent.
+// Tests of looking up a refused request by its ID: its business can do so for a week, and the record contains nothing that was sent.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../../support/people.ts";
@@ -27,7 +27,7 @@ afterEach(() => vi.useRealTimers());
 
 const read = (id: string, person: Person = owner): Promise<TestResponse> => callPortal(person, "GET", `/requests/${id}`);
 
-/** The record is written after the response. */
+/** Waits for the record, which is written after the response. */
 const waitForRecord = (id: string): Promise<TestResponse> =>
   vi.waitFor(async () => {
     const answer = await read(id);

@@ -1,5 +1,5 @@
-// Tests of portal permissions by route: every route of the OpenAPI document that needs a session has an entry here with the outcome for
-// each role. A refused request changes no row, and no request changes rows of another business.
+// Tests of portal permissions per route: every route in the OpenAPI document that needs a session has an entry here with the outcome for
+// each role. A refused request changes no row, and no request changes another business's rows.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   signInCast,
@@ -16,22 +16,22 @@ import { waitUntilSettled } from "../../support/background-work.ts";
 import { readDatabaseContents, getWithKey, world, type TestResponse } from "../../support/world.ts";
 
 /**
- * The expected outcomes of a route. Where possible the request is authorized but then refused for its content, so that every role can try
- * it without a change.
+ * The expected outcomes of one route. Where possible, an authorized request is refused for its content, so that every role can try it
+ * without changing anything.
  */
 interface RouteAccess {
   readonly owner: string;
   readonly member: string;
-  /** The owner of another business, who requests records of this one. */
+  /** The owner of another business, who requests records of this business. */
   readonly stranger: string;
   readonly sent?: unknown;
   readonly query?: string;
 }
 
 const ownersOnly = "403 owner_required";
-/** Every member of the business is allowed; another business's owner gets their own records. */
+/** Every member of the business is allowed. The owner of another business gets their own records. */
 const open = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: answer, stranger: answer, sent });
-/** The same for a single record: its id is unknown to others. */
+/** Like `open`, but for a single record: other businesses get "not found". */
 const openRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
   owner: answer,
   member: answer,
@@ -68,7 +68,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/members`]: owned(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
   [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
-  // Runs last, because a member who leaves is gone. The only owner cannot leave.
+  // Runs last, because afterwards the member is no longer in the business. The only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),
@@ -80,7 +80,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/integrate`]: open(badInput, {}),
   [`POST ${portal}/agent-token`]: open(badInput, { name: 1 }),
   [`GET ${portal}/agent-tokens`]: open("200 ok"),
-  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // A member revokes their own tokens; this one belongs to the owner.
+  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // Members can revoke only their own tokens; this one belongs to the owner.
   "GET /v1/webhooks": open("200 ok"),
   "POST /v1/webhooks": owned(badInput, {}),
   "PATCH /v1/webhooks/{webhook_id}": ownedRecord("200 ok", "404 not_found", { description: "Ours" }),
@@ -94,9 +94,9 @@ const access: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/billing/checkout": { ...owned("303 ok"), query: "?plan=business" },
 };
 
-/** Consumer routes, which every member of a business is refused. */
+/** Consumer routes, which refuse every member of a business. */
 const consumerRoutes = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|passkeys))(?:\/|$)|share\/consent$)/;
-/** Routes for anyone who is signed in, about themselves only. */
+/** Routes that every signed-in person can use, for themselves only. */
 const personalRoutes = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
 
 /** Entries that delete records of other entries run last. */

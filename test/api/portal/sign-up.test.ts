@@ -1,4 +1,4 @@
-// Tests of signing up a business, also with the address of another person, which gives a stranger nothing.
+// Tests of signing up a business, including with another person's address, which gives the stranger no access.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// DNS answers about a host, and which addresses are public.
+// Tests of DNS responses for a host, and of which addresses are public.
 import { describe, expect, test } from "vitest";
 import { combineHostVerdicts, parseDnsAnswer, toHostVerdict, type DnsAnswer } from "../../../core/access/dns-answer.ts";
 import { findHostNameFault } from "../../../core/access/outbound-url.ts";

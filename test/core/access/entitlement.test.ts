@@ -1,4 +1,4 @@
-// What each status and plan of a business allows: the whole matrix.
+// Tests of what each status and plan of a business allows, for every combination.
 import { describe, expect, test } from "vitest";
 import {
   authorizeCapture,

@@ -1,4 +1,4 @@
-// IP addresses in text, and how callers are grouped for rate limits.
+// Tests of parsing IP addresses, and of how callers are grouped for rate limits.
 import { describe, expect, test } from "vitest";
 import { getIpRateLimitKey, isIpAddress } from "../../../core/access/ip-address.ts";
 

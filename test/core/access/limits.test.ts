@@ -1,4 +1,4 @@
-// The rate limits in force, and the sliding window that counts by address.
+// Tests of the current rate limits, and of the sliding window that counts requests per address.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AddressWindows } from "../../../workers/adapters/address-windows.ts";

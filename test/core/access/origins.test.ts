@@ -1,4 +1,4 @@
-// Which Origins and page URLs are accepted for a business: one row per spelling trick.
+// Tests of which origins and page URLs are accepted for a business, with one row per spelling trick.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validatePageUrl, verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../../../core/access/origins.ts";

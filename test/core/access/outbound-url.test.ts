@@ -1,4 +1,4 @@
-// Which URLs a third party may make the service call: hostile and allowed ones, one by one.
+// Tests of which URLs a third party can make the service call, with hostile and allowed URLs.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,

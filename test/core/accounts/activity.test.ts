@@ -1,4 +1,4 @@
-// Daily and monthly values of the portal's charts.
+// Tests of the daily and monthly values in the portal's charts.
 import { expect, test } from "vitest";
 import {
   buildActivity,
@@ -25,7 +25,7 @@ const counted = (day: string, more: Partial<DailyCounts>): DailyCounts => ({
 test("buildActivity returns a point for each of the last thirty days and the sum of the thirty before", () => {
   const { days, comparisons } = buildActivity(
     [
-      counted("2026-01-04", { issued: 100 }), // the day before the sixty days
+      counted("2026-01-04", { issued: 100 }), // the day before the sixty-day range
       counted("2026-01-05", { issued: 2, withdrawn: 1, opened: 10 }),
       counted("2026-02-03", { issued: 3, revoked: 8 }),
       counted("2026-02-04", { issued: 5, opened: 20, granted: 9 }),

@@ -1,4 +1,4 @@
-// Audit chains: the vectors byte for byte, and that every change to a chain is detected and located.
+// Tests of audit chains: they match the vectors byte for byte, and every change to a chain is detected and located.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -24,7 +24,7 @@ const eventOf = (canonical: string) => {
   return { type, entity_type, entity_id, at, payload_hash };
 };
 
-/** A chain of `length` entries at the position of the vectors. */
+/** Builds a chain of `length` entries, at the same position as the vectors. */
 const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEntry[] => {
   const entries: HashedEntry[] = [];
   let head = start;

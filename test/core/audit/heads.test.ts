@@ -1,4 +1,4 @@
-// The tree of heads: incremental updates give the same tree as a full computation, and its paths lead to its root.
+// Tests of the tree of heads: incremental updates give the same tree as a full computation, and its paths lead to its root.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -18,7 +18,7 @@ import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
 const chainName = (index: number): string => index.toString(16).padStart(32, "0");
 const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
 
-/** A tree of heads in memory, maintained only by its changes. */
+/** A tree of heads in memory, updated only by its changes. */
 class MemoryHeads {
   readonly nodes = new Map<string, Uint8Array>();
   size = 0;
@@ -76,7 +76,7 @@ describe("the tree of heads", () => {
         for (const batch of all) {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
-            const index = Math.min(wanted, current.length); // indexes are assigned one after another
+            const index = Math.min(wanted, current.length); // indexes are assigned consecutively
             const leaf = hashHeadLeaf(sha256, chainName(index), headOf(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);

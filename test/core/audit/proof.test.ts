@@ -1,4 +1,4 @@
-// Audit proofs against a dishonest operator who has the keys: everything here is properly signed.
+// Tests of audit proofs against a dishonest operator who has the keys: every signature here is valid.
 import { describe, expect, test } from "vitest";
 import { createGenesisHead, createNextEntry, type ChainHead } from "../../../core/audit/chain.ts";
 import { hashHeadLeaf, serializeHeadLeaf, hashHeadsRecord, serializeHeadsRecord } from "../../../core/audit/heads.ts";
@@ -20,7 +20,7 @@ const chain = "000102030405060708090a0b0c0d0e0f";
 const position = { chain, chainIndex: 1n };
 const neighbour = sha256("another chain's leaf");
 
-/** A chain of `length` entries. */
+/** Builds a chain of `length` entries. */
 const headsUpTo = (length: number, note = ""): ChainHead[] => {
   const heads: ChainHead[] = [createGenesisHead(sha256, position)];
   for (let at = 1; at <= length; at += 1) {
@@ -45,7 +45,7 @@ interface Lies {
   readonly schema?: string;
 }
 
-/** The log holds the chain's three entries followed by a heads record; the proof is for the third entry. */
+/** The log contains the chain's three entries and then a record of heads; the proof is for the third entry. */
 const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditProof> => {
   const recorded = lies.recorded ?? (heads[3] as ChainHead);
   const record = serializeHeadsRecord({

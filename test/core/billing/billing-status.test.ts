@@ -1,4 +1,4 @@
-// The billing status of a customer is the same, whatever the order and number of deliveries of the provider's events.
+// Tests that a customer's billing status does not depend on the order of the provider's events or on how often they are delivered.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlan } from "../../../core/billing/plans.ts";
@@ -18,7 +18,7 @@ const applyEvents = (events: readonly BillingEvent[]): BillingStatus | null =>
 const head = (at: number) => ({ id: `evt_${at}`, type: "t", at, customerId: "cus_1", subscriptionId: "sub_1" });
 const checkout: BillingEvent = { ...head(1_000), kind: "checkout", accountId: "biz_1", plan: "business", isPaid: true };
 
-/** Events of one subscription at distinct times, its checkout first. */
+/** Generates one subscription's events at distinct times, with its checkout first. */
 const life = fc
   .uniqueArray(
     fc.record({

@@ -1,4 +1,4 @@
-// The zip container of a pack: one accepted spelling, every other refused.
+// Tests of a pack's zip container: exactly one encoding is accepted, and every other is refused.
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
 import { parseZip, createZip } from "../../../core/certificates/evidence-zip.ts";
@@ -17,7 +17,7 @@ const faultOf = (bytes: Uint8Array, maxBytes = max): string => {
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-/** Writes an archive field by field, so that any field can be wrong. */
+/** A file in the archive. Archives are written field by field, so that any field can be wrong. */
 interface Member {
   readonly name: string;
   readonly content?: Uint8Array;

@@ -1,4 +1,4 @@
-// The evidence pack: its files, that each is exactly what was hashed or signed, and what redaction omits.
+// Tests of the evidence pack: which files it contains, that each is exactly what was hashed or signed, and what redaction omits.
 import { execFileSync } from "node:child_process";
 import { createPublicKey, verify } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ const everything = [
   "views.json",
 ];
 
-/** File names without the hashes in them. */
+/** Returns the file names without the hashes in them. */
 const shortened = (files: ReadonlyMap<string, Uint8Array>): string[] =>
   [...files.keys()].map((path) => path.replace(/(privacy|terms|issuer|tsa)-[A-Za-z0-9_-]{16,}/, "$1-*")).sort();
 
@@ -233,7 +233,7 @@ describe("certificate.html", () => {
 });
 
 describe("the text of certificate.html", () => {
-  /** The text of the page with white space collapsed. */
+  /** Returns the page's text with whitespace collapsed. */
   const pageText = async (wanted: Wanted = {}): Promise<string> =>
     textOf(await filesOf(wanted), "certificate.html")
       .replace(/<(style|title)>[\s\S]*?<\/\1>/g, "")

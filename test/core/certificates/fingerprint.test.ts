@@ -1,4 +1,4 @@
-// Fingerprints: the published vectors, and what does and does not change a fingerprint.
+// Tests of fingerprints: the published vectors, and what changes a fingerprint and what does not.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalizePreimage, computeFingerprint, buildPreimage, type Preimage } from "../../../core/certificates/fingerprint.ts";
@@ -13,7 +13,7 @@ const cases = vectors.fingerprint as readonly {
   readonly fingerprint: string;
 }[];
 
-/** The input of buildPreimage for a vector, with names in either order. */
+/** Returns the input of buildPreimage for a vector, with its members in either order. */
 const preimageInput = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
   const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
   return {

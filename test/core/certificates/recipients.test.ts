@@ -1,4 +1,4 @@
-// Recipients: named, accepted, rejected; and the difference between "declined none" and "never asked".
+// Tests of recipients: named, accepted and rejected, and the difference between "declined none" and "never asked".
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRecipients } from "../../../core/certificates/submission.ts";

@@ -1,4 +1,4 @@
-// The subject of a certificate: which fields are accepted, and the salted commitments against their vectors.
+// Tests of a certificate's subject: which fields are accepted, and the salted commitments against their vectors.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromHex } from "../../../core/bytes.ts";
@@ -68,7 +68,7 @@ describe("subject commitments", () => {
   // `npm run stress` tries a million guesses.
   test("resist a dictionary of guesses, even with the salt of another field (F8)", { timeout: 60_000 }, () => {
     const guesses = Number(process.env.GUESSES ?? "20000");
-    const phone = "+12025550123"; // in the middle of what is guessed
+    const phone = "+12025550123"; // somewhere in the middle of the guessed range
     const fields = new Map([
       ["email", "pat@example.com"],
       ["phone", phone],
@@ -85,7 +85,7 @@ describe("subject commitments", () => {
       if (guess === phone) tried += 1;
     }
     expect(tried).toBe(1);
-    expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt it is
+    expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true); // with its own salt, it is found
   });
 
   test("never equal the plain hash of a value", () => {

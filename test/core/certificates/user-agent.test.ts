@@ -1,4 +1,4 @@
-// Operating system and browser families of User-Agents, and known bots.
+// Tests of how User-Agent strings map to operating system and browser families, and of known bots.
 import { describe, expect, test } from "vitest";
 import { parseBrowserFamily, isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 

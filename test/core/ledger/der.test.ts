@@ -1,4 +1,4 @@
-// The strict DER reader and writer, and both encodings of ECDSA signatures.
+// Tests of the strict DER reader and writer, and of both encodings of ECDSA signatures.
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fromHex, concatBytes, toHex } from "../../../core/bytes.ts";
@@ -109,7 +109,7 @@ describe("an ECDSA signature", () => {
       if (at < 20) expect(verify("sha256", message, { key: publicKey, dsaEncoding: "ieee-p1363" }, raw)).toBe(true);
       shortest.add(signature.length);
     }
-    expect(shortest.size).toBeGreaterThan(2); // with and without a padding byte, and some with a number that is short
+    expect(shortest.size).toBeGreaterThan(2); // with and without a padding byte, and some with a short number
   });
 
   const number = (fill: number, length = 32): Uint8Array => encodeUnsignedInteger(new Uint8Array(length).fill(fill));

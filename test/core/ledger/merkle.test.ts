@@ -1,4 +1,4 @@
-// Merkle proofs: wrong lengths, wrong indexes, confused leaves and nodes, and sizes beyond 2^53.
+// Tests of Merkle proofs: wrong lengths, wrong indexes, leaves confused with nodes, and sizes beyond 2^53.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -21,7 +21,7 @@ const leaves = Array.from({ length: 40 }, (_, at) => hashLeaf(sha256, encodeUtf8
 const read: NodeReader = (height, index) =>
   height === 0 ? (leaves[Number(index)] as Uint8Array) : hashNode(sha256, read(height - 1, 2n * index), read(height - 1, 2n * index + 1n));
 
-/** A tree of any size whose leaves are all alike: only such a tree of 2^60 leaves can be computed. */
+/** The leaf of a tree whose leaves are all equal. Only such a tree can be computed for 2^60 leaves. */
 const alike = [hashLeaf(sha256, encodeUtf8("the same"))];
 const readAlike: NodeReader = (height) => {
   for (let at = alike.length; at <= height; at += 1) {
@@ -67,11 +67,12 @@ describe("an inclusion proof", () => {
   });
 
   test("is refused when a node is presented as a leaf (T5)", () => {
-    // The 64 bytes of two leaf hashes, offered as an entry: without separate prefixes it would be in the tree one level up.
+    // The 64 bytes of two leaf hashes, presented as an entry. Without separate prefixes for leaves and nodes, this entry would be in the
+    // tree one level up.
     const fake = hashLeaf(sha256, concatBytes(leaves[20] as Uint8Array, leaves[21] as Uint8Array));
     expect(computeRootFromInclusion(sha256, { leaf: fake, index: 10n, size: 19n, proof: proof.slice(1) })).not.toEqual(root);
     expect(fake).not.toEqual(hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array));
-    // Shown as a subtree it does lead to the root of a tree half as long: the size in the checkpoint is what stops that.
+    // Presented as a subtree, it does lead to the root of a tree half as large. Only the size in the checkpoint prevents that.
     const node = hashNode(sha256, leaves[20] as Uint8Array, leaves[21] as Uint8Array);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size: 19n, proof: proof.slice(1) })).toEqual(root);
     expect(computeRootFromInclusion(sha256, { leaf: node, index: 10n, size, proof: proof.slice(1) })).toBeNull();

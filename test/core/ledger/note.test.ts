@@ -1,4 +1,4 @@
-// Signed notes, checkpoints and proofs: the vectors byte for byte, and refusal of every other encoding.
+// Tests of signed notes, checkpoints and proofs: they match the vectors byte for byte, and every other encoding is refused.
 import { describe, expect, test } from "vitest";
 import { toBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -35,7 +35,7 @@ const cosigned = log.cosigned_checkpoint;
 const entryOf = (at: number): Uint8Array => fromHex(entries[at]?.hash ?? "") as Uint8Array;
 const roots = new Uint8Array(32).fill(5);
 
-/** The text with its one signature line replaced. */
+/** Returns the text with its only signature line replaced. */
 const withLine = (line: string): string => log.checkpoint.replace(/\u2014.*\n$/, line);
 const goodLine = /\u2014.*\n$/.exec(log.checkpoint)?.[0] ?? "";
 
@@ -74,7 +74,7 @@ describe("keys", () => {
 
   test("have different ids per kind for the same bytes", () => {
     expect(parseVkey(sha256, log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
-    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2: ECDSA, which we do not take
+    expect(parseVkey(sha256, log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2 is ECDSA, which we do not accept
   });
 });
 

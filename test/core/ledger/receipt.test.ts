@@ -1,4 +1,4 @@
-// Receipts: valid ones, and the fault of every defect in the order of the checks.
+// Tests of receipts: valid ones, and the fault that each defect causes, in the order of the checks.
 import { describe, expect, test } from "vitest";
 import { toBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
@@ -115,7 +115,7 @@ describe("a receipt", () => {
         expect(ownTimes.has(receipt.submitted_at) && ownTimes.has(receipt.verified_at)).toBe(false);
       }
     }
-    // 2 times of 24 characters: no other of the three changes of every byte may pass
+    // of all changed bytes, three variants each, only those in the two 24-character times may pass
     expect(refused).toBeGreaterThanOrEqual((encodeUtf8(text).length - 2 * 24) * 3);
   });
 
@@ -190,7 +190,7 @@ describe("a receipt", () => {
     expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: forked })).toBe("fork");
     const older = { head: other.head(7), proof: buildConsistencyProofFromTiles(sha256, 7n, 11n, tree.read) };
     expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: older })).toBe("fork");
-    // A late answer about a smaller tree is no fork as long as the larger one continues it.
+    // A late response with a smaller tree is not a fork if the larger tree extends it.
     const late = await receiptFor(0, 5);
     const proof = buildConsistencyProofFromTiles(sha256, 5n, 11n, tree.read);
     expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: tree.head(11), proof } })).toBe("ok");

@@ -1,4 +1,5 @@
-// Rekor v2: the request and leaf formats, an entry of the public log, and the adapter against honest, forgetful, failing and lying servers.
+// Tests of Rekor v2: the request and leaf formats, an entry of the public log, and the adapter against honest, forgetful, failing and lying
+// servers.
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
@@ -250,7 +251,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       const changed = { ...receipt, ...change };
       const fault = await check(changed, one.statement);
       faults.add(fault);
-      if (kind !== "Ed25519") continue; // receipt.ts knows no other kind of key
+      if (kind !== "Ed25519") continue; // receipt.ts supports no other kind of key
       const bindsLeaf = createRekorLeafCheck(crypto_, [anchorKey.publicKey]);
       const verdict = await verifyReceipt(noteCrypto, changed, encodeUtf8(one.statement), {
         trustedKeys: trust,
@@ -284,7 +285,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   test("returns an entry that it already has, with a proof built from its tiles (O5)", async () => {
     const one = await submission();
     const first = receiptOf(await submit(one));
-    rekor.fill(300); // a full tile, a partial one and a level above
+    rekor.fill(300); // a full tile, a partial tile and a level above them
     const again = receiptOf(await submit(one));
     expect(again.tx_ref).toBe(first.tx_ref);
     expect(Number(again.tree_size)).toBe(rekor.size);
@@ -295,7 +296,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const one = await submission();
     const index = Number(receiptOf(await submit(one)).leaf_index);
     rekor.fill(300);
-    rekor.publishedSize = index + 2; // ends in a partial tile, which is full by now
+    rekor.publishedSize = index + 2; // the entry's partial tile is full by now
     rekor.keepsPartialTiles = false;
     const receipt = receiptOf(await submit(one));
     expect(receipt.tree_size).toBe(String(index + 2));

@@ -1,9 +1,9 @@
-// The retry schedule of statements, parking, and the circuit breaker of a ledger.
+// Tests of a statement's retry schedule, of parking, and of a ledger's circuit breaker.
 import { describe, expect, test } from "vitest";
 import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
 import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";
 
-const middle = 0.5; // no spread
+const middle = 0.5; // no random variation
 const now = 1_900_000_000_000;
 const fresh = { attempts: 0, lastError: null };
 type Failed = Exclude<SubmissionOutcome, { ok: true }>;

@@ -1,4 +1,4 @@
-// Timestamps: valid ones, the fault of every defect, and openssl as an independent implementation.
+// Tests of timestamps: valid ones, the fault that each defect causes, and openssl as an independent implementation.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,13 +42,13 @@ const verdictOf = async (change: Partial<TimestampVerificationInput>): Promise<s
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-/** `root` with `bytes` in the place of the value `old`, and every length around it made right again. */
+/** Returns `root` with `bytes` in place of the value `old`, and with every enclosing length corrected. */
 const replaced = (root: DerValue, old: DerValue, bytes: Uint8Array): Uint8Array => {
   if (root === old) return bytes;
   return root.children.length === 0 ? root.encoded : encodeDer(root.tag, ...root.children.map((child) => replaced(child, old, bytes)));
 };
 
-/** Follows the numbers of members down from the value. */
+/** Follows child indexes down from the value. */
 const inside = (value: DerValue | null, ...path: readonly number[]): DerValue => {
   const found = path.reduce<DerValue | undefined>((here, at) => here?.children[at], value ?? undefined);
   if (found === undefined) throw new Error(`nothing at ${path.join(".")}`);
@@ -123,7 +123,7 @@ describe("a timestamp", () => {
 
   test("is refused when the imprint names a different hash algorithm", async () => {
     const content = parseDer(inside(message, 2, 1, 0).content);
-    const renamed = replaced(inside(content), inside(content, 2, 0, 0), encodeDer(0x06, hex("608648016503040208"))); // SHA3-256
+    const renamed = replaced(inside(content), inside(content, 2, 0, 0), encodeDer(0x06, hex("608648016503040208"))); // the OID of SHA3-256
     expect(await verdictOf({ token: replaced(inside(reply), inside(message, 2, 1, 0), encodeDer(0x04, renamed)) })).toBe(
       "imprint_mismatch",
     );
@@ -205,7 +205,7 @@ describe("a timestamp", () => {
     const attributes = inside(signer, 3);
     for (const [at, attribute] of attributes.children.entries()) {
       const oid = toHex(inside(attribute, 0).content);
-      if (oid === "2a864886f70d010905") continue; // signingTime: nothing here rests on it
+      if (oid === "2a864886f70d010905") continue; // signingTime, which no check uses
       const twice = encodeDer(0xa0, ...attributes.children.map(({ encoded }) => encoded), attribute.encoded);
       const values = inside(attribute, 1);
       const twoValues = replaced(
@@ -255,12 +255,12 @@ describe("a timestamp", () => {
         signedBytes += isSigned(at) ? 1 : 0;
       }
       expect(signedBytes).toBeGreaterThan(350); // TSTInfo 120 or more, attributes 190 or more, signature 70 or more
-      expect(accepted).toBeGreaterThan(0); // a token can be changed without harm: whoever keeps one keeps a hash of it
+      expect(accepted).toBeGreaterThan(0); // some bytes of a token can change without effect, so anyone who stores a token must store its hash too
     },
   );
 });
 
-/** An authority on loopback that answers as told, and what it was asked. */
+/** An authority on loopback that responds as the test defines and records the requests. */
 class FakeAuthority {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
   readonly #server = createServer((request, response) => {
@@ -360,7 +360,7 @@ describe("a timestamp authority", () => {
   });
 });
 
-/** The clock that openssl goes by, which no test moves. */
+/** The clock that openssl uses, which no test shifts. */
 const machineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {
@@ -412,5 +412,5 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
   });
 };
 
-// The vectors above come from openssl too; where the command is there, it is asked anew.
+// openssl also produced the vectors above. Where the command is installed, new timestamps are tested too.
 if (findOpensslVersion() !== null) describeOpenssl(["EC P-256", "RSA 2048"]);

@@ -1,4 +1,4 @@
-// Ledger statements against their vectors.
+// Tests of ledger statements against their vectors.
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -42,7 +42,7 @@ describe("anchor statements", () => {
     for (const other of ["", "x", '{"timestamp":"9999-99-99T99:99:99.999Z"}', '{"timestamp":"1969-12-31T23:59:59.999Z"}']) {
       expect(keyOf(encodeUtf8(other))).toBe(`${"0".repeat(16)}${sha256Hex(other).slice(0, 48)}`);
     }
-    const torn = new Uint8Array([0xff, ...at(7)]); // no UTF-8, and an end that looks like a statement's
+    const torn = new Uint8Array([0xff, ...at(7)]); // invalid UTF-8 that ends like a statement
     expect(keyOf(torn)).toMatch(/^0{15}7/);
   });
 });

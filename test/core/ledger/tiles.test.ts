@@ -1,4 +1,4 @@
-// Tiles, roots and proofs against an independent builder, at every small size and around every boundary.
+// Tests of tiles, roots and proofs against an independent builder, at every small size and around every boundary.
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -27,13 +27,13 @@ import {
 } from "../../../core/ledger/tiles.ts";
 import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoots, naiveTiles } from "../../support/naive-log.ts";
 
-// Node's own ways in one call: half a million hashes, and the hex of megabytes, are most of the work of this file.
+// Node's built-in functions, each in one call: half a million hashes and megabytes of hex take most of this file's time.
 const sha256: HashFunction = (bytes) => new Uint8Array(hash("sha256", bytes, "buffer"));
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => encodeUtf8(`entry ${at}`));
 
-/** A log in memory: tiles by level and number, grown by batches of given lengths. */
+/** A log in memory: tiles by level and number, which grows in batches of given lengths. */
 class MemoryLog {
   readonly tiles = new Map<string, Uint8Array>();
   size = 0n;
@@ -53,7 +53,7 @@ class MemoryLog {
     this.size += BigInt(leaves.length);
   }
 
-  /** Another log with the same entries, to grow in another way. */
+  /** Returns another log with the same entries, which can then grow differently. */
   copy(): MemoryLog {
     const log = new MemoryLog();
     for (const [place, data] of this.tiles) log.tiles.set(place, data);
@@ -61,7 +61,7 @@ class MemoryLog {
     return log;
   }
 
-  /** Path to bytes, as the log would serve them now. */
+  /** Returns path to bytes, as the log would serve them now. */
   published(): Map<string, string> {
     return new Map(
       [...this.tiles].map(([key, data]) => {
@@ -83,7 +83,7 @@ const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 const many = entries(65_537).map(naiveLeaf);
 const rootOfMany = naiveRoots(many);
 
-/** SHA-256 that works out each answer once: a million proofs from one tree hash the same few thousand nodes. */
+/** Returns a SHA-256 that computes each hash only once: a million proofs from one tree hash the same few thousand nodes. */
 const remembering = (): HashFunction => {
   const answers = new Map<string, Uint8Array>();
   return (bytes) => {
@@ -106,7 +106,7 @@ describe("tiles", () => {
   });
 
   test("and roots match the definition byte for byte around 256 and 65,536 (L1)", () => {
-    const grown = new MemoryLog(); // by 500 as far as they go into a size; each size goes on from there by itself
+    const grown = new MemoryLog(); // grows by 500 as long as that does not exceed the size; a copy grows the rest of the way
     for (const size of edges) {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
       const log = grown.copy();
@@ -163,7 +163,7 @@ describe("proofs from tiles", () => {
   const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
   const rootOf = naiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
-  // One tree of 300 serves every smaller size: an old partial tile is the beginning of a later one.
+  // A tree of 300 serves every smaller size: an old partial tile is the beginning of a later one.
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
@@ -177,7 +177,7 @@ describe("proofs from tiles", () => {
     };
     const reader = createTileNodeReader(counting, 256n, log.read);
     for (let index = 0n; index < 256n; index += 1n) buildInclusionProof(counting, index, 256n, reader);
-    expect(hashed).toBe(254); // every inner node but the root, which no proof holds
+    expect(hashed).toBe(254); // every inner node except the root, which no proof contains
   });
 
   test("connect any two of the sizes 0 to 300, and no root passes for another size (L1)", () => {
@@ -220,7 +220,8 @@ describe("proofs from tiles", () => {
     }
   });
 
-  // 846,951 pairs with 15 hashes each, but of 6,481 nodes. All of them by `npm run stress`; here one in 61, each size among them.
+  // 846,951 pairs with 15 hashes each, but only 6,481 nodes. `npm run stress` checks all pairs; this test checks one in 61 and covers every
+  // size.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
     const all = entries(1_300).map((entry) => hashLeaf(sha256, entry));
     const grown = new MemoryLog();

@@ -140,7 +140,7 @@ describe("every mail in every language", () => {
     ({ language, mail }) => {
       const { subject, text, html } = messageOf(language, mail);
       for (const body of [text, html]) expect(body.match(/(?<!\d)\d{6}(?!\d)/g)).toEqual(["123456"]);
-      expect(subject).not.toMatch(/\d/); // a locked screen shows subjects
+      expect(subject).not.toMatch(/\d/); // subjects appear on locked screens
     },
   );
 

@@ -1,4 +1,4 @@
-// Which links of a page lead to its policies, in seven languages, and in which order.
+// Tests of which links on a page lead to its policies, in seven languages, and in which order.
 import { describe, expect, test } from "vitest";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../../core/policies/discovery.ts";
 

@@ -1,4 +1,4 @@
-// The text and hash of a snapshot, and the retry schedule of a capture.
+// Tests of a snapshot's text and hash, and of a capture's retry schedule.
 import { describe, expect, test } from "vitest";
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../../core/policies/capture-retries.ts";
 import { normalizePolicyText, createPolicyText } from "../../../core/policies/snapshot.ts";

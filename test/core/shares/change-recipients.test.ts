@@ -1,4 +1,4 @@
-// Which businesses are notified of a change of contact fields.
+// Tests of which businesses are notified when contact fields change.
 import { expect, test } from "vitest";
 import { findChangeRecipients } from "../../../core/shares/change-recipients.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";

@@ -1,4 +1,4 @@
-// PKCE: the vector of RFC 7636, appendix B, and the format of verifiers and challenges.
+// Tests of PKCE: the vector in RFC 7636, appendix B, and the format of verifiers and challenges.
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge, isCodeChallenge, isCodeVerifier } from "../../../core/shares/pkce.ts";
 
@@ -29,7 +29,7 @@ describe("PKCE", () => {
     [`${challenge}=`, false],
     [challenge.slice(1), false],
     [`${challenge}A`, false],
-    // the two bits behind the 32nd byte are zero in the one spelling that an encoder gives
+    // in the only spelling that an encoder produces, the two bits after the 32nd byte are zero
     [`${challenge.slice(0, -1)}N`, false],
     [challenge.replace("-", "+"), false],
   ])("takes %j for a challenge: %s", (text, isOne) => {

@@ -1,5 +1,6 @@
-// Every member of a pack with three lies by its issuer: the binding evidence is left out, taken from another certificate, or contradicted.
-// Each cell is a real pack, changed and signed again with the issuer's key. The table in docs/reference/proof-checks.md is checked here.
+// For every member of a pack, three lies by its issuer: the evidence that binds the member is left out, taken from another certificate, or
+// contradicted by the member. Each table cell is a real pack that is changed and signed again with the issuer's key. Also checks the table
+// in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
@@ -39,7 +40,7 @@ const without =
   (files) => {
     for (const path of [...files.keys()]) if (patterns.some((pattern) => pattern.test(path))) files.delete(path);
   };
-/** The same files of another pack in the place of this one's. */
+/** Replaces the matching files with the same files from another pack. */
 const from =
   (pack: Pack, pattern: RegExp): Change =>
   (files) => {
@@ -77,7 +78,7 @@ const payloadFrom =
   (pack: Pack, type: string): Change =>
   (files) =>
     edit("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
-/** The entry with its payload and its proof. */
+/** Removes the entry with its payload and its proof. */
 const withoutEntry =
   (type: string): Change =>
   (files) => {
@@ -102,7 +103,7 @@ const entryFrom =
     files.set(`audit/${taken.seq}.tlog-proof`, pack.get(`audit/${taken.seq}.tlog-proof`)!);
   };
 
-/** Another record, and everything that the issuer can make fit it without a log: fingerprint, signature, certificate. */
+/** Replaces the record and everything that the issuer can adapt to it without a log: fingerprint, signature and certificate. */
 const newRecord =
   (members: JsonObject): Change =>
   async (files) => {
@@ -140,7 +141,7 @@ const otherRecipient: Change = edit("certificate.json", (c) => ({
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
 }));
 const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
-/** The receipt as its issuer can write and sign it anew. */
+/** Replaces the receipt, written and signed again by its issuer. */
 const newReceipt =
   (members: JsonObject): Change =>
   async (files) => {
@@ -164,14 +165,14 @@ const strangerPem = textOf(
 );
 
 interface Cell {
-  /** The verdict, and the check that names it; for `valid` the note that says so. */
+  /** The verdict and the check behind it; for `valid`, the note that explains it. */
   readonly says: string;
   readonly change: Change;
   readonly pack?: Pack;
 }
 const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: verdict, change, ...(pack && { pack }) });
 
-/** What the notes of a valid report say where nothing but the issuer's signature binds. */
+/** The note in a valid report when only the issuer's signature binds the member. */
 const notes: Readonly<Record<string, RegExp>> = {
   "issuer's word": /^Only the issuer's signature covers/,
   "as of the pack": /^The certificate was active when the pack was created/,
@@ -183,7 +184,7 @@ const notes: Readonly<Record<string, RegExp>> = {
 
 interface Row {
   readonly member: string;
-  /** Paths of the zip, `certificate.json#` members, and `bundle#` members of the JSON bundle that this row is about. */
+  /** What this row covers: paths in the zip, `certificate.json#` members and `bundle#` members of the JSON bundle. */
   readonly covers: readonly string[];
   readonly boundBy: string;
   readonly leftOut: Cell;
@@ -645,7 +646,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** The lists of files and the page are made to fit, except in the rows about them. */
+/** Zips the files after adapting the file lists and the page to them, except in the rows that are about the lists or the page. */
 const packedAs = async (row: Row, files: Files): Promise<Uint8Array> => {
   if (row.member === "the lists of files") return zipped(files);
   return zipped(await resigned(relisted(row.member === pageRow ? files : withFittingPage(files)), issuer));
@@ -690,7 +691,7 @@ describe("the table", () => {
       ceased,
       await buildPackFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
     ];
-    const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // of the record
+    const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // these members are part of the record
     const members = packs.flatMap((pack) => [
       ...pack.keys(),
       ...Object.keys(jsonOf(pack, "certificate.json")).map((name) => `certificate.json#${name}`),

@@ -1,4 +1,4 @@
-// svc-verify as released: one built file, run by Node, with its exit codes.
+// Tests of svc-verify as released: one built file that Node runs, and its exit codes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

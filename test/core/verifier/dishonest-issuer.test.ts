@@ -1,5 +1,5 @@
-// Packs by a dishonest issuer: everything is listed and signed again with the right key. Each lie that the fingerprint, the ledger, the
-// audit log or a witness contradicts is found by a specific check.
+// Packs from a dishonest issuer, in which everything is listed and signed again with the right key. Whenever the fingerprint, the ledger,
+// the audit log or a witness contradicts a lie, a specific check finds it.
 import { describe, expect, test } from "vitest";
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { toBase64, fromBase64, concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -268,7 +268,7 @@ describe("an anchor", () => {
   });
 
   const certainly = JSON.parse(textOf(pack, "anchors/issued/receipt.json")) as Receipt;
-  /** The receipt with something changed, its text form and the certificate's copy made to fit. */
+  /** Changes the receipt and adapts its text form and the certificate's copy to it. */
   const withReceipt = (receipt: Receipt) =>
     both(
       (files) => setText(files, "anchors/issued/receipt.json", formatReceipt(receipt)),
@@ -328,7 +328,7 @@ describe("an anchor", () => {
   });
 
   test("is refused when its leaf is an inner node of the tree (T5)", async () => {
-    // A statement that is two hashes, and a proof that starts a level higher.
+    // A statement that consists of two hashes, and a proof that starts one level higher.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
     const node = hashNode(sha256, leaves[0]!, leaves[1]!);
     const sibling = hashNode(sha256, leaves[2]!, leaves[3]!);
@@ -586,7 +586,7 @@ describe("an audit trail", () => {
         heads((h) => ({ ...h, chain_index: "4" })),
         first,
       ),
-    ).toBe("audit.chain"); // entry 1 names its place
+    ).toBe("audit.chain"); // the chain's first entry contains its index
   });
 
   const editLeaf = (change: JsonObject) =>
@@ -614,7 +614,7 @@ describe("a statement in Rekor", async () => {
   const keys = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
   const spki = toBase64(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
 
-  /** Web Crypto gives r and s side by side; a leaf holds them as DER. */
+  /** Web Crypto returns r and s concatenated; a leaf contains them as DER. */
   const derOf = (raw: Uint8Array): Uint8Array => {
     const integer = (bytes: Uint8Array): Uint8Array => {
       const start = bytes.findIndex((byte) => byte !== 0);

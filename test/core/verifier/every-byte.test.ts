@@ -1,5 +1,5 @@
-// Every byte of a pack, changed in three ways: each change is found by a named check. BYTE_STEP tests only every nth byte; `npm run stress`
-// sets it to 1. tamper.test.ts makes random changes and checks which check finds them.
+// Changes every byte of a pack in three ways. A check must find each change. BYTE_STEP tests only every nth byte; `npm run stress` sets it
+// to 1. tamper.test.ts makes random changes and tests which check finds them.
 import { expect, test } from "vitest";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";
@@ -12,25 +12,25 @@ import { issuer, trustDocument, worldOf } from "./evidence.ts";
 import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
 
 const step = Number(process.env.BYTE_STEP ?? "1999");
-const masks = [0x01, 0x20, 0x80] as const; // the last bit, the case of a letter, the bit that text never sets
+const masks = [0x01, 0x20, 0x80] as const; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
 type Masks = (at: number) => readonly number[];
 const inThreeWays: Masks = () => masks;
-const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // where all three would take an hour
+const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // one way per byte, where all three would take an hour
 const trust = trustOf(trustDocument);
 const { parts } = await worldOf({ isRevoked: true });
 const pack = await buildPackFiles(parts);
 const zip = await buildEvidenceZip(parts);
-const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack: checked once
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
 
 type IsFound = (report: Report) => boolean;
-/** A check failed, and it has a name. */
+/** A check failed, and the report contains its ID. */
 const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (checkIds as readonly string[]).includes(failed ?? "");
-/** Also found where a check misses something: a witness's line under another name is that of somebody unknown. */
+/** A missing required check also counts: a witness line with a changed name looks like one from an unknown witness. */
 const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);
 
 const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);
 
-/** Each changed byte that the verifier did not find. */
+/** Lists the changed bytes that the verifier did not find. */
 const missedAmong = async (
   what: string,
   files: ReadonlyMap<string, Uint8Array>,
@@ -58,7 +58,7 @@ const missedAmong = async (
 
 const hour = 3_600_000;
 const isManifest = (path: string): boolean => path === "manifest.json" || path.startsWith("MANIFEST.");
-/** What somebody besides the issuer vouches for, or the fingerprint binds. */
+/** Files that the fingerprint binds, or for which someone other than the issuer vouches. */
 const isBound = (path: string): boolean =>
   /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 const only = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));
@@ -73,7 +73,7 @@ test("finds every changed byte of every file, in three ways, after zipping again
 });
 
 test("finds every changed byte of every file after listing and zipping again (T1)", { timeout: hour }, async () => {
-  const listed = only((path) => !isManifest(path)); // listing again would undo a change of the lists
+  const listed = only((path) => !isManifest(path)); // listing the files again would undo a change of the lists
   const missed = await missedAmong(
     "bytes of files, listed again",
     listed,

@@ -1,5 +1,5 @@
-// Each member of certificate.json, changed alone by the issuer, which renders and signs the pack again: only the members that rest on the
-// issuer's word remain unnoticed.
+// The issuer changes each member of certificate.json alone, then renders and signs the pack again. Only members for which the issuer alone
+// vouches may stay unnoticed.
 import { expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
@@ -33,11 +33,11 @@ const changeOf = (old: Json): Json => {
   return /^\d{4}-.*Z$/.test(old) ? new Date(Date.parse(old) + 1_000).toISOString() : `${old}x`;
 };
 
-/** As docs/reference/evidence-pack.md says under "What it does not show". */
+/** The members that docs/reference/evidence-pack.md lists under "What it does not show". */
 const issuersWord = /^(?:checks\.|identity\.|view_count$|status_list$|(?:withdrawal\.)?anchor\.anchored_at$)/;
 const undisclosed = /^subject\./;
 
-const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every pack: checked once
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every pack, so each is checked only once
 const packs = await buildHonestPacks();
 
 test.each(packs.map(({ name, files }) => [name, files] as const))(

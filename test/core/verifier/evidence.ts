@@ -1,5 +1,5 @@
 // Test data for evidence: a certificate with its proofs, built in memory by the real code with a ledger, an audit log, a witness and a
-// timestamp authority. The trees are hashed by the independent log of test/support.
+// timestamp authority. The independent log in test/support hashes the trees.
 import { hashAuditPayload } from "../../../core/audit/payload.ts";
 import { createGenesisHead, createNextEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import { serializeHeadLeaf, serializeHeadsRecord } from "../../../core/audit/heads.ts";
@@ -57,10 +57,10 @@ export const trustDocument: JsonObject = {
   issuer_keys: { keys: issuer.publicKeys.map((key) => ({ ...key })) },
 };
 
-/** The same without anybody who attests checkpoints. */
+/** The same trust document without witnesses and timestamp authorities. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-/** The times of a world. A recent one was logged after every change of the pack's format. */
+/** The times in a world. In a recent world, everything was logged after the last change of the pack format. */
 const timesOf = ({ isRecent = false }: Wanted) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
@@ -104,42 +104,42 @@ const policySnapshots = (wanted: Wanted) => {
 };
 
 export interface Wanted {
-  /** Everything was logged after the last change of the pack's format. */
+  /** Everything was logged after the last change of the pack format. */
   readonly isRecent?: boolean;
-  /** The payloads lack what they have bound since then. */
+  /** The payloads lack the members that later versions of the format bind. */
   readonly isOlderFormat?: boolean;
-  /** The person withdrew later. */
+  /** The person has since withdrawn consent. */
   readonly isRevoked?: boolean;
-  /** Recipients the person withdrew from before, in one act. */
+  /** Recipients for whom the person withdrew consent earlier, all at the same time. */
   readonly withdrawnFrom?: readonly string[];
-  /** The business said that these have ceased contact. */
+  /** The business reported that these recipients have ceased contact. */
   readonly isCeasedInPart?: boolean;
-  /** How far the ledger has come. */
+  /** How far anchoring in the ledger has progressed. */
   readonly anchors?: "none" | "pending" | "anchored" | "attested";
-  /** How far the audit log has come. */
+  /** How far the audit log has progressed. */
   readonly audit?: "none" | "entries" | "heads";
   readonly redacted?: boolean;
   readonly disclose?: readonly string[] | null;
   readonly isErased?: boolean;
-  /** The business's first entry ever is this issuance. */
+  /** This issuance is the business's first audit entry. */
   readonly isFirstEntry?: boolean;
   /** The business acknowledged the withdrawal. */
   readonly isAcknowledged?: boolean;
-  /** Somebody else's certificate: another id, another person, another disclosure, other policies. */
+  /** Another person's certificate, with another ID, disclosure and policies. */
   readonly isAnother?: boolean;
   readonly entities?: readonly string[];
   readonly accepted?: readonly string[] | undefined;
   readonly purpose?: string;
   readonly trust?: JsonObject;
   readonly createdAt?: number;
-  /** What the audit log was made to hold instead of the truth; everything is hashed, proven and signed as it should be. */
+  /** False content for the audit log; everything is hashed, proven and signed correctly. */
   readonly lies?: {
     readonly issuance?: JsonObject;
     readonly revocation?: JsonObject;
     /** Members of the chain's leaf in the tree of heads. */
     readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
     readonly logSize?: string;
-    /** Entries stand in the log newest first, or behind the record of heads. */
+    /** The log contains the entries newest first, or after the record of heads. */
     readonly order?: "reversed" | "after the record";
   };
 }
@@ -199,7 +199,7 @@ const sealed = (wanted: Wanted) => {
   return issued.value;
 };
 
-/** A log of 40 statements or entries, some of them these. */
+/** A log of 40 statements or entries that include these. */
 export interface World {
   readonly parts: EvidenceParts;
   readonly fingerprint: string;
@@ -207,7 +207,7 @@ export interface World {
 
 const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
-/** Forty statements: those given, at 17, 29 and 23, among others. */
+/** Builds a ledger of forty statements: the given ones at 17, 29 and 23, and others. */
 const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
@@ -241,7 +241,7 @@ const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: Re
 
 const oneByOne = ["Bright Homes Inc"];
 
-/** The act by which single recipients were withdrawn from, as core/withdrawals makes it. */
+/** Builds the withdrawal for single recipients as core/withdrawals does. */
 const actOf = (wanted: Wanted, fingerprint: string) =>
   decideEntityWithdrawal({
     certificate: {
@@ -262,7 +262,7 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     now: timesOf(wanted).partlyWithdrawnAt,
   });
 
-/** The attested checkpoint covers all three statements always, so that one time stamp over it serves every world. */
+/** The attested checkpoint always covers all three statements, so that one timestamp over it serves every world. */
 const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   const times = timesOf(wanted);
   const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };
@@ -275,7 +275,7 @@ const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   return { statements, ledger: ledgerOf(statements, times) };
 };
 
-/** What the recorded time stamp is over, for whoever records it anew. */
+/** Returns the note that the recorded timestamp covers, for recording a new timestamp. */
 export const noteToStamp = (): Promise<string> => attestedLedger({}, sealed({}).certificate.fingerprint).ledger.noteAt(40);
 
 interface Anchored {
@@ -314,10 +314,10 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
   };
 };
 
-/** Salts of 128 bits, one for each entry. */
+/** Returns a 128-bit salt, different for each entry. */
 const saltOf = (id: CertId, at: number): string => toBase64Url(sha256(`salt ${id} ${at}`).subarray(0, 16));
 
-/** What the entry of the withdrawal commits to, as core/withdrawals/withdrawal.ts makes it. */
+/** Returns what the withdrawal's entry commits to, as core/withdrawals/withdrawal.ts builds it. */
 const revocation = (fingerprint: string, withdrawnAt: number, isOlderFormat = false): JsonObject => ({
   actor: "subject",
   fingerprint,
@@ -331,7 +331,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
   if (wanted.audit === "none") return null;
   const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = timesOf(wanted);
   const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: policySnapshots(wanted) });
-  const { sources: _, ...linkedHashes } = linkedPolicies; // as logged before the sources were bound
+  const { sources: _, ...linkedHashes } = linkedPolicies; // as logged before the format bound the sources
   const mine = (type: string, at: number, payload: JsonObject) => ({
     type,
     entity: idOf(wanted) as string,
@@ -445,7 +445,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
   };
 };
 
-/** The anchor as the service publishes it. */
+/** Returns the anchor as the service publishes it. */
 const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null => {
   if (anchor === undefined) return null;
   const { statement, receipt, attested } = anchor;

@@ -1,5 +1,5 @@
-// Thousands of packs that lie, built from honest ones by seed: none is valid. LYING_PACKS sets how many; `npm run stress -- lying-packs`
-// tries 10,000. LYING_SEED starts at another seed.
+// Thousands of packs that lie, derived from honest ones by seed: none may be valid. LYING_PACKS sets how many; `npm run stress --
+// lying-packs` tries 10,000. LYING_SEED sets the first seed.
 import { expect, test } from "vitest";
 import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
 import { minuteMs } from "../../../core/time.ts";
@@ -15,7 +15,7 @@ const count = Number(process.env.LYING_PACKS ?? "400");
 const firstSeed = Number(process.env.LYING_SEED ?? "1");
 const honest = await buildHonestPacks();
 const options = { ...defaultVerificationOptions, trust: trustOf(plainTrust) };
-const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every pack: checked once
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every pack, so each is checked only once
 
 test.each(honest.map(({ name, files }) => [name, files] as const))("the honest pack is valid: %s", async (_, files) => {
   expect(await verifyPack(zipped(files), options, crypto)).toMatchObject({ verdict: "valid", missing: [] });

@@ -1,5 +1,5 @@
-// Builds lying packs from honest ones, by seed. Each pack tells one lie that something logged, hashed or signed contradicts, and tries to
-// cover it: it drops, swaps or moves what binds the lie, and lists, renders and signs the pack again.
+// Derives lying packs from honest ones by seed. Each pack contains one lie that something logged, hashed or signed contradicts, and tries
+// to cover it up: it drops, swaps or moves the evidence against the lie, then lists, renders and signs the pack again.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -14,7 +14,7 @@ type Next = (below: number) => number;
 interface HonestPack {
   readonly name: string;
   readonly files: Pack;
-  /** The same kind of pack of another certificate. */
+  /** A pack of the same kind for another certificate. */
   readonly donor: Pack;
 }
 
@@ -32,7 +32,7 @@ const situations: Readonly<Record<string, Wanted>> = {
   "erased, redacted, withdrawn": { isErased: true, redacted: true, isRevoked: true, isAcknowledged: true },
 };
 
-/** An erased certificate has no evidence and no masked details, as the product makes it. */
+/** Builds a pack. An erased certificate has no evidence and no masked details, as in the product. */
 const packOf = async (wanted: Wanted): Promise<Pack> => {
   const { parts } = await worldOf({ ...wanted, isRecent: true, anchors: "anchored" });
   const { opened, publicView } = parts;
@@ -87,7 +87,7 @@ const dropFiles = (files: Files, pattern: RegExp): boolean => {
 };
 const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(items.length)];
 
-/** Entry types that a certificate has a claim about; others, such as reads, may be left out. */
+/** Types of entries that a certificate makes a claim about. Entries of other types, such as reads, may be left out. */
 const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
 const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
 
@@ -95,7 +95,7 @@ const otherTime = (time: unknown, next: Next): string =>
   new Date(Date.parse(String(time)) + (next(2) === 0 ? -1 : 1) * (1 + next(86_400_000))).toISOString();
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Changes the files and returns what the lie is; null where the pack has nothing to lie about in this way. */
+/** Changes the files and returns what the lie is, or null if the pack contains nothing for this kind of lie. */
 type Lie = (files: Files, next: Next, donor: Pack) => string | null;
 
 const contradictions: readonly Lie[] = [
@@ -394,7 +394,8 @@ const moves: readonly Lie[] = [
 const toHexText = (bytes: Uint8Array): string => sha256Hex(bytes);
 
 /**
- * What hides a lie. Dropping an entry is not among them: with the claim gone too, nothing in a pack shows that anything was left out.
+ * Ways to cover up a lie. Dropping an entry is not one of them: if the claim is dropped too, nothing in the pack shows that anything was
+ * left out.
  */
 const covers: readonly ((files: Files, next: Next) => string)[] = [
   (files, next) => {
@@ -429,7 +430,7 @@ const covers: readonly ((files: Files, next: Next) => string)[] = [
   },
 ];
 
-/** What an issuer would call overdue, so that this member does not give the lie away. */
+/** Adapts `overdue` to the other members, so that it does not give the lie away. */
 const fitOverdue = (files: Files): void => {
   const { created_at: createdAt } = jsonOf(files, "manifest.json") as { readonly created_at: string };
   const { withdrawal } = certificateIn(files) as { readonly withdrawal: JsonObject | null };
@@ -442,14 +443,14 @@ const fitOverdue = (files: Files): void => {
 };
 
 export interface LyingPack {
-  /** Names seed, pack, lie and covers. */
+  /** States the seed, pack, lie and cover-ups. */
   readonly description: string;
   readonly zip: Uint8Array;
 }
 
 const kinds = { contradict: contradictions, drop: drops, swap: swaps, move: moves } as const;
 
-/** The lying pack of this seed; the same pack for the same seed. */
+/** Builds the lying pack for this seed. The same seed always gives the same pack. */
 export const buildLyingPack = async (honest: readonly HonestPack[], seed: number): Promise<LyingPack> => {
   const next = randomBelow(seed);
   for (;;) {
@@ -458,7 +459,7 @@ export const buildLyingPack = async (honest: readonly HonestPack[], seed: number
     const kind = pick(Object.keys(kinds) as (keyof typeof kinds)[], next) as keyof typeof kinds;
     const lie = (pick<Lie>(kinds[kind], next) as Lie)(files, next, donor);
     if (lie === null) continue;
-    // Covers change what a contradiction is compared with; they could undo a drop, a swap or a move.
+    // Cover-ups change what a contradiction is compared with. They could undo a drop, a swap or a move, so those get none.
     const isCovered = kind === "contradict" && !lie.startsWith("page:");
     const covered = isCovered ? Array.from({ length: next(3) }, () => (pick(covers, next) as (typeof covers)[number])(files, next)) : [];
     if (isCovered) fitOverdue(files);

@@ -1,4 +1,5 @@
-// The self-checking page in a real browser, opened from disk: its results, no network requests, and detection of changed copies.
+// Tests of the self-checking page in a real browser, opened from disk: its results, that it makes no network requests, and that it detects
+// changed copies.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ const opened = async (html: string) => {
   return { ...context, asked, settled };
 };
 
-/** A letter of the pack changed to its neighbour in the alphabet, so that it stays base64. */
+/** Replaces one letter of the pack by its neighbor in the alphabet, so that the pack stays valid base64. */
 const changed = (html: string, at: number): string => {
   const start = html.indexOf('id="pack">') + 'id="pack">'.length + at;
   const letter = html[start] === "A" ? "B" : "A";

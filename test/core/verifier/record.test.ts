@@ -1,4 +1,4 @@
-// Details of single checks that a whole pack cannot show: short salts, and the cache of signature checks.
+// Tests of details that a whole pack cannot show: short salts, and the cache of signature checks.
 import { describe, expect, test } from "vitest";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { computeFieldCommitment } from "../../../core/certificates/subject.ts";

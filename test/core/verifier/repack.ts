@@ -1,4 +1,4 @@
-// Ways to repackage a changed pack: with the old manifest, with a new manifest, or with a new signature.
+// Repackages a changed pack with the old manifest, a new manifest, or a new signature.
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { buildManifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
 import { createZip } from "../../../core/certificates/evidence-zip.ts";
@@ -10,7 +10,7 @@ import type { Signer } from "../../../storage/signer.ts";
 
 export type Files = Map<string, Uint8Array>;
 
-/** The same numbers for the same seed, so that a failure can be repeated. */
+/** Creates a generator that returns the same numbers for the same seed, so that a failure can be repeated. */
 export const randomBelow = (seed: number): ((below: number) => number) => {
   let state = seed >>> 0;
   return (below) => {
@@ -21,7 +21,7 @@ export const randomBelow = (seed: number): ((below: number) => number) => {
   };
 };
 
-/** One byte changed to another. */
+/** Returns the bytes with one byte changed. */
 export const flipped = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
   const changed = bytes.slice();
   changed[at] = (changed[at] as number) ^ mask;
@@ -47,7 +47,7 @@ const capturedVia = (files: Files): unknown => {
     : undefined;
 };
 
-/** The page that an issuer would put beside a changed certificate; unchanged where no page could show it. */
+/** Adds the page that an issuer would render for a changed certificate. Leaves the page unchanged if no page can show the certificate. */
 export const withFittingPage = (given: ReadonlyMap<string, Uint8Array>): Files => {
   const files = new Map(given);
   const { redacted = [] } = jsonOf(files, "manifest.json");
@@ -62,7 +62,7 @@ export const withFittingPage = (given: ReadonlyMap<string, Uint8Array>): Files =
   return files;
 };
 
-/** The lists of the manifest as they would have to be for these files. */
+/** Rewrites the manifest's file lists to match these files. */
 export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
   const files = new Map(given);
   const paths = [...files.keys()].filter((path) => !path.startsWith("MANIFEST.") && path !== "manifest.json").sort();
@@ -73,7 +73,7 @@ export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
   return files;
 };
 
-/** Signed by the key of `by`, under the same name, with the sums as they are. */
+/** Signs the current checksums with `by`'s key, under the same key name. */
 const signedBy = async (files: Files, by: Signer): Promise<Files> => {
   const key = createVerifierKey(sha256, "svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
   const text = buildManifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
@@ -81,10 +81,10 @@ const signedBy = async (files: Files, by: Signer): Promise<Files> => {
   return files;
 };
 
-/** Listed again and signed. */
+/** Rewrites the file lists, then signs. */
 export const resigned = (given: ReadonlyMap<string, Uint8Array>, by: Signer): Promise<Files> => signedBy(relisted(given), by);
 
-/** Signed with another list in manifest.json than the files would give. */
+/** Signs a manifest.json whose list differs from the files. */
 export const resignedWithList = (given: ReadonlyMap<string, Uint8Array>, list: Json, by: Signer): Promise<Files> => {
   const files = new Map(given);
   setJson(files, "manifest.json", { ...jsonOf(files, "manifest.json"), files: list });

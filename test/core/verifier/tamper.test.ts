@@ -1,5 +1,5 @@
-// Changed packs: thousands of single bytes in every kind of file, with every repair that an attacker could try, and other encodings of the
-// same content. Each change is found by a named check.
+// Changed packs: thousands of single bytes in every kind of file, followed by every repair that an attacker could try, and other encodings
+// of the same content. A check must find each change.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../core/canonical-json.ts";
 import { concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
@@ -19,16 +19,16 @@ const zip = await buildEvidenceZip(parts);
 const paths = [...pack.keys()].sort();
 const signedByStranger = await resigned(pack, stranger);
 
-const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack: checked once
+const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
 
 const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...defaultVerificationOptions, trust }, crypto);
 
-const masks = [0x01, 0x20, 0x80, 0xff]; // the last bit, the case of a letter, the bit that text never sets, all of them
+const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes a letter's case, the bit that ASCII never sets, and all bits
 
-/** How many times the random changes below; `npm run stress -- bytes` sets 8. */
+/** Multiplies the number of random changes below; `npm run stress -- bytes` sets 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
-/** For each file of the pack so many changes of one byte, the same ones each time. */
+/** Yields `perFile` single-byte changes for each file of the pack, always the same ones for one seed. */
 function* changes(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
   const next = randomBelow(seed);
   for (const path of paths) {
@@ -75,13 +75,13 @@ describe("a changed byte", () => {
       if (!["manifest.files", "manifest.signature"].includes(failed)) missed.push(`${path} ${at}: ${failed}`);
     }
     expect(missed).toEqual([]);
-    expect([...named].sort()).toEqual(["manifest.files", "manifest.signature"]); // the second for the note itself
+    expect([...named].sort()).toEqual(["manifest.files", "manifest.signature"]); // manifest.signature fails when MANIFEST.note itself changes
   });
 
   test("of a file fails the issuer's signature after listing it again (T1)", async () => {
     const missed: string[] = [];
     for (const { path, at, files } of changes(2, 13)) {
-      const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // putting in order would undo the change
+      const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // listing the files again would undo the change
       const failed = tally(await verdictOn(zipped(isList ? files : relisted(files))));
       const expected = isList ? ["manifest.files", "manifest.signature"] : ["manifest.signature"];
       if (!expected.includes(failed)) missed.push(`${path} ${at}: ${failed}`);
@@ -99,7 +99,7 @@ describe("a changed byte", () => {
     expect(missed).toEqual([]);
   });
 
-  /** What somebody besides the issuer vouches for, or the fingerprint binds. */
+  /** Files that the fingerprint binds, or for which someone other than the issuer vouches. */
   const isBound = (path: string): boolean =>
     /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
 
@@ -148,7 +148,7 @@ describe("a changed byte", () => {
   });
 });
 
-/** The failed check after a change that the issuer himself signed. */
+/** Returns the check that fails after a change that the issuer signed. */
 const failedAfter = async (change: (files: Files) => void): Promise<string> => {
   const files = new Map(pack);
   change(files);
@@ -260,7 +260,8 @@ describe("a missing file", () => {
       const files = new Map(pack);
       files.delete(path);
       expect((await verdictOn(zipped(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
-      // Even the issuer cannot leave out what belongs to the rest; a copy of a public key is for convenience only.
+      // Even the issuer cannot leave out a file that the others require. A copy of a public key is only there for convenience, so it may be
+      // missing.
       const report = await verdictOn(zipped(await resigned(files, issuer)));
       if (report.verdict === "valid") silent.push(path.replace(/-[A-Za-z0-9_-]{16,}/, ""));
     }

@@ -1,4 +1,4 @@
-// The verdict on packs: complete, incomplete and redacted, with different keys and requirements.
+// Tests of the verdict on packs: complete, incomplete and redacted, with different keys and requirements.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
@@ -40,7 +40,7 @@ const judged = async (
 const idsThat = (report: Report, outcome: CheckOutcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
-/** Checks that a certificate in force, in a ledger that holds statements themselves, does not need. */
+/** Checks that are not needed for an active certificate in a ledger that contains the statements themselves. */
 const noSingle = ["entities.receipt", "entities.anchor", "entities.attest"];
 const notWithdrawn = [
   "revoke.statement",
@@ -107,7 +107,7 @@ describe("a complete pack", () => {
     const trust = trustOf(trustDocument);
     const times: number[] = [];
     for (let round = 0; round < 15; round += 1) {
-      const start = process.cpuUsage(); // what it takes of the processor, whatever else this machine does
+      const start = process.cpuUsage(); // measures CPU time, so that other work on this machine does not count
       await verifyPack(zip, { ...defaultVerificationOptions, trust });
       times.push(process.cpuUsage(start).user / 1_000);
     }
@@ -161,7 +161,7 @@ describe("a record of heads", () => {
     expect(await notesAt(halfAnHour + 1)).toEqual([
       "The audit log recorded the head of this chain at 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was created. The pack may omit later entries.",
     ]);
-    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // said to be missing already
+    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // already reported as missing
   });
 });
 
@@ -331,14 +331,14 @@ describe("what the reader provides", () => {
       verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
     expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
-    // The leaked old key signs a pack of November, and a certificate of March under a key that ended in February.
+    // The leaked old key signs a pack in November. Then a certificate from March is signed by a key that ended in February.
     expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
     const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
     expect(beforeIssuance.checks.find(({ id }) => id === "cert.consistency")?.detail).toBe(
       "the certificate is signed by a key that was not in use then",
     );
-    // To the millisecond: from valid_to on it is over.
+    // Exact to the millisecond: at valid_to the key is no longer valid.
     expect(await on(rotatedAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
     expect(await on(rotatedAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
   });

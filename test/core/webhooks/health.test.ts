@@ -1,4 +1,4 @@
-// When owners are alerted of a failing endpoint.
+// Tests of when owners are alerted that an endpoint is failing.
 import { expect, test } from "vitest";
 import { shouldAlert } from "../../../core/webhooks/health.ts";
 

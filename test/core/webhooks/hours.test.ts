@@ -1,4 +1,4 @@
-// Delivery attempts per hour for the chart.
+// Tests of counting delivery attempts per hour for the chart.
 import { expect, test } from "vitest";
 import { toHourlyFigures, getChartStart } from "../../../core/webhooks/hourly-attempts.ts";
 
@@ -8,7 +8,7 @@ const now = at("2026-03-05T13:30:00Z");
 test("the chart has every hour, ending with the current one", () => {
   const hours = toHourlyFigures(
     [
-      { start: at("2026-03-03T13:00:00Z"), delivered: 100, failed: 100 }, // an hour too old
+      { start: at("2026-03-03T13:00:00Z"), delivered: 100, failed: 100 }, // one hour too old
       { start: at("2026-03-03T14:00:00Z"), delivered: 2, failed: 1 },
       { start: at("2026-03-05T13:00:00Z"), delivered: 0, failed: 4 },
     ],
