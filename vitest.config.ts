@@ -7,10 +7,12 @@ import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
 import { createRandomKey, createSecret, deriveVkey } from "./test/support/note-keys.ts";
 
-/** Thirty audit logs, so that a test can have one of its own. */
+/** Thirty audit logs, so that a test can use one that no other test uses. */
 const auditKeys = await Promise.all(Array.from({ length: 30 }, (_, number) => createSecret(`svc.test/audit/${number}`, 40 + number)));
 
-/** Vitest's order (largest files first), but with browser and end-to-end tests in front: they are slow even when the file is small. */
+/**
+ * Keeps Vitest's order (largest files first) but runs browser and end-to-end tests first, because they are slow even if the file is small.
+ */
 class SlowFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -52,7 +54,7 @@ export default defineConfig({
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_BATCH_WINDOW_MS: "200",
-                // Sizes of the stress tests: small here, full size in `npm run stress`.
+                // Sizes of the stress tests. They are small here; `npm run stress` sets the full sizes.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",
                 HISTORIES: process.env.HISTORIES ?? "3",
@@ -66,7 +68,7 @@ export default defineConfig({
                 TEST_SCHEMA: [...buildFinalSchema((await readD1Migrations("./d1-migrations")).flatMap(({ queries }) => queries))],
               },
               d1Databases: { DB_01: "svc-test-shard-01" },
-              // Tests have no network: a fetch that is not stubbed gets this response.
+              // Tests have no network: a fetch that is not mocked gets this response.
               outboundService: () => new Response("no network in tests", { status: 599 }),
             },
           })),
@@ -78,7 +80,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: 2, // leaves cores to the other project; each worker loads all modules
+          maxWorkers: 2, // leaves CPU cores for the other project; each worker loads all modules
           sequence: { groupOrder: 1 },
         },
       },
@@ -86,7 +88,7 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
-          isolate: false, // loading every module again for each file took longer than most files; tests leave no state behind
+          isolate: false, // loading every module again for each file took longer than running most files; tests leave no state behind
           setupFiles: ["./test/support/flakiness.ts"],
           // The WebKit tests run only in `npm run browsers`.
           include: [
@@ -95,7 +97,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
-          sequence: { groupOrder: 0 }, // before the other project when one command runs both
+          sequence: { groupOrder: 0 }, // runs before the other project when one command runs both
         },
       },
       {

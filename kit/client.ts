@@ -21,11 +21,14 @@ export interface SvcOptions {
   readonly baseUrl: string;
   /** `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
   readonly apiKey?: string;
-  /** Retries after a network failure or while the service is busy; default 2. A call that could take effect twice is not retried. */
+  /**
+   * Number of retries after a network failure or while the service is busy. The default is 2. A call that could take effect twice is not
+   * retried.
+   */
   readonly retries?: number;
-  /** Longest `Retry-After` to wait for, in seconds; default 30. A longer one is returned as the error. */
+  /** The longest `Retry-After` to wait for, in seconds. The default is 30. A longer one is returned as the error. */
   readonly patienceSeconds?: number;
-  /** Timeout of one attempt in milliseconds; default 15,000. */
+  /** Timeout per attempt in milliseconds. The default is 15,000. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
@@ -63,11 +66,11 @@ const unwrapEnvelope = async (response: Response, { operation }: RequestContext)
 
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
-/** Returns true for a POST without an Idempotency-Key parameter, because it could take effect twice. */
+/** Returns true for a POST operation without an Idempotency-Key parameter, because a retry could make it take effect twice. */
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** True when a retry conflicts with its own first attempt, which the service is still processing. */
+/** Returns true if a retry conflicts with its own first attempt, which the service is still processing. */
 const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
   if (attempt < 2 || response?.status !== 409) return false;
   const error: unknown = await response.clone().json();

@@ -3,9 +3,9 @@ import { setTimeout as after } from "node:timers/promises";
 import { UsageError, type ParsedArguments } from "./arguments.ts";
 import { pagesOf, type Event, type Svc } from "./client.ts";
 
-const activePollMs = 1_000; // 60 polls a minute, half of the API key's limit
+const activePollMs = 1_000; // 60 polls per minute, half of the API key's limit
 const idlePollMs = 5_000;
-const idleAfterPolls = 60; // polls without an event
+const idleAfterPolls = 60; // consecutive polls that returned no event
 const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);
@@ -49,7 +49,7 @@ export const fetchHead = async (svc: Svc, signal: AbortSignal): Promise<number> 
 interface FollowOptions {
   readonly svc: Svc;
   readonly types: string | undefined;
-  /** Stops after the last existing event. */
+  /** Whether to stop after the last existing event. */
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;

@@ -7,7 +7,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 const stateFolder = ".svc";
 
 export interface ListenState {
-  /** URL of the service that the cursor belongs to. */
+  /** URL of the service to which the cursor belongs. */
   readonly api: string;
   readonly secret: string;
   /** `seq` of the last event that the receiver responded to; null before the first. */
@@ -16,7 +16,7 @@ export interface ListenState {
 
 const getStatePath = (environment: Environment): string => join(stateFolder, `listen-${environment}.json`);
 
-/** Returns null if there is no state or if it is invalid. */
+/** Returns null if there is no saved state or it is invalid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
     const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;

@@ -1,5 +1,5 @@
-// The app in a real browser: signing in, revoking a share, changing a detail, the link of an email; with and without scripts, by keyboard,
-// in three languages, in wide and narrow windows, light and dark.
+// The app in a real browser: signing in, revoking a share, changing a detail and opening an email link. Tested with and without scripts, by
+// keyboard, in three languages, in wide and narrow windows, in light and dark.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -66,7 +66,7 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
   return data.share.id;
 };
 
-/** Issues a certificate for the email address. Returns its id. */
+/** Issues a certificate to this email address and returns its ID. */
 const issueCertificate = async (email: string): Promise<string> => {
   const answer = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -83,7 +83,7 @@ const issueCertificate = async (email: string): Promise<string> => {
   return ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
 };
 
-/** Signs in a person with saved details and two shares with the same business. */
+/** Signs in a person who has saved details and two shares with the same business. */
 const openWithShares = async (options: BrowserContextOptions = {}): Promise<OpenPage & { readonly email: string; readonly id: string }> => {
   const opened = await openPage(browser, options);
   const email = await signIn(opened.page);
@@ -100,7 +100,7 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${dir}/${name}.png`, fullPage: true });
 };
 
-// Forty pages with every axe rule take 25 s on an idle machine, and several times that on a busy one.
+// Checking forty pages with every axe rule takes 25 s on an idle machine, and several times that on a busy one.
 describe("the app", { timeout: 180_000 }, () => {
   test("revokes a share in three steps with the keyboard", async () => {
     const { page, problems, close, id } = await openWithShares();

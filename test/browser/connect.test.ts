@@ -1,5 +1,5 @@
-// Connecting an agent in a real browser: a client registers itself, opens the page, and gets its result by a redirect to the user's machine
-// or in the opener window. Every step passes axe and fits its width.
+// Connecting an agent in a real browser: a client registers itself, opens the page, and gets its result through a redirect to the user's
+// machine or in the opener window. Every step passes axe and has no horizontal scrolling.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -15,7 +15,7 @@ let program: Server;
 const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
 const callback = (): string => `${clientOrigin()}/callback`;
 
-/** Pages of a client on the user's machine: a callback that posts its query to the opener, and a page that frames ours. */
+/** Pages that a client serves on the user's machine: a callback that posts its query to the opener, and a page that frames ours. */
 const clientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;
   if (url.pathname !== "/callback") return "<p>A program</p>";
@@ -64,7 +64,7 @@ const checkPage = async (page: Page): Promise<void> => {
   expect(await hasNoHorizontalScroll(page)).toBe(true);
 };
 
-/** Signs in and goes up to the decision, without deciding. */
+/** Signs in and continues to the decision without deciding. */
 const continueToDecision = async (page: Page, email: string, look: (page: Page) => Promise<void> = checkPage): Promise<void> => {
   await page.waitForSelector("#connect-email");
   await look(page);
@@ -92,7 +92,7 @@ const exchangeCode = async (clientId: string, answer: URL): Promise<string> => {
   return ((await given.json()) as { access_token: string }).access_token;
 };
 
-/** HTTP status of a tool call with this token. */
+/** Calls a tool with this token and returns the HTTP status. */
 const callTool = async (token: string): Promise<number> => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "svc_list_shares" } });
   return (await fetch(`${service.origin}/mcp`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body })).status;

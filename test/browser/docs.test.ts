@@ -1,5 +1,5 @@
-// The documentation in a real browser: accessible at every width, in light and dark, without scripts. The curl commands of the reference
-// are executed as they are.
+// The documentation in a real browser: accessible at every width, in light and dark, without scripts. The reference's curl commands are run
+// unchanged.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { signInToOrigin } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
-/** Below /docs. */
+/** Page groups below /docs. */
 let groups: readonly string[];
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ interface Call {
   readonly session: string;
 }
 
-/** The arguments that a real shell passes to curl, because this tests the quoting. One shell parses all commands. */
+/** Returns the arguments that a real shell passes to curl, because this tests the quoting. One shell parses all commands. */
 const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] => {
   const lines = calls.map(({ text, session }) => `SVC_SESSION='${session}'\n${text}\n`);
   const script = `curl() { printf '%s\\0' "$#" "$@"; }\n${lines.join("")}`;
@@ -40,7 +40,7 @@ const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] 
   return found;
 };
 
-/** Signs in a person of the demo. Returns the session token. */
+/** Signs in a person from the demo data and returns the session token. */
 const signInDemoUser = async (email: string, realm: "business" | "consumer"): Promise<string> =>
   (await signInToOrigin(service.origin, email, realm)).replace(/^svc_session=/, "");
 
@@ -51,8 +51,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens only the `details` elements that contain a kind of element not seen before, and returns those kinds: two hundred of them are made
-   * of the same few kinds.
+   * Opens only the `details` elements that contain a kind of element not seen before, and returns those kinds. The page has two hundred
+   * `details` elements but only a few kinds.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
@@ -104,12 +104,12 @@ describe("the API reference", () => {
       kinds.push(...added);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
-      await collapseAll(page); // closed sections were checked in the other appearances
+      await collapseAll(page); // closed sections were already checked in the other windows
       expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
     expect(problems).toEqual([]);
     await close();
-  }, 240_000); // every axe rule over the whole reference; several times slower on a busy machine
+  }, 240_000); // every axe rule runs on the whole reference, which takes several times longer on a busy machine
 
   test("never scrolls horizontally", async () => {
     const { page, close } = await openPage(browser);
@@ -132,7 +132,7 @@ describe("the API reference", () => {
     const contents = page.getByRole("navigation", { name: "Contents" });
     await page.getByRole("link", { name: "Certificates", exact: true }).last().click();
     const link = contents.getByRole("link", { name: /^Verify a certificate/ });
-    expect(await link.isVisible()).toBe(false); // at 900 pixels the contents are collapsed above the text
+    expect(await link.isVisible()).toBe(false); // at 900 pixels the table of contents is collapsed above the text
     await contents.getByText("Contents").click();
     await link.click();
     expect(page.url()).toMatch(/#verifyCertificate$/);
@@ -158,14 +158,14 @@ describe("the API reference", () => {
     await close();
   });
 
-  /** Errors caused by this setup: one owner, no internet, a live key where a test key is needed, no plan. */
+  /** Errors that this setup causes: one owner, no internet, a live key where a test key is needed, no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
-    /^\/v1\/webhooks\/stripe invalid_request$/, // there is no signature of the provider
+    /^\/v1\/webhooks\/stripe invalid_request$/, // the request has no signature from the payment provider
     /^\/v1\/share\/redeem code_invalid$/,
     /^\/v1\/share\/sandbox-consent sandbox_only$/,
-    /^\/v1\/share\/consent (?:invalid_request|answered)$/, // the demo person has no saved phone number
+    /^\/v1\/share\/consent (?:invalid_request|answered)$/, // the demo person has not saved a phone number
     /^\/v1\/sandbox\/\w+ sandbox_only$/,
     /^\/v1\/me\/certificates\/withdraw cert_not_found$/,
     /^\/v1\/me\/removals plan_required$/,
@@ -182,7 +182,7 @@ describe("the API reference", () => {
     const owner = await signInDemoUser(service.world.ownerEmail, "business");
     const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
     const leaving = await signInDemoUser("leaving@example.com", "consumer"); // deleting an account ends its sessions
-    // The client and domain of the examples do not exist here and are replaced; the rest is sent as the shell parses it.
+    // The examples' client and domain do not exist here and are replaced. Everything else is sent as the shell parses it.
     const prepared = calls.map((call): Call => {
       const text = call
         .replace(/pc_live_\w+/, service.world.acme.clients.live)
@@ -196,7 +196,7 @@ describe("the API reference", () => {
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
-      // over plain http the cookie has no prefix; signing out is excluded, because all other calls use the same session
+      // over plain http the cookie has no prefix; signing out is excluded because all other calls use the same session
       const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
       const body = optionOf("--data");
@@ -214,7 +214,7 @@ describe("the API reference", () => {
     expect(given).toContain("/v1/consent answered");
     expect(given).toContain("/v1/certs answered");
     expect(given).toContain("/v1/webhooks answered");
-    // The records, code and passkeys of the examples do not exist here. No other error is expected.
+    // The examples' records, code and passkeys do not exist here. No other error is expected.
     const expected = [
       / answered$/,
       /…(?:\/[a-z/-]+)? (?:cert_)?not_found$/,

@@ -1,4 +1,4 @@
-// The integration helper reads the same from a page's source as a browser finds on the page: on real-world forms, and with names that are
+// The integration helper reads the same from a page's source as a browser finds on the page: with real-world forms, and with names that are
 // special in CSS.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
@@ -22,7 +22,7 @@ const sourceOf = (name: string): string =>
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 
-/** The fields that the page script collects (test/widget/forms.test.ts). The other forms are built by scripts or are dialogs. */
+/** The fields that the page script collects (test/widget/forms.test.ts). The forms not listed here are built by scripts or are dialogs. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   aspnet: ["first_name", "email", "phone"],
   bootstrap: ["first_name", "email", "city"],
@@ -40,7 +40,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   wpforms: ["first_name", "last_name", "email", "phone"],
 };
 
-/** Number of elements that match a selector. */
+/** Counts the elements that match a selector. */
 const countMatches = (selector: string): Promise<number> => page.evaluate((css) => document.querySelectorAll(css).length, selector);
 
 describe("real-world forms", () => {

@@ -1,4 +1,4 @@
-// The first hour of a business in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
+// A business's first hour in a browser: account, verified domain, the tag on its own page, a test certificate, its withdrawal and
 // acknowledgment, a webhook endpoint, and a live certificate.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -57,7 +57,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** The code of the newest email to the address. It is sent after the response, so this waits for it. */
+/** Returns the code in the newest email to the address. The email is sent after the response, so this waits for it. */
 const codeFor = async (address: string): Promise<string> => {
   let code = "";
   await expect
@@ -91,7 +91,7 @@ const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   return Object.fromEntries(await Promise.all(read));
 };
 
-/** Reloads until a row has this text; effects of a change arrive after its response. */
+/** Reloads until a row has this text, because a change takes effect after its response. */
 const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
   const row = page.locator("tbody tr").filter({ hasText: text }).first();
   await expect
@@ -106,7 +106,7 @@ const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
     .toBe(true);
 };
 
-/** Maps the business's page, and adds the tag to it. */
+/** Maps the fields of the business's page and adds the tag to the page. */
 const addTag = async (page: Page): Promise<void> => {
   await navigateTo(page, "Snippet");
   const map = async (): Promise<void> => {
@@ -122,7 +122,7 @@ const addTag = async (page: Page): Promise<void> => {
   await page.getByText("The tag is on the page once, with your client id.").waitFor();
 };
 
-/** Submits the form on the business's page as a visitor. Returns the certificate id that the business received with it. */
+/** Submits the form on the business's page as a visitor. Returns the certificate ID that the business received with the form. */
 const submitForm = async (address: string): Promise<string> => {
   const { page, close } = await openPage(browser);
   const before = site.leads.length;
@@ -155,7 +155,7 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Go live": "Cannot start yet",
   });
 
-  // The domain is not verified before the business has published its token.
+  // The domain cannot be verified until the business has published its token.
   await page.getByRole("link", { name: "Prove your domain" }).click();
   await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add a domain" }).click();
@@ -166,7 +166,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("button", { name: "Check now" }).click();
   await page.getByText("Covers localhost and its www.").waitFor();
 
-  // A test certificate.
+  // Issues a test certificate.
   await page.getByRole("link", { name: "Switch to test" }).click();
   await addTag(page);
   const tested = await submitForm("pat@first-hour.example");
@@ -177,7 +177,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   const publicPage = page.getByRole("link", { name: new RegExp(`/c/${tested}$`) });
   const verifyUrl = (await publicPage.getAttribute("href")) as string;
 
-  // A webhook endpoint, which receives the following events.
+  // Adds a webhook endpoint, which receives the following events.
   await navigateTo(page, "Webhooks");
   await findTextbox(page, "Address").fill(`http://${host}/hook`);
   await page.getByRole("checkbox", { name: "certificate.issued" }).check();
@@ -199,7 +199,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await navigateTo(page, "Events");
   await waitForRow(page, /certificate\.issued.*1 of 1/s);
 
-  // The person withdraws, and the business acknowledges that contact has ended.
+  // The person withdraws, and the business acknowledges that it has stopped contacting them.
   const person = await openPage(browser);
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your e-mail address").fill("pat@first-hour.example");
@@ -216,7 +216,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await page.getByText("Nothing is due.").waitFor();
 
-  // Live: the operator sets the plan, and the same page gets the live tag.
+  // Goes live: the operator sets the plan, and the same page gets the live tag.
   const { id } = (await service.database.prepare("SELECT id FROM businesses WHERE name = 'Fresh Roofs LLC'").first<{ id: string }>()) as {
     id: string;
   };
@@ -250,7 +250,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   const heard = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
   expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
   for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
-  // The browser logs only the failed domain verification from above.
+  // The only browser error is the failed domain verification above.
   expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);
   await close();
 }, 240_000);

@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The code of the newest email. It is sent after the response, so this waits for it. */
+/** Returns the code in the newest email. The email is sent after the response, so this waits for it. */
 const codeFor = async (email: string): Promise<string> => {
   const codes = new Set<string>();
   await expect
@@ -79,7 +79,7 @@ const paths = [
   ...["/portal/test", "/portal/test/sandbox", "/portal/test/events"],
 ];
 
-/** Our own words in tables that break across lines: only text from outside may break anywhere. */
+/** Lists our own words that break across lines inside tables. Only third-party text may break anywhere. */
 const brokenWords = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];

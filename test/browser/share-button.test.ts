@@ -1,4 +1,4 @@
-// Share mode on the business's page, against a fake service: loading the script, placing the button, the request, and filling the form.
+// Share mode on the business's page, against a fake service: loading the script, placing the button, the request, and filling in the form.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
@@ -371,7 +371,7 @@ describe("B31 the button", () => {
   test.each(["light", "dark"] as const)(
     "fits 320 pixels with its links, is reachable by keyboard, and passes axe (%s)",
     async (colorScheme) => {
-      // The button has no styles of its own; the page's button styles apply.
+      // The button has no styles of its own, so the page's button styles apply.
       fake.settings.html = sharePage(fake).replace(
         "<title>",
         "<style>:root { color-scheme: light dark; background: light-dark(#fff, #111) } button, .svc-share a { display: block; padding: 0.6rem }</style><title>",

@@ -1,6 +1,6 @@
-// Sharing from the demo business's page on the whole local service: the button, the real consent sheet, the filled form. The result
-// returns in three ways: by a message to the opener, through the page's own origin if the sheet has lost its opener, or by a link
-// without scripts.
+// Sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
+// result returns in one of three ways: as a message to the opener, through the page's own origin if the sheet has lost its opener, or
+// through a link without scripts.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
@@ -30,9 +30,9 @@ afterAll(async () => {
 const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
 
 interface Visit extends OpenPage {
-  /** Events of the business's pages, across reloads. */
+  /** Events on the business's pages, including after reloads. */
   readonly events: HeardEvent[];
-  /** Requests of all windows of this browser. */
+  /** Requests from all windows of this browser. */
   readonly requests: Request[];
 }
 
@@ -47,12 +47,15 @@ const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> =>
   return { ...opened, events, requests };
 };
 
-/** URL of the demo's share page with the given headers. It has its own query and fragment, which must survive the return. */
+/**
+ * Builds the URL of the demo's share page with the given headers. The URL has a query and a fragment that must still be there after the
+ * return.
+ */
 const buildPageUrl = (headers = "opener=none"): string => `${service.demoOrigin}/share?${headers}&utm=1&utm=2#offer`;
 
 const checkedSteps = new Set<string>();
 
-/** Runs axe and checks for horizontal scrolling, once per step and window width. */
+/** Runs axe and checks for horizontal scrolling. Each step is checked once per window width. */
 const checkStep = async (page: Page): Promise<void> => {
   const step = `${page.viewportSize()?.width} ${(await page.locator("h1, h2, [role=alert]").allTextContents()).join(" ")}`;
   if (checkedSteps.has(step)) return;
@@ -61,7 +64,7 @@ const checkStep = async (page: Page): Promise<void> => {
   checkedSteps.add(step);
 };
 
-/** Signs in as a new person and goes up to the decision, without deciding. Returns the email address. */
+/** Signs in as a new person and continues to the decision without deciding. Returns the email address. */
 const continueToDecision = async (sheet: Page): Promise<string> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   await sheet.waitForSelector("#sheet-email");
@@ -87,12 +90,12 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
 const signIns = ["fresh", "code", "passkey"] as const;
 type SignIn = (typeof signIns)[number];
 
-/** B1 to B12: every opener policy of a page with every way to sign in. */
+/** B1 to B12: every opener policy of a page, combined with every way to sign in. */
 const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );
 
-/** Prepares a person with saved details and a session; with `passkey`, the session has ended and the device holds a passkey. */
+/** Prepares a person with saved details and a session. With `passkey`, the session has ended and the device has a passkey. */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
   if (how === "fresh") return { email, device: null };
@@ -109,7 +112,7 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   return { email, device };
 };
 
-/** Goes up to the decision as the person from `prepare`. Returns the email address of a new person, otherwise null. */
+/** Continues to the decision as the person from `prepare`. Returns the email address if the person is new, otherwise null. */
 const reachDecision = async (sheet: Page, how: SignIn, device: Device | null): Promise<string | null> => {
   if (how === "fresh") return continueToDecision(sheet);
   if (device !== null) {
@@ -124,7 +127,7 @@ const reachDecision = async (sheet: Page, how: SignIn, device: Device | null): P
   return null;
 };
 
-/** Serves the sheet with another opener policy. */
+/** Serves the sheet with a different opener policy. */
 const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> => {
   await page.context().route(
     (url) => url.pathname === "/authorize",
@@ -135,7 +138,7 @@ const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> =
   );
 };
 
-/** Requests that redeem a code. */
+/** Returns the requests that redeem a code. */
 const filterRedemptions = (requests: readonly Request[]): readonly Request[] =>
   requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
 
@@ -143,7 +146,7 @@ const listEventTypes = (events: readonly HeardEvent[]): readonly string[] => eve
 
 const empty = { name: "", email: "", phone: "" };
 
-/** Expects one share event and the filled form. Returns the id of the share. */
+/** Expects one share event and the filled-in form. Returns the share's ID. */
 const expectFilled = async ({ page, events }: Visit, email: string, filledPage = page): Promise<unknown> => {
   const shareEvents = () => events.filter((event) => event.type === "svc:share" && event.page === filledPage);
   await expect.poll(shareEvents, { timeout: 20_000 }).toHaveLength(1);
@@ -159,7 +162,9 @@ const expectFilled = async ({ page, events }: Visit, email: string, filledPage =
   return detail.share_id;
 };
 
-/** Like `expectFilled`, and expects exactly one share, redeemed once, with no trace of the request in the page or its URL. */
+/**
+ * Does the same as `expectFilled`, and also expects exactly one share, redeemed once, with no trace of the request in the page or its URL.
+ */
 const expectShared = async (visited: Visit, email: string, address: string): Promise<void> => {
   const { page, events, requests, problems } = visited;
   const share = await expectFilled(visited, email);
@@ -184,7 +189,7 @@ const share = ".decision button.primary";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
-/** Navigates by a link on the given origin, or directly if it is null. */
+/** Follows a link on the given origin to the address, or opens the address directly if the origin is null. */
 const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));
@@ -197,16 +202,16 @@ const arriveFrom = async (page: Page, origin: string | null, address: URL | stri
   await page.waitForURL(String(address));
 };
 
-/** Shares, and waits until the sheet has closed. */
+/** Approves the share and waits until the sheet has closed. */
 const decideIn = (sheet: Page): Promise<void> => waitUntilClosed(sheet, () => sheet.click(share));
 
-/** Number of shares of the person signed in to this browser. */
+/** Counts the shares of the person who is signed in to this browser. */
 const countOwnShares = async (page: Page): Promise<number> => {
   const answer = await page.request.get(`${service.origin}/v1/me/shares`);
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Collects requests for the sheet from now on. Each is held back until `gate` resolves. */
+/** Collects requests for the sheet from now on and holds each one back until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
   const requests: Request[] = [];
   await page.context().route(
@@ -251,12 +256,12 @@ describe("sharing with the demo business", () => {
       const sheetRequests = await watchSheets(page, gate.promise);
       const address = buildPageUrl("opener=same-origin&referrer=none");
       await page.goto(address);
-      const opening = page.context().waitForEvent("page"); // the event fires when the sheet has responded
+      const opening = page.context().waitForEvent("page"); // the event fires once the sheet's response has arrived
       await page.click(shareButtonSelector);
       await expect.poll(() => sheetRequests.length).toBe(1);
       if (when === "late") {
         await page.context().clock.runFor(5_000);
-        expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the opener is severed only when the sheet responds
+        expect(await page.locator(shareButtonSelector).textContent()).toBe("Share my contact details"); // the browser disconnects the opener only when the sheet's response arrives
       }
       gate.resolve();
       const sheet = await opening;
@@ -318,7 +323,7 @@ describe("sharing with the demo business", () => {
     await page.waitForSelector(shareButtonSelector);
     await letTimersRun({ context: page.context() });
     await page.goBack();
-    // Firefox keeps one history entry for the decision and its result, so Back skips both.
+    // Firefox has a single history entry for the decision and its result, so Back skips both.
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
     else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
     await checkStep(page);
@@ -463,7 +468,7 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(".decision");
-    await sheet.waitForLoadState("load"); // its script has announced itself
+    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself
     const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
     const send = (from: Page, data: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), data);
     for (const forged of [
@@ -475,12 +480,12 @@ describe("sharing with the demo business", () => {
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), answer); // the right content, but sent from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
     ]);
-    await stranger.waitForURL(`${service.origin}/authorize`); // another window of the sheet's origin
+    await stranger.waitForURL(`${service.origin}/authorize`); // another window with the sheet's origin
     await send(stranger, answer);
     await letTimersRun({ context: page.context() });
     expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
@@ -508,7 +513,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(".decision");
     await waitUntilClickable(sheet);
     await decideIn(sheet);
-    await expectShared(visited, email, address); // which also expects no policy violations
+    await expectShared(visited, email, address); // this also expects no content policy violations
     await close();
   });
 
@@ -542,7 +547,7 @@ describe("sharing with the demo business", () => {
     await page.waitForSelector(".decision");
     await waitUntilClickable(page);
     await page.click(share);
-    // Whether the page still reports popup_blocked depends on how fast it is unloaded.
+    // Whether the page still reports popup_blocked depends on how quickly it is unloaded.
     const reported = () =>
       events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
     await expect.poll(reported, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
@@ -558,7 +563,7 @@ describe("sharing with the demo business", () => {
     const { device } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await sheet.setViewportSize({ width: 320, height: 640 }); // a popup starts with the width that the page requested
+    await sheet.setViewportSize({ width: 320, height: 640 }); // a popup opens with the width that the page requested
     await sheet.waitForSelector("#sheet-email");
     await checkStep(sheet);
     await device?.goTo(sheet);
@@ -591,7 +596,7 @@ describe("sharing with the demo business", () => {
       await page.goto(address);
       const sheet = await openSheet(page);
       await reachDecision(sheet, "code", null);
-      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // Firefox does not know this policy
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // Firefox does not support this policy
       await decideIn(sheet);
       await expectShared(visited, email, address);
       await close();
@@ -672,7 +677,7 @@ describe("sharing with the demo business", () => {
     await opened.waitForSelector(".sheet");
     const address = opened.url();
     await opened.close();
-    // Firefox is automated through its script engine, so scripts stay on and the sheet's own script is blocked instead.
+    // Firefox is automated through its script engine, so scripts must stay enabled, and only the sheet's own script is blocked.
     const plain = await browser.newContext({ javaScriptEnabled: isFirefox() });
     await plain.route(/\.js$/, (route) => route.abort());
     const sheet = await plain.newPage();
@@ -700,7 +705,7 @@ describe("sharing with the demo business", () => {
     const { page, events, requests, close } = await openVisit();
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForLoadState("load"); // its script has announced itself: a window that closes earlier goes unnoticed
+    await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself; if the window closed earlier, the page would not notice
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);
@@ -719,7 +724,7 @@ describe("sharing with the demo business", () => {
     await page.route(
       (url) => url.pathname === "/v1/share/redeem",
       async (route) => {
-        await service.database.prepare("UPDATE share_codes SET expires_at = expires_at - 60000").run(); // the code is valid for one minute
+        await service.database.prepare("UPDATE share_codes SET expires_at = expires_at - 60000").run(); // the code is valid for only one minute
         await route.continue();
       },
       { times: 1 },

@@ -1,5 +1,5 @@
-// The consent sheet restored from the back-forward cache shows the current state, not the state when it was left. This needs the full
-// browser, because the headless shell has no back-forward cache.
+// When the consent sheet is restored from the back-forward cache, it shows the current state, not the state when the person left it. This
+// needs the full browser, because the headless shell has no back-forward cache.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
@@ -52,7 +52,7 @@ test("delivers the answer when Back restores a decision that has been made in th
       return null;
     };
   });
-  // Browsers cache different pages: WebKit also caches no-store pages, Chromium only while no cookie changes.
+  // Browsers cache different pages: WebKit caches even no-store pages, and Chromium caches them only if no cookie changes.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {
@@ -75,7 +75,7 @@ test("delivers the answer when Back restores a decision that has been made in th
     maxRedirects: 0,
   });
   expect(made.status()).toBe(303);
-  await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before it responds
+  await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before the call returns
   await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
   expect(restored).toEqual(["restored /authorize"]);
   await close();

@@ -43,7 +43,7 @@ afterAll(async () => {
 const disclosure =
   "I agree that Acme Solar LLC and Bright Homes Inc may call, text or e-mail me about solar quotes. Consent is not a condition of purchase.";
 
-/** Issues a certificate through the API and returns the URL of its page. */
+/** Issues a certificate through the API and returns its page URL. */
 const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
   const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -76,7 +76,7 @@ const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   if (!screenshotsAsked) return;
   mkdirSync("docs/images", { recursive: true });
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true });
-  // The README shows the top of the page, with the same aspect ratio as its other two screenshots.
+  // Captures the top of the page, as the README shows it, with the same aspect ratio as the README's other two screenshots.
   const clip = { x: 0, y: 0, width: 860, height: 774 };
   if (name === "verify-page-light") await page.screenshot({ path: "docs/images/readme-certificate.png", fullPage: true, clip });
 };
@@ -136,7 +136,7 @@ describe("from the demo site", () => {
 });
 
 describe("the check in the visitor's browser", () => {
-  /** Opens the page with its HTML modified in transit. */
+  /** Opens the page and modifies its HTML in transit. */
   const openTampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
     const { page, close } = await openPage(browser);
     await page.route(url, async (route) => {
@@ -267,7 +267,7 @@ describe("without scripts", () => {
     await page.goto(perRecipient);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toContain("check by hand, as described below");
-    // Only buttons that submit a form, which needs no scripts.
+    // The only buttons submit a form, which works without scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
     ).toBe(0);
@@ -413,7 +413,7 @@ describe("the proofs of the page", () => {
   const outcomeOf = (page: Page, name: string): Promise<string | null> =>
     page.locator(`[data-proof="${name}"]`).getAttribute("data-outcome");
 
-  /** Issues a certificate and waits until it is anchored. Returns the URL of its page. */
+  /** Issues a certificate, waits until it is anchored, and returns its page URL. */
   const issueAnchored = async (): Promise<string> => {
     const url = await issue();
     for (let tries = 0; tries < 40; tries += 1) {
@@ -524,7 +524,7 @@ describe("on paper", () => {
       expect(await page.locator(left).first().isVisible(), left).toBe(false);
     }
     expect(await page.locator(".address .url").innerText()).toBe(plain);
-    // Renders the code to pixels, then decodes it as a camera would.
+    // Renders the QR code to pixels and decodes it as a camera would.
     const painted = await page.locator(".qr").evaluate(async (svg) => {
       const side = 400;
       const copy = svg.cloneNode(true) as SVGElement;
@@ -540,7 +540,7 @@ describe("on paper", () => {
       context.fillStyle = "white";
       context.fillRect(0, 0, side, side);
       context.drawImage(image, 0, 0);
-      // As text, because the driver serializes each element of an array separately, and there are 640,000.
+      // Returned as one string, because the driver serializes each array element separately, and there are 640,000.
       return { side, data: Array.from(context.getImageData(0, 0, side, side).data, (byte) => String.fromCharCode(byte)).join("") };
     });
     const data = Uint8ClampedArray.from(painted.data, (char) => char.charCodeAt(0));
@@ -586,7 +586,7 @@ describe("the colors of the page", () => {
       const ground = await page.evaluate(() => {
         const paint = new OffscreenCanvas(1, 1).getContext("2d");
         if (paint === null) throw new Error("no canvas");
-        paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; // in any notation that the stylesheet uses
+        paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; // accepts any color notation used in the stylesheet
         paint.fillRect(0, 0, 1, 1);
         return [...paint.getImageData(0, 0, 1, 1).data.slice(0, 3)];
       });

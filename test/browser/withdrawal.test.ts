@@ -56,7 +56,7 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
 const statusOf = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
-/** The newest email with a code to the address, from /dev/mail. It is sent after the response, so this waits for it. */
+/** Returns the newest email with a code to this address, from /dev/mail. The email is sent after the response, so this waits for it. */
 const mailFor = async (email: string): Promise<string> => {
   for (;;) {
     const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
@@ -197,7 +197,7 @@ describe("the person on a certificate", () => {
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
     expect(page.url()).toBe(mine.verifyUrl);
-    expect(await statusOf(mine.certId)).toBe("active"); // opening the link withdraws nothing
+    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does not withdraw anything
     const token = mine.manageUrl.split("#m=")[1] as string;
     expect(requested.filter((request) => request.includes(token))).toEqual([]);
     await button.click();
@@ -266,7 +266,7 @@ describe("the person on a certificate", () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Withdraw my consent");
     await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
     for (let tabs = 0; tabs < 20 && (await focused()) !== "scope-business"; tabs += 1) await page.keyboard.press("Tab");
-    await page.keyboard.press("ArrowDown"); // this certificate only
+    await page.keyboard.press("ArrowDown"); // selects "this certificate only"
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/withdrawn");
@@ -282,7 +282,7 @@ describe("every withdrawal page", () => {
 
   test.each([
     ["en", [light, dark, small]],
-    ["es", [light, small]], // colors do not depend on the language
+    ["es", [light, small]], // colors do not depend on the language, so one color scheme is enough
     ["fr-CA", [light, small]],
   ] as const)("is accessible without horizontal scrolling: %s", async (language, windows) => {
     const mine = await issue();

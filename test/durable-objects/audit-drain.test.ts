@@ -1,4 +1,4 @@
-// Draining audit outboxes into the chains: every row exactly once, whatever fails in between.
+// Moving audit outbox rows into the chains: every row arrives exactly once, whatever fails along the way.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -9,9 +9,9 @@ import { openDatabase } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { getAuditLogStub, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
-// Log numbers used only in this file: storage cleanup between files misses idle objects.
+// Log numbers that only this file uses, because the storage cleanup between files skips idle objects.
 let written = 0;
-/** Inserts rows into the outbox of a shard, as a committed change does. */
+/** Inserts rows into a shard's outbox, as a committed change does. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => {
     written += 1;
@@ -60,7 +60,7 @@ const eventually = async (holds: () => Promise<boolean>): Promise<void> => {
 
 const alarmOf = (stub: AuditStub): Promise<number | null> => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
 
-/** A database whose first `failures` statements that match `text` fail. */
+/** Wraps a database so that the first `failures` statements that match `text` fail. */
 const failing = (db: D1Database, text: string, failures: number): { db: D1Database; failed: () => number } => {
   let failed = 0;
   const guard = <T extends object>(target: T): T =>
@@ -87,7 +87,7 @@ describe("draining the audit outboxes", () => {
     const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
-    await commitRows(env.DB, 22, here, 1); // of another audit log
+    await commitRows(env.DB, 22, here, 1); // belongs to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
     await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
     expect(await lengthOf(stub, here)).toBe(3);
@@ -117,7 +117,7 @@ describe("draining the audit outboxes", () => {
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       const next = await state.storage.getAlarm();
-      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // not the 15 seconds after a failure
+      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // instead of 15 seconds, the delay after a failure
     });
     await eventually(async () => (await undrained(env.DB, 29)) === 0);
     expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
@@ -158,7 +158,7 @@ describe("draining the audit outboxes", () => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {
         await state.storage.deleteAlarm();
-        await unlucky.alarm(); // never rejects: the platform drops an alarm that fails six times
+        await unlucky.alarm(); // the alarm never rejects, because the platform drops an alarm that fails six times
         expect(failed()).toBe(run);
         expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000);
       }
@@ -182,7 +182,7 @@ describe("draining the audit outboxes", () => {
       await commitRows(env.DB_01, 24, sound, 1);
       await expect(log.drainNow()).rejects.toThrow();
       await commitRows(env.DB_01, 24, sound, 1);
-      expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // a drain of one shard ignores failures of others
+      expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // draining one shard ignores failures in other shards
       await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
     expect(await undrained(env.DB_01, 24)).toBe(0);

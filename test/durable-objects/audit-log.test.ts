@@ -1,4 +1,4 @@
-// The audit log: one writer for many chains, with proofs of its entries and of their completeness.
+// The audit log: one writer for many chains, with proofs of its entries and proofs that they are complete.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../../core/audit/proof.ts";
@@ -71,14 +71,14 @@ describe("audit chains", () => {
     }
     expect(seen.size).toBe(1_000);
 
-    // The same thousand rows again: all, some, and mixed with new ones.
+    // Appends the same thousand rows again: all of them, some of them, and some mixed with new ones.
     const again = await Promise.all([
       stub.append(rows),
       stub.append(rows.slice(200, 400)),
       ...rows.slice(0, 300).map((row) => stub.append([row, row])),
     ]);
     expect(again.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(0);
-    expect(await sizeOf(stub)).toBe(1_001); // the entries and the heads record of the interval
+    expect(await sizeOf(stub)).toBe(1_001); // the entries and the interval's record of heads
     const mixed = rows.slice(0, 50).flatMap((row, at) => [row, buildAuditRow(`new ${at}`, toChainTag(at % 7)), row]);
     expect(await stub.append(mixed)).toEqual({ appended: 50, known: 100, malformed: [] });
 
@@ -278,7 +278,7 @@ describe("the proof shown to a principal", () => {
     expect(await stub.proveEntries(alice, [99])).toEqual([]);
   });
 
-  // Every kind of change to a stored row. The reader gets what the tables have then.
+  // Makes every kind of change to a stored row. The reader then gets what the tables contain.
   test.each([
     ["another type", "UPDATE entry SET type = 'share.revoked' WHERE chain = 0 AND seq = 2", "hash_mismatch at 2"],
     ["another time", "UPDATE entry SET at = '2026-01-01T00:00:00.000Z' WHERE chain = 0 AND seq = 3", "hash_mismatch at 3"],
@@ -331,13 +331,13 @@ describe("a chain of 24 entries", () => {
 
   let state = 11;
   const randomBelow = (below: number): number => {
-    state = (state * 48_271) % 0x7fffffff; // MINSTD: the same changes every time
+    state = (state * 48_271) % 0x7fffffff; // MINSTD, a generator that makes the same changes every time
     return state % below;
   };
   const withOneByteChanged = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
     const at = randomBelow(bytes.length);
     const changed = bytes.slice();
-    changed[at] = (changed[at] as number) ^ (1 + randomBelow(127)); // ASCII stays ASCII
+    changed[at] = (changed[at] as number) ^ (1 + randomBelow(127)); // keeps ASCII text valid ASCII
     return changed;
   };
 
@@ -373,7 +373,7 @@ describe("a chain of 24 entries", () => {
     await stub.checkpoint(1, iso(15));
     const missed: string[] = [];
     const counted = new Map<string, number>();
-    // Inside the object, so that a change takes no round trips.
+    // Runs inside the object, so that no change needs a round trip.
     await runInDurableObject(stub, async (object, { storage }) => {
       const tables = ["entry", "leaf"];
       const saved = tables.map((table) => [...storage.sql.exec(`SELECT * FROM ${table}`).raw()]);
@@ -382,7 +382,7 @@ describe("a chain of 24 entries", () => {
         counted.set(what, (counted.get(what) ?? 0) + 1);
         const { page, proven } = await fetchChainWithProof(object as unknown as AuditStub, chain);
         const verdict = await verifyChain(shard, page, proven);
-        const isNewestGone = what === "delete" && seq === count; // the newest entry is gone; only the heads record shows that
+        const isNewestGone = what === "delete" && seq === count; // the newest entry is missing, and only the record of heads shows that
         if (isNewestGone ? verdict !== "entries_missing" : !verdict.endsWith(` at ${seq}`)) missed.push(`${what} ${seq}: ${verdict}`);
         for (const [at, table] of tables.entries()) {
           storage.sql.exec(`DELETE FROM ${table}`);
@@ -475,9 +475,9 @@ describe("the trail of some entries", () => {
     await stub.append([buildAuditRow("t3", first)]);
     expect((await stub.getTrail(first, ["t1"]))?.heads).toEqual(trail?.heads);
     expect(await records()).toBe(1);
-    expect(await sizeOf(stub)).toBe(4); // three entries and the record
+    expect(await sizeOf(stub)).toBe(4); // three entries and the record of heads
 
-    // A chain added after that record gets another record; missing entries get none.
+    // A chain added after that record gets another record. A request for an entry that does not exist creates no record.
     await stub.append([buildAuditRow("u1", second)]);
     expect(await stub.getTrail(toChainTag(0x53), ["u1"])).toBeNull();
     expect(await stub.getTrail(second, ["t1"])).toBeNull();
@@ -489,7 +489,7 @@ describe("the trail of some entries", () => {
   test("leaves intervals unchanged: each closes once over everything recorded so far", async () => {
     const before = await sizeOf(stub);
     const closed = await stub.checkpoint(20, iso(15));
-    expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // no entry after the record
+    expect(closed).toMatchObject({ at: iso(15), size: String(before), headsSize: "2" }); // nothing was added after the record
     for (const chain of [first, second]) {
       const { page, proven } = await fetchChainWithProof(stub, chain);
       expect(await verifyChain(shard, page, proven)).toBe(`ok, complete up to ${page.head.seq}`);
@@ -502,7 +502,7 @@ describe("the trail of some entries", () => {
 
   test("records no heads while the log is frozen", async () => {
     await stub.append([buildAuditRow("v1", toChainTag(0x54))]);
-    await stub.proveEntries(toChainTag(0x54), [1]); // signed before the log froze
+    await stub.proveEntries(toChainTag(0x54), [1]); // the checkpoint is signed before the log freezes
     await stub.checkHighwater("99", "00".repeat(32));
     const trail = await stub.getTrail(toChainTag(0x54), ["v1"]);
     expect(trail?.proofs).toHaveLength(1);

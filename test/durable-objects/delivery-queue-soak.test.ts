@@ -1,6 +1,6 @@
-// Delivery queues through days of random load: events, receivers that fail, hang and recover, processes that end, endpoints that are
-// disabled and enabled, hours without any alarm. After every step a queue must have an alarm for its work and no row past its retention;
-// at the end no work may be left. SOAK_ALARMS is the number of alarms per run (npm run stress sets 10,000).
+// Delivery queues under days of random load: events, receivers that fail, hang and recover, processes that end, endpoints that are disabled
+// and enabled, and hours without an alarm. After every step, a queue with work must have an alarm, and no row may be past its retention
+// period. At the end, no work may be left. SOAK_ALARMS is the number of alarms per run (npm run stress sets 10,000).
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -43,7 +43,7 @@ const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 const rowsOf = (queue: DeliveryQueueStub): Promise<DeliveryRow[]> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
 
-/** When the queue has work, when its alarm is set, and how many rows are past their retention. */
+/** When the queue's next work is due, when its alarm is set, and how many rows are past their retention period. */
 interface QueueState {
   readonly due: number | null;
   readonly alarm: number | null;
@@ -64,7 +64,7 @@ const stateOf = (queue: DeliveryQueueStub): Promise<QueueState> =>
     return { due: findNextDueAt(sql), alarm, overdue };
   });
 
-/** An endpoint and the failure rate of its receiver: 0 accepts everything, 1 nothing. */
+/** An endpoint and its receiver's failure rate: 0 accepts everything, 1 accepts nothing. */
 interface Soaked {
   readonly id: string;
   readonly queue: DeliveryQueueStub;
@@ -111,7 +111,7 @@ test.each([
       endpoint.disabled = !endpoint.disabled;
       await log.updateEndpoint(endpoint.id, { status: endpoint.disabled ? "disabled" : "enabled" });
     };
-    /** Runs the alarm that is due first. False when there is none. */
+    /** Runs the alarm that is due first. Returns false if no alarm is set. */
     const runFirst = async (): Promise<boolean> => {
       const states = await Promise.all(endpoints.map(async ({ queue }) => ({ queue, ...(await stateOf(queue)) })));
       const [first] = states.flatMap(({ queue, alarm }) => (alarm === null ? [] : [{ queue, alarm }])).sort((a, b) => a.alarm - b.alarm);
@@ -156,7 +156,7 @@ test.each([
         const posts = answered.get(`${host} ${event.id}`) ?? [];
         expect(posts.length).toBeGreaterThan(0);
         expect(posts.length).toBeLessThanOrEqual(5);
-        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // no delivery is sent again after a success
+        expect(posts.slice(0, -1).some(({ isDelivered }) => isDelivered)).toBe(false); // after a success, the delivery is not sent again
         for (const [at, post] of posts.slice(1).entries())
           expect(post.at - (posts[at] as ReceivedPost).at).toBeGreaterThanOrEqual(pauses[at] as number);
         const wasDelivered = posts.at(-1)?.isDelivered === true;

@@ -51,7 +51,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A business with one endpoint and `events` deliveries in its queue. */
+/** Creates a business with one endpoint and `events` deliveries in its queue. */
 const createQueueWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
   const business = await createBusiness();
   const registered = await registerEndpoint(business, url);
@@ -87,7 +87,7 @@ describe("the retry schedule", () => {
       error: "http",
       nextAttemptAt: null,
     });
-    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // to delete it at the end of its retention
+    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // when its retention period ends and it must be deleted
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
@@ -104,7 +104,7 @@ describe("the retry schedule", () => {
     await runAlarmsUntil(queue);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // to delete it at the end of its retention
+    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // when its retention period ends and it must be deleted
   });
 
   test.each([
@@ -212,9 +212,9 @@ describe("an alarm", () => {
     });
     const { queue } = await createQueueWith(100);
     await runAlarm(queue);
-    expect(posts).toHaveLength(maxConcurrentDeliveries); // five times nine seconds reach the limit of 45
+    expect(posts).toHaveLength(maxConcurrentDeliveries); // five deliveries of nine seconds each reach the limit of 45 seconds
     const next = await getAlarm(queue);
-    expect(next).toBeGreaterThan(Date.now()); // an alarm for the current moment might be lost
+    expect(next).toBeGreaterThan(Date.now()); // an alarm set for the current moment might be lost
     expect(next).toBeLessThan(Date.now() + 1_000);
     expect(await healthOf(queue)).toMatchObject({ backlog: 100 - maxConcurrentDeliveries });
     await runAlarmsUntil(queue);
@@ -237,7 +237,7 @@ describe("an alarm", () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue, business } = await createQueueWith(6);
-    await runAlarm(queue); // six failures: due again in a minute
+    await runAlarm(queue); // six failures, so it is due again in a minute
     status = 200;
     vi.setSystemTime(farAhead + 30_000);
     await commitEvents(business, 6);
@@ -292,12 +292,12 @@ describe("an attempt under way", () => {
       expect((await getAlarm(queue)) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the next alarm is set before anything is sent
       await abortAllDurableObjects();
       await alarm;
-      queue = deliveryQueues.getByName(id); // the stub of a dead object stays dead
+      queue = deliveryQueues.getByName(id); // a dead object's stub does not recover, so get a new one
       expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
     }
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "1", "1", "1"]);
     alive = true;
-    await runAlarm(queue); // counts the fourth crash as a failure
+    await runAlarm(queue); // counts the fourth crash as a failed attempt
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(5 + 3);
@@ -310,7 +310,7 @@ describe("an attempt under way", () => {
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       const first = claimDelivery(sql, farAhead) as DeliveryRow;
       requeueInterrupted(sql, farAhead + attemptLeaseMs - 1, false);
-      expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // its lease still holds
+      expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // its lease has not expired
       requeueInterrupted(sql, farAhead + attemptLeaseMs, false);
       const second = claimDelivery(sql, farAhead + attemptLeaseMs) as DeliveryRow;
       settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, farAhead + attemptLeaseMs);
@@ -375,8 +375,8 @@ describe("an attempt under way", () => {
     const { queue } = await createQueueWith(100);
     await runAlarm(queue);
     const began = performance.now();
-    await evictDurableObject(queue); // waits for timers and requests that are still open
-    expect(performance.now() - began).toBeLessThan(8_000); // a timer left behind would take ten seconds
+    await evictDurableObject(queue); // waits for timers and requests that are still pending
+    expect(performance.now() - began).toBeLessThan(8_000); // with a leftover timer, eviction would take ten seconds
   });
 });
 
@@ -548,7 +548,7 @@ describe("an endpoint", () => {
     await commitEvents(business, 100);
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue, Date.now() + 30_000);
-    expect(await alertEmails()).toBe(2); // it had recovered, so failing again is a new alert
+    expect(await alertEmails()).toBe(2); // it had recovered, so a new failure triggers a new alert
     expect(await listed()).toMatchObject([{ webhook_id: id }]);
     await eventSequences.getByName(business).removeEndpoint(id);
     expect([await listed(), await countAlertNotes()]).toEqual([[], 0]);
@@ -561,7 +561,7 @@ describe("an endpoint", () => {
     await eventSequences.getByName(late.business).drain();
     const began = performance.now();
     await runAlarmsUntil(late.queue, Date.now() + 1_000);
-    expect(performance.now() - began).toBeLessThan(5_000); // does not wait for an attempt that ends while the email is written
+    expect(performance.now() - began).toBeLessThan(5_000); // does not wait for an attempt that ends while the email is being stored
     expect(await alertEmails()).toBe(3);
   });
 
@@ -581,7 +581,7 @@ describe("an endpoint", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
-    expect(new Set(resolverHosts).size).toBe(2); // both resolvers
+    expect(new Set(resolverHosts).size).toBe(2); // both resolvers were queried
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
@@ -608,11 +608,11 @@ describe("an endpoint", () => {
     address = "10.0.0.7";
     expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, isLookedUp: false });
     expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, isLookedUp: true });
-    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // a negative verdict is not cached
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // the verdict that a host is not public is not cached
     address = "93.184.216.34";
     expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend the verdict
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the verdict is cached
   });
 
   test("W12: is read up to its status when its response never ends", async () => {

@@ -1,5 +1,5 @@
-// An event sequence at its size limit moves older events to segments, without any visible difference for readers, writers and
-// endpoints. The limit is small here, so that some hundred events fill several segments.
+// When an event sequence reaches its size limit, it moves older events to segments. Readers, writers and endpoints must not notice. The
+// limit is small here, so that a few hundred events fill several segments.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -23,7 +23,7 @@ import {
 } from "../support/events.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 
-// The size of an empty sequence, with room for some hundred events.
+// The size of an empty sequence plus room for a few hundred events.
 const limitBytes = "100000";
 
 afterEach(() => {
@@ -33,7 +33,7 @@ afterEach(() => {
 
 type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
-/** Runs a sequence with a small limit, on segments that may fail. Each call is a new process. */
+/** Runs work on a sequence with a small limit, with segments that may fail. Each call is a new process. */
 const small = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,
@@ -61,14 +61,14 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
     const page = await log.listEvents(cursor, limit, null);
-    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // pages are full, wherever the events are stored
+    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // pages are full, no matter where the events are stored
     events.push(...page.events);
     if (page.readThrough >= page.head) return events;
     cursor = page.readThrough;
   }
 };
 
-/** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event ids in order. */
+/** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event IDs in order. */
 const filled = async (business: string, wanted: number): Promise<string[]> => {
   const ids: string[] = [];
   await small(eventSequences.getByName(business), async (log, state) => {
@@ -105,7 +105,7 @@ describe("an event sequence at its size limit", () => {
         expect(events.map(({ id }) => id)).toEqual(ids);
       }
       const border = rows[0]?.up_to as number;
-      const across = await log.listEvents(border - 3, 6, null); // from two objects
+      const across = await log.listEvents(border - 3, 6, null); // this page contains events from two objects
       expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
       const recent = await log.listEvents(movedThrough - 3, 6, null);
       expect(recent.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => movedThrough + of));
@@ -157,7 +157,7 @@ describe("an event sequence at its size limit", () => {
     await batch(
       openDatabase(env.DB),
       old.map((id) => buildEventRow(business, { id })),
-    ); // a restored database: the same events again
+    ); // commits the same events again, as after a database restore
     const fresh = await commitEvents(business, 3);
     await small(eventSequences.getByName(business), async (log) => {
       await log.drain();
@@ -171,7 +171,7 @@ describe("an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     let step = 0;
-    // Every third batch fails before the segment stores it, and every third after.
+    // Every third batch fails before the segment stores it, and every third one fails afterwards.
     const dying: Namespace = {
       getByName: (name) => {
         const segment = eventSequences.getByName(name);
@@ -222,9 +222,9 @@ describe("an event sequence at its size limit", () => {
       async (log, state) => {
         await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
         const movedThrough = segmentsOf(state).at(-1)?.up_to as number;
-        expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events of the sequence itself can be read
+        expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events that are still in the sequence itself can be read
         await commitEvents(business, 1);
-        await log.drain(); // a segment might have the event, so it is appended when the segments answer again
+        await log.drain(); // a segment might already contain the event, so it is appended only when the segments respond again
         expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
@@ -286,7 +286,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
-    await runAlarm(stub); // work left by the registration
+    await runAlarm(stub); // finishes the work left by the registration
     let away = true;
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {

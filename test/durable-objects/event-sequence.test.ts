@@ -1,4 +1,4 @@
-// The event sequence of a business: no event lost or repeated, no gap, in commit order.
+// A business's event sequence: no event is lost or repeated, there are no gaps, and events are in commit order.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
@@ -35,7 +35,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) 
 
 type Fault = (sql: string) => Promise<void> | void;
 
-/** A database that calls `before` with the text of each statement before it runs. */
+/** Wraps a database and calls `before` with each statement's text before the statement runs. */
 const disturbed = (db: D1Database, before: Fault): D1Database => {
   const statement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
     new Proxy(target, {
@@ -66,7 +66,7 @@ const disturbed = (db: D1Database, before: Fault): D1Database => {
   return guard(db);
 };
 
-/** Runs the object on the given, possibly failing database. */
+/** Runs the object on the given database, which may fail. */
 const onDatabase = (
   stub: EventSequenceStub,
   db: D1Database,
@@ -98,7 +98,7 @@ describe("an event sequence", () => {
     });
     await onDatabase(stub, dying, async (log, state) => {
       await log.drain();
-      expect(await state.storage.getAlarm()).not.toBeNull(); // it tries again by itself
+      expect(await state.storage.getAlarm()).not.toBeNull(); // it retries by itself
     });
     expect(await waiting(business)).toBe(5);
     await evictDurableObject(stub);
@@ -142,7 +142,7 @@ describe("an event sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const late = disturbed(env.DB, async (sql) => {
         if (!sql.startsWith("delete") || notices === 2) return;
-        notices += 1; // this pass has read and is about to end
+        notices += 1; // this pass has finished reading and is about to end
         await commitEvents(business, 1);
         void log.drain();
       });
@@ -165,7 +165,7 @@ describe("an event sequence", () => {
     await onDatabase(stub, down, async (log, state) => {
       const pauses: number[] = [];
       for (let run = 0; run < 6; run += 1) {
-        await log.alarm(); // never rejects
+        await log.alarm(); // the alarm never rejects
         pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
       }
       expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
@@ -282,7 +282,7 @@ describe("an event sequence", () => {
       await registerEndpoint(business, "https://a.merchant-tests.com/"),
       await registerEndpoint(business, "https://b.merchant-tests.com/"),
     ];
-    await runAlarm(stub); // work left by the registration
+    await runAlarm(stub); // finishes the work left by the registration
     await commitEvents(business, 3);
     let failing = true;
     const backlogOf = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
@@ -323,7 +323,7 @@ describe("an event sequence", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // work left by the registration
+    await runAlarm(stub); // finishes the work left by the registration
     await commitEvents(business, 2);
     await runInDurableObject(stub, async (_, state) => {
       const never = { getByName: (): DeliveryQueueMethods => ({ push: () => new Promise(() => undefined) }) };
@@ -353,7 +353,7 @@ describe("an event sequence", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // work left by the registration
+    await runAlarm(stub); // finishes the work left by the registration
     expect(await getAlarm(stub)).toBeNull();
     await runInDurableObject(stub, async (_, state) => {
       const gone = { getByName: (): DeliveryQueueMethods => ({ wipe: () => Promise.reject(new Error("gone")) }) };

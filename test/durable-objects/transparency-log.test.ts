@@ -34,7 +34,7 @@ const keys = await openLogKeys(secret);
 const verifier = parseVkey(sha256, await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
-/** Runs `work` on the storage of a new object. */
+/** Runs `work` on a new object's storage. */
 const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
 
@@ -53,7 +53,7 @@ const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): 
 const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
   ensureSignedCheckpoint(storage, by, () => now, covers);
 
-/** Copies every table, to restore it later, as restoring an object's storage does. */
+/** Copies every table, so that a test can restore it later, as when an object's storage is restored. */
 const snapshot = (sql: SqlStorage) =>
   ["leaf", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
 
@@ -147,7 +147,7 @@ describe("signing a checkpoint", () => {
       expect((await sign(storage, 10_999))?.note).toBe(first?.note);
       expect((await sign(storage, 11_000))?.size).toBe(2);
       append(storage, entriesFrom(2, 3));
-      expect((await sign(storage, 5_000))?.size).toBe(3); // a clock that was set back
+      expect((await sign(storage, 5_000))?.size).toBe(3); // the clock was set back
       const kept = storage.sql.exec<{ size: number }>("SELECT size FROM checkpoint ORDER BY size").toArray();
       expect(kept).toEqual([{ size: 1 }, { size: 2 }, { size: 3 }]);
     });
@@ -287,7 +287,7 @@ describe("a log that was set back", () => {
         expect(await sign(storage, 20_000)).toBeNull();
         expect(findFreezeReason(storage.sql)).toMatch(/^at size 10 the root was/);
         restore(storage.sql, tiles);
-        expect(await sign(storage, 30_000)).toBeNull(); // permanently: a person must inspect the log
+        expect(await sign(storage, 30_000)).toBeNull(); // permanently, until a person has inspected the log
       });
     }
   });

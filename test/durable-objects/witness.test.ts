@@ -1,4 +1,4 @@
-// The embedded ledger as witness of the audit log: no cosignature for a log that was set back or shows two histories.
+// The embedded ledger as the audit log's witness: it does not cosign a log that was set back or that shows two histories.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
@@ -18,7 +18,7 @@ const auditSigner = await openNoteSigner(auditSecret);
 const witnessKey = parseVkey(sha256, await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
 
 describe("cosigning the audit log", () => {
-  /** An audit log in memory. */
+  /** Creates an audit log in memory. */
   const auditLog = (salt = "") => {
     const tiles = computeTilesAfterAppend(
       sha256,

@@ -1,4 +1,4 @@
-// Runs the operator's command `npm run admin` against a local service, as docs/operate/admin-commands.md describes it.
+// Runs the operator command `npm run admin` against a local service, as docs/operate/admin-commands.md describes it.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";

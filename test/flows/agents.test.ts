@@ -1,5 +1,5 @@
-// Tests the agent server with the official clients of the Model Context Protocol: SDK 1, which most assistants use, and SDK 2 in each
-// of its negotiation modes, with an agent token and with OAuth.
+// Tests the agent server with the official Model Context Protocol clients: SDK 1, which most assistants use, and SDK 2 in each of its
+// negotiation modes, with an agent token and with OAuth.
 import { request } from "node:http";
 import {
   Client as NewerClient,
@@ -45,7 +45,7 @@ interface Connected {
 }
 
 type Mode = "legacy" | "auto" | { pin: string };
-/** Negotiation modes of SDK 2 by their name in test titles. */
+/** SDK 2's negotiation modes, by their name in test titles. */
 const modes: Readonly<Record<string, Mode>> = {
   "SDK 2": "legacy",
   "SDK 2 that asks for the latest revision first": "auto",
@@ -89,7 +89,7 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
   });
 });
 
-/** An OAuth client's storage; `address` is the page that its user would be sent to. */
+/** Storage for an OAuth client; `address` is the page to which it would send its user. */
 const signingIn = () => {
   const redirectUrl = "http://127.0.0.1:50123/callback";
   const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};

@@ -1,6 +1,5 @@
-// Runs the official conformance suite of the Model Context Protocol against a local service. Each revision has a file with the checks
-// that the server does not pass, each with a reason. A failing check that is not in the file fails this test, and so does a passing
-// check that is.
+// Runs the official Model Context Protocol conformance suite against a local service. For each revision, a file lists the checks that the
+// server does not pass, with reasons. This test fails if a check fails that is not in the file, or if a check in the file passes.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,7 +18,7 @@ let tokenProxy: Server;
 let cookie = "";
 let results = "";
 
-/** A proxy that adds the token, which the suite cannot send, and leaves everything else unchanged, including the Host header. */
+/** Starts a proxy that adds the token, because the suite cannot send it. Everything else stays unchanged, including the Host header. */
 const startTokenProxy = (token: string): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer((incoming, answer) => {
@@ -70,11 +69,11 @@ const baselineOf = (revision: string): string => `test/flows/conformance/${revis
 const passedIn = (output: string): string[] =>
   [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
 
-/** The checks in the suite's summary that do not match the file. */
+/** Returns the checks in the suite's summary that do not match the file. */
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 
-/** Scenarios that a server with only tools can pass; the others call tools, prompts and resources of a fixture. */
+/** Scenarios that a server with only tools can pass. The others call a fixture's tools, prompts and resources. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],

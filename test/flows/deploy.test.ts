@@ -1,5 +1,5 @@
-// Runs the commands of docs/operate/deploy.md in a fresh clone, as printed, as far as they need no account: keys, release, dry run.
-// For a command that needs an account, checks only that the tool has it.
+// Runs the commands of docs/operate/deploy.md in a fresh clone, as printed, up to the point where an account is needed: keys, release, dry
+// run. For commands that need an account, only checks that the tool has them.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
 const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|coverage|[^/]*\.gen\.ts)$/;
 
 beforeAll(() => {
-  // The times of files tell whether what is installed is of this lockfile.
+  // Preserves file times, because they show whether the installed packages match this lockfile.
   cpSync(".", clone, { recursive: true, preserveTimestamps: true, filter: (path) => !notCloned.test(path) });
   symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
 });
@@ -35,15 +35,15 @@ const run = (command: string): Promise<Ran> =>
     child.on("close", (status) => done({ status, output }));
   });
 
-/** Replacements for commands that need the registry or an account; null if another command covers them. */
+/** Replacements for commands that need the registry or an account. Null means that another command covers it. */
 const replacements: Readonly<Record<string, string | null>> = {
-  "npm ci": null, // what is installed here is linked in
+  "npm ci": null, // the installed packages are linked instead
   "npx wrangler d1 create svc": "npx wrangler d1 create --help",
   "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
   "npx wrangler queues create svc-anchor-queue": "npx wrangler queues create --help",
   "npx wrangler secret bulk secrets.json": "npx wrangler secret bulk --help",
   "npm run migrate:remote": "npx wrangler d1 migrations apply --help",
-  "npm run deploy": null, // the release and the dry run
+  "npm run deploy": null, // covered by the release and the dry run
 };
 
 const printed = new Map<string, string>();
@@ -82,14 +82,14 @@ describe("docs/operate/deploy.md", () => {
   });
 
   test("names only existing settings", () => {
-    const optional = ["MAIL_HTTP_TOKEN", "EMAIL", "DEV_"]; // a secret of one transport, a binding, a prefix
+    const optional = ["MAIL_HTTP_TOKEN", "EMAIL", "DEV_"]; // one transport's secret, a binding, a prefix
     const named = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`|\b([A-Z]+_[A-Z_]+)\b/g)].map(([, quoted, plain]) => quoted ?? plain));
     const there = [...Object.keys(vars), ...required, ...optional];
     expect([...named].filter((name) => !there.includes(name as string))).toEqual([]);
     for (const name of optional) expect(readFileSync("workers/env.ts", "utf8")).toContain(name);
   });
 
-  /** The environment that the Worker runs in with these settings, or the reason why it does not start. */
+  /** Returns the environment in which the Worker starts with these settings, or the reason why it does not start. */
   const started = (settings: object): string => {
     const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig(JSON.parse(process.env.SETTINGS)).environment)`;
     const env = { ...process.env, SETTINGS: JSON.stringify(settings) };

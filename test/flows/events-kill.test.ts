@@ -1,6 +1,6 @@
-// Checks that every acknowledged event survives a crash: it is in the feed once, in order, and its receiver gets it
-// at least once. The service is killed repeatedly under load, and the feed, the receiver and the
-// deliveries are compared with the acknowledged events. EVENT_KILLS sets the number of kills (npm run stress sets 8).
+// Checks that every acknowledged event survives a crash: it is in the feed once, in order, and its receiver gets it at least once. The
+// service is killed repeatedly under load. Then the feed, the receiver and the deliveries are compared with the acknowledged events.
+// EVENT_KILLS sets the number of kills (npm run stress sets 8).
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const kills = Number(process.env.EVENT_KILLS ?? "2");
 const clients = 6;
-const perKill = 75; // eight kills: six hundred events
+const perKill = 75; // with eight kills, six hundred events
 const total = perKill * kills;
 const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-events-"));
@@ -48,7 +48,7 @@ const start = (): Promise<string> =>
     });
   });
 
-/** SIGKILL to the process group: the runtime and everything it started. */
+/** Sends SIGKILL to the process group: the runtime and everything it started. */
 const kill = (): Promise<void> =>
   new Promise((resolve) => {
     const dying = child;
@@ -123,7 +123,7 @@ describe("SIGKILL under a load of events", () => {
       const until = perKill * round;
       const client = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
-          // every third as if the process had died between the commit and the notice
+          // every third commit sends no notice, as if the process had died between the commit and the notice
           const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }
@@ -140,8 +140,8 @@ describe("SIGKILL under a load of events", () => {
 
     const deadline = Date.now() + 60_000;
     const got = (): Set<string> => new Set(received.map(({ event }) => event));
-    // Events whose answer was lost are in the feed too, so its length does not say that the acknowledged ones are: each is looked
-    // for, and then the feed has to rest for two sweeps (they come each second here).
+    // The feed also contains events whose response was lost, so its length does not show whether all acknowledged events are there.
+    // Therefore look for each one, then wait until the feed stays unchanged for two sweeps (one per second here).
     let sequence = await feed(url);
     let grewAt = Date.now();
     const isWhole = (): boolean => {
@@ -154,7 +154,7 @@ describe("SIGKILL under a load of events", () => {
       if (now.length > sequence.length) grewAt = Date.now();
       sequence = now;
     }
-    // A commit whose answer was lost with the process is an event too: acknowledged ones are a part of the feed.
+    // The acknowledged events are a subset of the feed, because an event can be committed although its response was lost with the process.
     const ids = sequence.map(({ id }) => id);
     expect(sequence.map(({ seq }) => seq)).toEqual(ids.map((_, at) => at + 1));
     expect(new Set(ids).size).toBe(ids.length);
@@ -169,7 +169,7 @@ describe("SIGKILL under a load of events", () => {
     const ended = await deliveries(url, endpoint.id);
     expect(ended).toHaveLength(ids.length);
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["success"]));
-    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a repeat after a kill is no attempt; a broken connection is
+    expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // repeating a delivery after a kill is not a new attempt; after a broken connection it is
   });
 
   test("W23: leaves no secret in any file", () => {
@@ -203,7 +203,7 @@ describe("SIGKILL under a load of events", () => {
     await kill();
     const url = await start();
     await commitEvents(place(url), 20, { notify: false });
-    // The service is killed right after the delivery queue got the events, so the queue's own alarm must send them.
+    // The service is killed right after the delivery queue received the events, so the queue's own alarm must send them.
     await commitEvents(place(url), 20, { wait: true });
     await kill();
     const before = new Set(received.map(({ event }) => event)).size;

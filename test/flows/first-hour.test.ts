@@ -1,5 +1,5 @@
 // Runs docs/guides/first-hour.md as printed: its script tag in a browser and its commands in a shell, against a local service and a
-// receiver. Its signature checks in four languages are tested in test/interop/webhook-signatures.test.ts.
+// receiver. test/interop/webhook-signatures.test.ts tests its signature checks in four languages.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What each block prints, run one after the other in one shell. */
+/** Runs the blocks one after another in one shell and returns what each one prints. */
 const inShell = async (scripts: readonly string[], env: Readonly<Record<string, string>>): Promise<string[]> => {
   const mark = "---- the next block ----";
   const child = spawn("bash", ["-e", "-o", "pipefail", "-c", scripts.join(`\necho; echo '${mark}'\n`)], {
@@ -59,7 +59,7 @@ const inShell = async (scripts: readonly string[], env: Readonly<Record<string, 
   return printed.split(mark);
 };
 
-/** The answers in what was printed, one after the other. */
+/** Returns the responses in the printed output, in order. */
 const answersIn = (printed = ""): { ok: boolean; data: Record<string, unknown> }[] =>
   [...printed.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer));
 

@@ -1,5 +1,4 @@
-// Runs the commands of the other guides as printed, against a local service. Only the service URL and the certificate ID are
-// replaced.
+// Runs the commands in the other guides as printed, against a local service. Only the service URL and the certificate ID are replaced.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,5 @@
-// Checks that every acknowledged certificate (201) survives a crash, once, with its audit
-// entry and ledger statement, and every acknowledged withdrawal (200), once, with its audit entry, statement
-// and event. The service is killed under load and the database file is read directly.
+// Checks that acknowledged work survives a crash exactly once: every certificate (201) with its audit entry and ledger statement, and every
+// withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the database file is read directly.
 // KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -39,7 +38,7 @@ const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }
     });
   });
 
-/** SIGKILL to the process group: the runtime and everything it started. */
+/** Sends SIGKILL to the process group: the runtime and everything it started. */
 const kill = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     child.removeAllListeners("exit");
@@ -63,7 +62,7 @@ const submit = async (url: string): Promise<Acknowledged | null> => {
   return answer.data;
 };
 
-/** Withdraws by the manage link of the receipt. Returns the certificate's ID when the withdrawal is acknowledged. */
+/** Withdraws with the receipt's manage link. Returns the certificate's ID once the withdrawal is acknowledged. */
 const withdraw = async (url: string, { cert_id, manage_url }: Acknowledged): Promise<string> => {
   const response = await fetch(`${url}/v1/certs/${cert_id}/opt-out/manage`, {
     method: "POST",
@@ -81,7 +80,7 @@ interface FeedPage {
   readonly has_more: boolean;
 }
 
-/** Every event of the business, in order. */
+/** Returns every event of the business, in order. */
 const feed = async (url: string): Promise<FeedPage["events"]> => {
   const events: FeedPage["events"][number][] = [];
   for (let cursor = 0, more = true; more; ) {
@@ -127,7 +126,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       };
       const storm = Promise.all(Array.from({ length: connections }, loop));
       await new Promise((resolve) => setTimeout(resolve, 800 + Math.random() * 1_500));
-      // A busy machine may not have acknowledged any withdrawal by then.
+      // On a busy machine, no withdrawal may have been acknowledged yet.
       while (round === rounds - 1 && withdrawn.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       alive = false;
       await kill(child);
@@ -163,7 +162,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(withdrawn.length).toBeGreaterThan(0);
     expect(undone).toEqual([]);
 
-    // Work that was not acknowledged is complete or absent.
+    // Work that was not acknowledged must be either complete or absent.
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_outbox WHERE type = 'certificate.issued'")).toBe(certificates);
@@ -185,7 +184,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     }
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
-    await withdraw(url, next); // events left behind are placed together with the next one
+    await withdraw(url, next); // events that were left behind enter the feed together with the next one
     await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);

@@ -1,4 +1,4 @@
-// Tests the typed client against a local service, and against mocked responses of a busy, unreachable or wrong server.
+// Tests the typed client against a local service, and against mocked responses of a busy, unreachable or incorrect server.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSvc, pagesOf, type Svc, type SvcOptions } from "../../kit/client.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -112,7 +112,7 @@ interface Sent {
   readonly at: number;
 }
 
-/** A client with mocked responses, and the requests it sent. */
+/** Creates a client with mocked responses and records the requests it sends. */
 const playing = (answers: readonly (Response | Error)[], more: Partial<SvcOptions> = {}): { readonly svc: Svc; readonly sent: Sent[] } => {
   const sent: Sent[] = [];
   const send: typeof fetch = async (input, init) => {

@@ -1,4 +1,4 @@
-// Tests the npm package as developers use it: packed, installed into an empty folder, with every block of docs/guides/kit.md run as
+// Tests the npm package as developers use it: packed, installed into an empty folder, and with every block in docs/guides/kit.md run as
 // printed against a local service.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ let receiver: Server;
 let port = 0;
 let service: LocalService;
 
-/** On the port it had before, if it had one. */
+/** Opens the receiver, on the same port as before if it was open before. */
 const openReceiver = async (): Promise<void> => {
   receiver = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -76,7 +76,7 @@ const svc = async (words: readonly string[], more: Readonly<Record<string, strin
 };
 const trigger = async (type: string): Promise<Event> => JSON.parse((await svc(["trigger", type])).said) as Event;
 
-/** Under way until it is killed; what it has said so far. */
+/** Starts a command that runs until it is killed. `said` returns its output so far. */
 const listening = (
   command: string,
 ): { readonly child: ChildProcess; readonly said: () => string; readonly ended: Promise<number | null> } => {
@@ -89,7 +89,10 @@ const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
   process.kill(-(child.pid as number), signal);
 };
 
-/** What came to one address. The service itself delivers to an endpoint here too, whenever it comes to it. */
+/**
+ * Returns the events that arrived at one path. Besides `svc listen`, the service itself delivers to registered endpoints here, at its own
+ * pace.
+ */
 const events = (path = "/hook"): Event[] => heard.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
 const secretIn = (said: string): string => /whsec_\S+/.exec(said)?.[0] as string;
 
@@ -137,7 +140,8 @@ export const known: boolean = verifySignature("", null, "", 0);
 export const describe = (event: ShareRevokedEvent, share: Share): string => event.share_id + share.purpose;
 `;
     writeFileSync(join(folder, "right.ts"), right);
-    // Errors: data before the error check, a missing path parameter, an unknown event type, an unknown list.
+    // Each line must cause one type error: it reads `data` before checking for an error, omits a path parameter, uses an unknown event
+    // type, or uses an unknown list.
     const wrong = [
       "console.log(answer.data.status);",
       "await svc.readShare({});",
@@ -147,7 +151,7 @@ export const describe = (event: ShareRevokedEvent, share: Share): string => even
     writeFileSync(join(folder, "wrong.ts"), [right.trimEnd(), ...wrong, ""].join("\n"));
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false", "--noEmit"];
     const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
-    /** Both files in one run: neither knows of the other. */
+    /** Type-checks both files in one run, because they do not depend on each other. */
     const errors = async (how: readonly string[]): Promise<string[]> => {
       const args = ["--ignoreConfig", "right.ts", "wrong.ts", ...strict, ...lib, ...how];
       const failed = ({ stdout }: { stdout: string }) => ({ stdout });
@@ -181,7 +185,7 @@ describe("svc listen and svc trigger", () => {
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
     await vi.waitFor(() => expect(events().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
     end(first.child, "SIGINT");
-    await first.ended; // by npx, which dies of the signal; the command itself is ended further down
+    await first.ended; // npx, which the signal kills; the command itself is checked further down
     expect(triggered.length).toBe(3);
     expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");
@@ -218,7 +222,7 @@ describe("svc listen and svc trigger", () => {
     const [pushed, forwarded] = [of("/endpoint") as Heard, of("/hook") as Heard];
     expect(forwarded.body).toBe(pushed.body);
     const perAttempt = ["svc-signature", "svc-delivery-id", "webhook-timestamp", "webhook-signature"];
-    const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the rest is the transport's
+    const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the transport adds the other headers
     const comparableHeaders = ({ headers }: Heard): object =>
       Object.fromEntries(
         Object.entries(headers)
@@ -332,7 +336,7 @@ interface Clock {
   readonly offset_seconds: number;
   readonly swept?: number;
 }
-/** JSON objects one after the other, each over several lines. */
+/** Parses multi-line JSON objects that were printed one after another. */
 const objectsIn = <T>(printed: string): T[] => printed.split(/(?<=^\})\n/m).flatMap((one) => (one === "" ? [] : [JSON.parse(one) as T]));
 const linesIn = (printed: string): Event[] => printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Event]));
 

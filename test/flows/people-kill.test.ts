@@ -1,5 +1,5 @@
-// Checks that every promised code arrives and every session stays valid when processes are killed in between, and
-// that the files of the service do not reveal who the people are.
+// Checks that every promised code arrives and every session stays valid when processes are killed along the way, and that the service's
+// files do not reveal who the people are.
 import { spawn, type ChildProcess } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }
     });
   });
 
-/** SIGKILL to the process group: the runtime and everything it started. */
+/** Sends SIGKILL to the process group: the runtime and everything it started. */
 const kill = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     child.removeAllListeners("exit");
@@ -44,7 +44,7 @@ const post = (url: string, path: string, body: object): Promise<Response> =>
 const addressOf = (at: number): string => `person-${at}@kill-test.example`;
 const databases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
 
-/** Releases the emails that a dead sender had claimed, which otherwise takes a minute. */
+/** Releases emails that a killed sender had claimed, which otherwise takes a minute. */
 const endLeases = (): void => {
   for (const file of databases()) {
     const database = new DatabaseSync(file);
@@ -58,7 +58,7 @@ beforeAll(async () => {
   bundle = await ensureBuiltWorker();
 });
 afterAll(async () => {
-  if (running !== null) await kill(running); // a test that failed leaves nobody behind
+  if (running !== null) await kill(running); // a failed test may have left a process running
   rmSync(state, { recursive: true, force: true });
 });
 

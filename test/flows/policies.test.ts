@@ -1,5 +1,5 @@
-// Policy capture over real sockets from a site on this machine (allowed by DEV_FETCH_ALLOW) that compresses, redirects, sends slowly
-// and lies.
+// Policy capture over real sockets, from a site on this machine (allowed by DEV_FETCH_ALLOW) that compresses, redirects, sends slowly and
+// lies.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
@@ -51,14 +51,14 @@ afterAll(async () => {
 beforeEach(async () => {
   seen = [];
   pages = { "/quote": html('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'), "/terms": html("Terms") };
-  // As if the last look at this domain were long ago.
+  // Makes this domain's last capture look old, so that the next certificate triggers a new one.
   await service.database.batch([
     service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
     service.database.prepare("DELETE FROM outbox"),
   ]);
 });
 
-/** Issues a certificate on the site, or on another, and answers its id and how long that took. */
+/** Issues a certificate on this site or another. Returns its ID and how long that took. */
 const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId: string; readonly ms: number }> => {
   const start = performance.now();
   const response = await fetch(`${service.origin}/v1/consent`, {
@@ -193,8 +193,8 @@ describe("a site on this machine", () => {
     drips.forEach(clearInterval);
     expect(dripped()?.closedAfterMs).toBeGreaterThan(9_000);
     expect(dripped()?.closedAfterMs).toBeLessThan(13_000);
-    expect((await read(certId)).policies_status).toBe("pending"); // it will be asked again
-    expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // once for all eleven
+    expect((await read(certId)).policies_status).toBe("pending"); // it will be tried again
+    expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
   });
 });
 

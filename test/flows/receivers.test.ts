@@ -1,6 +1,6 @@
-// Deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a
-// recovered receiver gets, and that no business waits for another. BESIDE_EVENTS sets the events of the other business
-// (npm run stress sets 5,000).
+// Deliveries over real sockets on the real runtime: how long a receiver may take, how much of its response is read, what a recovered
+// receiver gets, and that no business waits for another. BESIDE_EVENTS sets the number of the other business's events (npm run stress sets
+// 5,000).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -73,7 +73,7 @@ interface Shown {
 const deliveries = async (business: string, endpoint: string): Promise<readonly Shown[]> =>
   (await listDeliveries(place(business), endpoint, null)).deliveries as unknown as readonly Shown[];
 
-/** The endpoint's only delivery, once its first attempt has ended. */
+/** Returns the endpoint's only delivery, once its first attempt has ended. */
 const ended = async (business: string, endpoint: string): Promise<Shown> => {
   const deadline = Date.now() + 20_000;
   for (;;) {
@@ -105,7 +105,7 @@ describe("a receiver", () => {
     await commitEvents(place(business), 1, { wait: true });
 
     expect(await ended(business, drip.id)).toMatchObject({ status: "success", attempt: 1, responseStatus: 200 });
-    await vi.waitFor(() => expect(dripClosed).toBe(true), { timeout: 10_000 }); // the socket ends on its own, a moment apart
+    await vi.waitFor(() => expect(dripClosed).toBe(true), { timeout: 10_000 }); // the socket closes by itself a moment later
     expect(await ended(business, reset.id)).toMatchObject({ status: "retrying", responseStatus: null, error: "connection" });
     expect(await ended(business, moved.id)).toMatchObject({ status: "retrying", responseStatus: 307, error: "http" });
     expect(hits.get("/target")).toBeUndefined();
@@ -143,7 +143,7 @@ describe("a receiver", () => {
     expect((await deliveries(business, endpoint.id)).length).toBe(600);
     expect(max).toBeLessThanOrEqual(5);
     expect(hits.get("/flips")).toBeGreaterThanOrEqual(600);
-    expect(hits.get("/flips")).toBeLessThanOrEqual(605); // where this machine took longer than ten seconds for the above, the five come again
+    expect(hits.get("/flips")).toBeLessThanOrEqual(605); // if all this took longer than ten seconds, the first five were sent twice
   });
 
   test("W27: gets thousands of events from one drain, each once", { timeout: 120_000 }, async () => {
@@ -156,7 +156,7 @@ describe("a receiver", () => {
     const ids: string[] = [];
     for (let left = besideEvents; left > 0; left -= 500)
       ids.push(...(await commitEvents(place(business), Math.min(500, left), { notify: false })));
-    await commitEvents(place(business), 0, { wait: true }); // one drain places and hands on whatever waits
+    await commitEvents(place(business), 0, { wait: true }); // one drain adds all waiting events and hands them to the delivery queues
     const deadline = Date.now() + 100_000;
     while (Date.now() < deadline && arrived.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(arrived.toSorted()).toEqual(ids.toSorted());
@@ -164,7 +164,7 @@ describe("a receiver", () => {
     expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(["success"]));
   });
 
-  // By cause and not by the clock: the busy business is held up at two points until the other one has been served.
+  // Does not depend on timing: the busy business is blocked at two points until the other one has been served.
   test("W19: is not delayed by thousands of events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
     const arrived = new Map<string, string[]>([
@@ -202,7 +202,7 @@ describe("a receiver", () => {
 
     const committed = [...(await commitEvents(place(other), 20, { wait: true }))];
     await eventually(() => distinct("/other") === 20);
-    expect(arrived.get("/busy")).toHaveLength(5); // every slot of the busy one was taken all the while
+    expect(arrived.get("/busy")).toHaveLength(5); // all of the busy endpoint's slots were in use the whole time
     letGo();
 
     await eventually(() => held.length === 5);
@@ -218,7 +218,7 @@ describe("a receiver", () => {
 
     await eventually(() => distinct("/busy") === besideEvents);
     expect(arrived.get("/other")?.toSorted()).toEqual(committed.toSorted());
-    // Each once, but for what was held for longer than a receiver may take: that came again.
+    // Each event arrives once, except the ones held longer than a receiver may take, which arrive again.
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);
     const seqs: number[] = [];
     for (let cursor = 0; cursor < besideEvents; ) {

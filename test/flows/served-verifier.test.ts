@@ -1,4 +1,4 @@
-// The verifier as the service serves it, under the hash that the trust document and the evidence pack name.
+// The verifier as the service serves it, with the hash that the trust document and the evidence pack contain.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Runs docs/guides/sharing.md as printed: its tag in a browser, its commands in a shell and its calls in four languages, against a
-// local service in test mode.
+// Runs docs/guides/sharing.md as printed: its tag in a browser, its commands in a shell, and its calls in four languages, against a local
+// service in test mode.
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -107,7 +107,7 @@ describe("the guide of sharing", () => {
       const [sheet] = await Promise.all([visit.page.context().waitForEvent("page"), visit.page.click(shareButtonSelector)]);
       await waitUntilClickable(sheet);
       const isFilled = (): boolean => (document.querySelector<HTMLInputElement>("input[name=svc_share_id]")?.value ?? "") !== "";
-      // By a message from the sheet, or on a busy machine by the sheet going back to the page: both fill this form.
+      // The result returns as a message from the sheet or, on a busy machine, when the sheet redirects to the page. Both fill in this form.
       await Promise.all([visit.page.waitForFunction(isFilled), sheet.getByRole("button", { name: "Share test details" }).click()]);
       expect(await visit.page.getByLabel("Email", { exact: true }).inputValue()).toBe("sandbox@example.com");
       await visit.page.getByRole("button", { name: "Get my quote" }).click();
@@ -123,7 +123,7 @@ describe("the guide of sharing", () => {
 });
 
 describe("in your language", () => {
-  /** A code as the sheet would hand it over. */
+  /** Creates a code like the one that the sheet returns. */
   const codeFor = async (verifier: string): Promise<string> => {
     const decision = {
       client_id: service.world.acme.clients.sandbox,
@@ -137,7 +137,10 @@ describe("in your language", () => {
     return (await post("/v1/share/sandbox-consent", decision, { origin: site })).code as string;
   };
 
-  /** Each program reads CODE and VERIFIER, redeems twice, reads, and acknowledges what is stopped meanwhile by a call of ours. */
+  /**
+   * Each program reads CODE and VERIFIER, redeems the code twice, reads the share, and acknowledges the revocation that the test makes in
+   * the meantime.
+   */
   const programs: readonly (readonly [string, string, readonly string[], string, (of: string) => string])[] = [
     [
       "Node",
@@ -232,7 +235,7 @@ func main() {
       await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
       const verifier = randomBytes(32).toString("base64url");
       const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
-      if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds begin
+      if (command === "go") await printed("go", ["vet", "main.go"]); // compiled before the code's sixty seconds start
       const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
       stopper.closeAllConnections();
       stopper.close();

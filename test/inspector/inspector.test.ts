@@ -1,5 +1,5 @@
-// The Inspector's command line, a client of the Model Context Protocol's makers, against the whole service. It brings 110 MB, so
-// `npm run interop` installs it beside the project and runs this file; `npm test` does not.
+// The MCP Inspector's command line, a client from the makers of the Model Context Protocol, against the whole service. It is 110 MB, so
+// `npm run interop` installs it separately and runs this file; `npm test` does not.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Checks the proofs of a local service with independent tools: Go's sumdb packages on the live logs, openssl on
-// a time stamp that openssl made, sha256sum on the pack, Python on every hash; and svc-verify as it is handed out.
+// Checks a local service's proofs with independent tools: Go's sumdb packages on the live logs, openssl on a timestamp that openssl
+// created, sha256sum on the pack, and Python on every hash. Also runs svc-verify as it is distributed.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -36,7 +36,7 @@ const run = (command: string, args: readonly string[], cwd = folder): Ran => {
 
 const go = (...args: readonly string[]): Ran => run(at("check-log"), args);
 
-/** Issues `count` certificates and has them anchored and logged; answers the first one's id. */
+/** Issues `count` certificates, waits until they are anchored and logged, and returns the first one's ID. */
 const issue = async (count: number): Promise<string> => {
   const ids: string[] = [];
   for (let done = 0; done < count; done += 20) {
@@ -56,7 +56,7 @@ const issue = async (count: number): Promise<string> => {
 
 const counted = async (sql: string): Promise<number> => Number((await service.database.prepare(sql).first<{ n: number }>())?.n);
 
-/** Waits until nothing waits: the crons and notices of the service do the work. */
+/** Runs the crons until every statement is anchored and every audit entry is logged. */
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted("SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'");
@@ -110,7 +110,7 @@ beforeAll(async () => {
   certId = await issue(20);
   await saved(`${service.origin}/ledger/2026h2/checkpoint`, "ledger-old.txt");
   await saved(`${service.origin}/audit/0/checkpoint`, "audit-old.txt");
-  await issue(280); // past one tile
+  await issue(280); // more than one tile holds
   await service.runtime.scheduled("*/15 * * * *");
   await service.runtime.scheduled("* * * * *");
   await saved(`${service.origin}/.well-known/svc-trust.json`, "trust.json");
@@ -221,10 +221,10 @@ describe("svc-verify as it is handed out", () => {
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
     const { data } = (await response.json()) as { data: { cert_id: string } };
-    await service.runtime.scheduled("* * * * *"); // the minute's work, and not the quarter hour's
+    await service.runtime.scheduled("* * * * *"); // runs the minute jobs but not the quarter-hour jobs
     await anchored();
     await saved(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
-    // The time stamp comes with the 15-minute checkpoint, so it is not required here.
+    // The timestamp is created with the 15-minute checkpoint, so it is not required here.
     writeFileSync(at("trust-alone.json"), JSON.stringify({ ...JSON.parse(readFileSync(at("trust.json"), "utf8")), tsa: [] }));
     const { status, said } = run(process.execPath, [at("svc-verify.mjs"), at("first.zip"), "--trust", at("trust-alone.json")]);
     expect(status, said).toBe(0);

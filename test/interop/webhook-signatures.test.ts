@@ -1,5 +1,5 @@
-// The checks of a signature that docs/guides/first-hour.md and docs/guides/webhooks.md hand to readers of Node, Python, PHP, Go and Workers, run as they are printed there
-// against the vectors, each by its own language.
+// Runs the signature checks that docs/guides/first-hour.md and docs/guides/webhooks.md show for Node, Python, PHP, Go and Workers. Each
+// runs in its own language, exactly as printed, against the test vectors.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ interface Case {
   readonly valid: boolean;
 }
 
-/** The vectors, headers of two signatures as during a rotation, and headers that are nearly right. */
+/** The vectors, headers with two signatures (as during a rotation), and headers that are almost correct. */
 const cases = ((): readonly Case[] => {
   const plain = vectors.signatures.map(({ t, v1, secret, body, now_seconds, valid }) => ({
     secret,
@@ -114,7 +114,7 @@ func main() {
   expect(answers("go", ["run", join(folder, "main.go")])).toEqual([...expected, "false"]);
 });
 
-// The two that read the clock themselves are asked at the time of the vector: as if it were now.
+// Two of the programs read the clock themselves, so their clock is set to the vector's time.
 const atTheVectors = (now: number): string => `Date.now = () => ${now * 1_000};\n`;
 const [vector, ...others] = cases.filter(
   ({ valid, secret, now_seconds }) => valid && secret === cases[0]?.secret && now_seconds === cases[0].now_seconds,

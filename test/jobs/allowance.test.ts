@@ -1,5 +1,5 @@
-// The budget of background work. An invocation may make 1,000 queries. However much is due, the jobs of a minute make fewer, the next
-// minute continues, and no job uses all of them.
+// The budget of background work. An invocation may make 1,000 queries. However much work is due, the minute jobs together make fewer, the
+// next minute continues, and no single job uses the whole budget.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
@@ -27,7 +27,7 @@ const number = async (sql: string, ...values: readonly unknown[]): Promise<numbe
     .bind(...values)
     .first<number>("n")) as number;
 
-/** A platform that counts database queries, and that finishes follow-up work before it returns. */
+/** Creates a platform that counts database queries and finishes follow-up work before it returns. */
 const counting = (clock: () => number = () => Date.now()) => {
   const queries = { statements: 0 };
   const following: Promise<void>[] = [];
@@ -64,7 +64,7 @@ const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grantShare(by).the
 const idOf = async (shareId: string): Promise<ConsumerId> =>
   (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
 
-/** Emails that cannot be decrypted, so each attempt only postpones its row. */
+/** Creates emails that cannot be decrypted, so each attempt only postpones its row. */
 const unsendableMails = (count: number) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -73,7 +73,7 @@ const unsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Share intents without a share: each is looked up and deleted. */
+/** Creates share intents without a share. Each is looked up and deleted. */
 const lostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -96,7 +96,7 @@ describe("a minute with more work than its budget", () => {
     const { share } = await grantShare(await signInPerson());
     const consumerId = await idOf(share.id);
     await copyRow("shares", share.id, 5_000);
-    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // of shares that were not revoked: no email
+    await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // these shares were not revoked, so no email is sent
     await unsendableMails(3_000);
     await lostIntents(3_000, consumerId);
     const all = await noticesLeft();

@@ -1,5 +1,5 @@
-// An hour without the ledger at full load: statements keep arriving, the ledger is tried less and less often, and when it is back
-// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50: 180,000 statements).
+// An hour without the ledger at full load: statements keep arriving, and the ledger is tried less and less often. When it is back,
+// everything is anchored once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which makes 180,000 statements).
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -12,13 +12,13 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** One audit log and no attestors: four intervals are four statements. */
+/** With one audit log and no attestors, four intervals produce four statements. */
 const only = { config: { ...basePlatform.config, auditKeys: new Map([[0, basePlatform.config.auditKeys.get(0) ?? []]]) }, attestors: [] };
 
 const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
 const waitingSql = "SELECT COUNT(*) AS n FROM anchors WHERE status <> 'anchored'";
 
-const rowsAStatement = 500; // some 200 KB of JSON; a value may have 2 MB
+const rowsAStatement = 500; // about 200 KB of JSON; the limit for one value is 2 MB
 
 /** Inserts the rows of `count` certificates. */
 const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
@@ -43,7 +43,7 @@ interface Anchored {
   readonly place: number;
 }
 
-/** Every row with its ledger index, in commit order. */
+/** Lists every row with its ledger index, in commit order. */
 const places = async (): Promise<Anchored[]> => {
   const all: Anchored[] = [];
   for (let after = 0; ; ) {
@@ -92,15 +92,15 @@ test("after an hour without the ledger each statement is anchored once, in order
     }
     waiting((minute + 1) * aMinute);
   }
-  expect(await counted(waitingSql)).toBe(total + 4); // and the checkpoints of four intervals
+  expect(await counted(waitingSql)).toBe(total + 4); // plus the checkpoints of four intervals
   expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE tx_ref IS NOT NULL")).toBe(0);
-  // After five failures a single row probes the ledger, with pauses that grow to 15 minutes.
+  // After five failures, a single row probes the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
   expect(late.length).toBeLessThanOrEqual(4);
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
 
-  // The ledger is back. From here the clock runs normally, and the cron runs each minute.
+  // From here on the ledger is back, the clock runs normally, and the cron runs every minute.
   const real = openNamedLedger(name);
   const drainBegan = performance.now();
   let minuteBegan = drainBegan;
@@ -114,7 +114,7 @@ test("after an hour without the ledger each statement is anchored once, in order
     const took = performance.now() - minuteBegan;
     const before = left;
     left = await counted(waitingSql);
-    if (left < before) working += took; // ignores minutes in which the ledger was not tried yet
+    if (left < before) working += took; // ignores minutes in which the ledger has not been tried yet
     drained(total + 4 - left);
     now += minuteMs;
   }
@@ -122,7 +122,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   const rows = await places();
   expect(rows).toHaveLength(total + 4);
   expect(new Set(rows.map(({ place }) => place)).size).toBe(total + 4);
-  // One statement probed the ledger. All others follow in commit order, and there are no further entries.
+  // One statement was the probe. All others follow in commit order, and there are no other entries.
   const others = rows.filter(({ place }) => place > 0).map(({ place }) => place);
   expect(others.filter((place, at) => place !== at + 1)).toEqual([]);
   const note = await (await real(new Request(`https://${ledger.origin}/checkpoint`))).text();

@@ -1,4 +1,4 @@
-// Anchoring: a failing ledger never affects issuing, and when it recovers everything is anchored once.
+// Anchoring: a failing ledger never affects issuing, and when it recovers, everything is anchored exactly once.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -40,7 +40,7 @@ const anchorOf = async (certId: string): Promise<AnchorRow> => {
 const forkOf = async (): Promise<string | null> =>
   (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>())?.fork ?? null;
 
-/** A separate ledger object for each test. */
+/** Each test uses its own ledger object. */
 let logName = "";
 const realLedger: SendRequest = (request) => openNamedLedger(logName)(request);
 
@@ -57,12 +57,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Certificates whose statements wait: queue messages are dropped, so that only the test submits. */
+/** Issues certificates whose statements stay pending: queue messages are dropped, so that only the test submits them. */
 const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issueCertificate());
-  await waitUntilSettled(); // including the coalesced queue message of these requests
+  await waitUntilSettled(); // this includes these requests' coalesced queue message
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };
@@ -218,10 +218,10 @@ describe("a failing or dishonest ledger", () => {
       .bind(now + 10 * minuteMs)
       .run();
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(createPlatformWith(realLedger, () => now)); // sees a tree of three
+    await submitAnchors(createPlatformWith(realLedger, () => now)); // reads a tree of size three
     lost = false;
     now += 20 * minuteMs;
-    await submitAnchors(platform); // the cache still returns the tree of two
+    await submitAnchors(platform); // the cache still returns the tree of size two
     for (const id of older) expect(await anchorOf(id)).toMatchObject({ status: "anchored" });
     expect(await forkOf()).toBeNull();
     expect(await env.DB.prepare("SELECT size FROM ledger_state").first("size")).toBe("3");
@@ -254,7 +254,7 @@ describe("a failing or dishonest ledger", () => {
     };
     await submitAnchors(createPlatformWith(restoring));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
-    logName = crypto.randomUUID(); // the ledger's storage was set back as well
+    logName = crypto.randomUUID(); // the ledger's storage was reset as well
     const [after] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(realLedger));
     expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
@@ -333,7 +333,7 @@ describe("a failing or dishonest ledger", () => {
     const healed = createPlatformWith(realLedger, () => now);
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
-    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // six hours, not minutes
+    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // parked for six hours rather than retried after minutes
     now += 6 * 60 * minuteMs;
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
@@ -355,7 +355,7 @@ describe("a failing or dishonest ledger", () => {
       await submitAnchors(down);
       now += minuteMs;
     }
-    expect(calls).toBeLessThanOrEqual(16); // five at first, then with pauses that grow to 15 minutes
+    expect(calls).toBeLessThanOrEqual(16); // five at first, then at intervals that grow to 15 minutes
     expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
     const healed = createPlatformWith(realLedger, () => now);
     for (let minute = 0; minute < 20; minute += 1) {
@@ -385,8 +385,8 @@ describe("a failing or dishonest ledger", () => {
   test("gets no more requests after it shows a second history, and both histories are saved (L2)", async () => {
     await issueWaiting(2);
     await submitAnchors(createPlatformWith(realLedger));
-    logName = crypto.randomUUID(); // the same name and key with other storage: another history
-    const ids = await issueWaiting(2); // two entries as well: the same size with another root
+    logName = crypto.randomUUID(); // the same name and key with different storage, which gives a different history
+    const ids = await issueWaiting(2); // also two entries, so the size is the same but the root differs
     await submitAnchors(createPlatformWith(realLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
     expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);

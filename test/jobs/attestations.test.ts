@@ -1,5 +1,5 @@
-// Attestations of checkpoints: by the ledger's own witness before a checkpoint of the audit log is used, by other witnesses and timestamp
-// authorities whenever they answer. An attestor never delays an anchor.
+// Attestations of checkpoints: the ledger's own witness attests a checkpoint of the audit log before it is used; other witnesses and
+// timestamp authorities attest whenever they respond. An attestor never delays anchoring.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
@@ -33,7 +33,7 @@ const base = await getPlatform(env as unknown as Env);
 const origin = base.config.ledger.origin;
 const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 77, keyKinds.witness));
 
-/** Intervals used in this file, each later than the one before and far from the current time. */
+/** Intervals for this file, each later than the previous one and far from the current time. */
 let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
 const nextWindow = (): Instant => {
   window += 1;
@@ -58,7 +58,7 @@ const rowsOf = async (of: string): Promise<Row[]> =>
       .all<Row & Record<string, unknown>>()
   ).results;
 
-/** Witness w1 responds as `behave` does; by default it cosigns. */
+/** Creates witness w1, which responds as `behave` does. By default it cosigns. */
 const witness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
   kind: "cosignature",
   name: "witness.example/w1",
@@ -84,7 +84,7 @@ const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<
   ...change,
 });
 
-/** The API with these attestors, to read certificates. */
+/** Calls the API with these attestors to read certificates. */
 const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;
@@ -125,7 +125,7 @@ describe("a checkpoint of the audit log", () => {
     expect(statements.results.length).toBeGreaterThan(0);
   });
 
-  /** The service with an external ledger: the same object at its own address, with its witness listed among others. */
+  /** Creates a platform with an external ledger: the same object at a different URL, with its witness listed among the others. */
   const withLedgerElsewhere = async (): Promise<Platform> => {
     const url = `https://elsewhere.test${origin.slice(origin.indexOf("/"))}`;
     const [key, guard] = await Promise.all(
@@ -152,7 +152,7 @@ describe("a checkpoint of the audit log", () => {
       const log = `svc.test/audit/${shard}`;
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
       await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
-      // The ledger has cosigned another history of the log, as after the log was set back.
+      // The ledger has already cosigned a different history of this log, as after the log was set back.
       const signer = await openNoteSigner(base.config.auditKeys.get(shard)?.[0] as string);
       const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), [signer]);
       const response = await base.fetchLedger(

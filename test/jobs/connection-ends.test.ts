@@ -1,4 +1,4 @@
-// One email a week before an agent connection expires.
+// An agent connection's owner gets one email a week before it expires.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -14,7 +14,7 @@ import { call, world } from "../support/world.ts";
 const subject = "Your assistant’s connection is about to end";
 let began = Date.now();
 beforeEach(async () => {
-  began += 200 * dayMs; // further than any token of another test
+  began += 200 * dayMs; // more than the lifetime of any other test's token
   vi.useFakeTimers({ toFake: ["Date"], now: began });
   await env.DB.prepare("DELETE FROM agent_tokens").run();
 });
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs the job of that minute twice at once, as a doubled cron does. */
+/** Runs that minute's job twice at the same time, as when the cron fires twice. */
 const minuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
   const platform = await getPlatform(env as unknown as Env);

@@ -1,4 +1,4 @@
-// Expired rows are deleted as fast as they come: at 100 certificates a second, 6,000 idempotent responses a minute.
+// Expired rows are deleted as fast as they are created: at 100 certificates a second, 6,000 idempotent responses a minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -43,7 +43,7 @@ test("a minute stops at its time limit, and the next one continues", async () =>
   let at = now;
   const slow: Platform = {
     ...base,
-    shards: openShards({ DB: env.DB }), // with several shards, the first one would depend on the minute
+    shards: openShards({ DB: env.DB }), // with several shards, which one is first would depend on the minute
     clock: () => {
       at += 4_000;
       return at;

@@ -1,4 +1,4 @@
-// Work with limited concurrency on a list, and on items claimed one by one.
+// Processing with limited concurrency: all items of a list, and items that are claimed one by one.
 import { expect, test } from "vitest";
 import { forEachConcurrently } from "../../workers/background/for-each-concurrently.ts";
 

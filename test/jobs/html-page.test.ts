@@ -1,4 +1,4 @@
-// The text and links of HTML pages: exactly what the markup has.
+// Extracting text and links from HTML pages: exactly what the markup contains.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { parsePage, type PageContent } from "../../workers/adapters/html-page.ts";

@@ -1,4 +1,4 @@
-// Sending mail from the outbox: a written email is sent, whatever fails in between, until it expires.
+// Sending email from the outbox: a stored email is sent, whatever fails along the way, until it expires.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ import type { Platform } from "../../workers/platform/platform.ts";
 import { call, readDatabaseContents } from "../support/world.ts";
 
 const minute = 60_000;
-const start = Date.UTC(2099, 10, 20, 10, 0, 0); // so far ahead that only these tests find due rows
+const start = Date.UTC(2099, 10, 20, 10, 0, 0); // so far in the future that only these tests' rows are due
 let platform: Platform;
 let now = start;
 let sent: OutgoingMail[] = [];
@@ -31,7 +31,7 @@ beforeEach(async () => {
   platform = await createPlatform(env as unknown as Env);
 });
 
-/** The platform with a provider that returns these outcomes in order, and then repeats the last one. */
+/** Creates a platform whose email provider returns these outcomes in order and then repeats the last one. */
 const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
   ...platform,
   clock: () => now,
@@ -122,7 +122,7 @@ describe("an email in the outbox", () => {
 
 describe("many emails", () => {
   const many = 3_000;
-  /** Warnings that have been due for an hour; their content does not matter here. */
+  /** Inserts warnings that have been due for an hour; their content does not matter here. */
   const backlog = () =>
     env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

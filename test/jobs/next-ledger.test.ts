@@ -1,5 +1,5 @@
-// Replacing the ledger, as every half-year: entries of the earlier ledger stay proven and readable, and statements that still waited for
-// it go to the new one.
+// Replacing the ledger, as happens every half-year: entries in the old ledger stay proven and readable, and statements that were still
+// waiting for it go to the new one.
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await submitAnchors(basePlatform);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
-  await scheduler.wait(2_200); // the coalesced queue message of that request
+  await scheduler.wait(2_200); // that request's coalesced queue message
   silent.mockRestore();
 
   const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await createSecret(nextOrigin, 23), LEDGER_VKEYS: logVkey };

@@ -1,4 +1,4 @@
-// The page fetcher: which hosts it calls, what it reads of a response, and when it stops.
+// The page fetcher: which hosts it calls, how much of a response it reads, and when it stops.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { createPageFetcher } from "../../workers/adapters/page-fetcher.ts";
@@ -38,7 +38,7 @@ const body = async (address = url): Promise<string | null> => {
   return answer.outcome === "page" ? answer.page.body : null;
 };
 
-/** A body that never ends, and the number of chunks read from it. */
+/** Creates a body that never ends and counts the chunks read from it. */
 const endless = (
   contentType: string,
   status = 200,
@@ -163,7 +163,7 @@ describe("the time limit", () => {
     await get(url);
     const started = set.mock.results.map(({ value }) => value);
     const ended = clear.mock.calls.map(([timer]) => timer);
-    expect(started.length).toBe(6); // the page and two resolvers, twice
+    expect(started.length).toBe(6); // twice: one page and two resolvers
     expect(started.filter((timer) => !ended.includes(timer))).toEqual([]);
   });
 });

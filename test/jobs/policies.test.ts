@@ -1,4 +1,5 @@
-// Policy snapshots from the form to the verify page: when and how often they are captured, for whom, and which faults they survive.
+// Policy snapshots from the form to the verify page: when and how often policies are captured, for which certificates, and which faults do
+// not stop the capture.
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -32,7 +33,7 @@ let host = "";
 
 const silentLog: Log = { request: () => {}, error: () => {}, progress: () => {}, metric: () => {} };
 
-/** A database that calls `before` before each batch. */
+/** Wraps a database and calls `before` before each batch. */
 const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
   new Proxy(env.DB, {
     get: (target, name) => {
@@ -47,7 +48,7 @@ const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): 
     },
   });
 
-/** A site with a form, a policy and terms; each test uses its own domain. */
+/** Serves a site with a form, a policy and terms. Each test uses its own domain. */
 beforeEach(() => {
   web = createStubWeb();
   hosts += 1;
@@ -70,7 +71,7 @@ afterEach(async () => {
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
 const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
-/** Every page of a host. */
+/** Matches every page of a host. */
 const topicsAt = (name: string): string => `https://${name} %`;
 const waitingRows = () =>
   queryRows<{ next_at: number; attempts: number }>("SELECT * FROM outbox WHERE topic LIKE ? ORDER BY ord", topicsAt(host));
@@ -129,7 +130,7 @@ describe("issuing a certificate", () => {
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // our own failure is not counted
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure on our side is not counted
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -166,7 +167,7 @@ describe("a policy capture", () => {
     await issueWaitingCertificate(host);
     await runCapture();
     const soon = await issueWaitingCertificate(host, "/quote", 14 * minuteMs);
-    expect((await getPublicPolicies(soon)).status).toBe("captured"); // immediately
+    expect((await getPublicPolicies(soon)).status).toBe("captured"); // the policies are captured immediately
     await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
     const later = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
@@ -265,7 +266,7 @@ describe("a domain that does not answer", () => {
       expect((await getPublicPolicies(certId)).status).toBe("pending");
       const before = web.calls.length;
       if (wait > 0) await runCapture(at + (wait - 3) * secondMs);
-      expect(web.calls.length).toBe(before); // not yet due
+      expect(web.calls.length).toBe(before); // the capture is not due yet
       at += wait * secondMs;
       await runCapture(at);
       expect(web.calls.length).toBe(before + 2);
@@ -355,7 +356,7 @@ describe("crashes and concurrent runs", () => {
     web.serve(`https://${host}/terms`, async () => {
       if (!overtaken) {
         overtaken = true;
-        await runCapture(61 * secondMs); // its lease has expired by then, and another worker takes it
+        await runCapture(61 * secondMs); // by then its lease has expired, and another worker takes it
       }
       return htmlResponse("<h1>Terms</h1><p>Be kind.</p>");
     });
@@ -374,7 +375,7 @@ describe("crashes and concurrent runs", () => {
     const db = watched(async () => {
       if (overtaken) return;
       overtaken = true;
-      await runCapture(61 * secondMs); // between reading the waiting certificates and linking them
+      await runCapture(61 * secondMs); // runs after the waiting certificates are read and before they are linked
     });
     await capturePolicies(await createPlatformAt(), openDatabase(db));
     expect(overtaken).toBe(true);
@@ -464,7 +465,7 @@ describe("crashes and concurrent runs", () => {
     )
       .bind(host, first)
       .run();
-    // Marked as drained, so that the audit log does not work on 10,000 entries during this test.
+    // The entries are marked as drained, so that the audit log does not process 10,000 of them during this test.
     await env.DB.prepare(
       "CREATE TRIGGER drained AFTER INSERT ON audit_outbox BEGIN UPDATE audit_outbox SET drained_at = 0 WHERE ord = NEW.ord; END",
     ).run();
@@ -515,7 +516,7 @@ describe("submissions by strangers", () => {
       (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
     expect(await sources(victim)).toEqual(["/real"]);
-    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // of the same page
+    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // for the same page
   });
 
   test("G9: do not replace policies that the front page links to", async () => {
@@ -544,14 +545,14 @@ describe("submissions by strangers", () => {
     await env.DB.prepare("UPDATE outbox SET business_id = 'biz_other', topic = ?1, next_at = 1 WHERE entity_id = ?2")
       .bind(`https://${host} https://${host}/quote`, other)
       .run();
-    // The other business came last, but gets one of the first two turns.
+    // The other business came last but gets one of the first two turns.
     const db = openDatabase(env.DB);
     const now = (await createPlatformAt()).clock();
     await env.DB.prepare("UPDATE outbox SET next_at = 0 WHERE business_id = ? AND next_at < 9007199254740991").bind(acme).run();
     const turns = [await claimPolicyLease(db, now), await claimPolicyLease(db, now), await claimPolicyLease(db, now)];
-    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // one at a time for each business
+    expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, "biz_other", null]); // each business has at most one capture running
     await endPolicyTurn(db, acme as BusinessId, now);
-    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // no other business is due
+    expect((await claimPolicyLease(db, now))?.businessId).toBe(acme); // no other business has work due
   });
 
   test("G10: get no policies and cause no fetch past 20 waiting topics of a business", async () => {
@@ -565,7 +566,7 @@ describe("submissions by strangers", () => {
 });
 
 describe("policies are found", () => {
-  /** A front page without links: policies come from the page of the form or from well-known paths. */
+  /** The front page has no links, so policies come from the form's page or from well-known paths. */
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
   const sourcesOf = async (): Promise<readonly string[]> => {
@@ -742,7 +743,7 @@ describe("hosts that are not public", () => {
     });
     await issueWaitingCertificate(host);
     await runCapture();
-    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four resolver queries each, then the address became private
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // four resolver queries each, then the host's address became private
   });
 });
 

@@ -1,4 +1,4 @@
-// Personal data is erased when its retention ends, however much is due, and the progress is logged.
+// Personal data is erased when its retention period ends, however much is due, and progress is logged.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -31,7 +31,7 @@ const platformAt = (clock: () => number): Platform => ({
 
 let template = "";
 
-/** Copies the first certificate `count` times, with retention ending one millisecond apart before `until`. */
+/** Copies the first certificate `count` times. The copies' retention periods end one millisecond apart, before `until`. */
 const seedDue = (prefix: string, count: number, until: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO certificates (id, business_id, business_name, client_id, environment, status, purpose_id, disclosure_hash, group_id,
@@ -66,7 +66,7 @@ const keptOf = (prefix: string): Promise<number> =>
 const erasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
-/** Moves the certificate back in time. */
+/** Ends the certificate's retention period by changing its dates. */
 const endRetention = (certId: string): Promise<unknown> =>
   env.DB.prepare("UPDATE certificates SET retention_until = ?2 WHERE id = ?1").bind(certId, now).run();
 
@@ -179,7 +179,7 @@ describe("the retention sweep", () => {
       at += 6_000;
       return at;
     };
-    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // with several shards, the first one would depend on the minute
+    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) }; // with several shards, which one is first would depend on the minute
     await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
     const kept = await keptOf("slow");
     expect(kept).toBeGreaterThan(0);

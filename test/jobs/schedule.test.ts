@@ -1,4 +1,4 @@
-// The cron ticks: each job runs whether or not others fail, and the log names a job that failed.
+// The cron runs: each job runs whether or not others fail, and the log contains the name of a job that failed.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -17,7 +17,7 @@ beforeEach(() => {
   faults = [];
 });
 
-/** A platform with one shard, whose database fails. */
+/** Creates a platform with one shard, whose database is `db`. */
 const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
   shards: openShards({ DB: db }),
@@ -27,7 +27,7 @@ const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...changes,
 });
 
-/** A database that loses its first batch. */
+/** Creates a database that loses its first batch. */
 const hiccup = (): D1Database => {
   let left = 1;
   return new Proxy(env.DB, {

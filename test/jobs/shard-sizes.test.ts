@@ -1,4 +1,4 @@
-// A shard that fills up is reported long before it is full.
+// A shard that is filling up is reported long before it is full.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { openShards } from "../../storage/shards.ts";
@@ -9,7 +9,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 
 const base = await getPlatform(env as unknown as Env);
 
-/** A database that reports this size. */
+/** Creates a database that reports this size. */
 const ofSize = (bytes: number): D1Database =>
   new Proxy(env.DB, {
     get: (db, name) => {

@@ -1,5 +1,5 @@
-// Random histories of sharing against a model: three people, three businesses in two shards, a clock that jumps, and isolates that die at
-// any round trip to a database. A client without a response retries. After each step the rows match the model; at the end, when no work is
+// Random sharing histories compared with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
+// at any database round trip. A client that gets no response retries. After each step the rows match the model. At the end, when no work is
 // left, every business has received exactly the events that happened, in order. N1 to N14 are the invariants.
 //   HISTORIES=200 HISTORY_SEED=5 npm run stress -- shares
 import { env } from "cloudflare:workers";
@@ -58,7 +58,7 @@ interface ModelShare {
   readonly scope: readonly string[];
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The values that the business has received. */
+  /** The values that the business received most recently. */
   readonly heard: Record<string, string | null>;
   readonly changes: Map<FieldGroup, number>;
   state: State;
@@ -67,11 +67,11 @@ interface ModelShare {
   supersededBy: string | null;
   warnedUntil: number;
   readonly events: string[];
-  /** Each is in both chains, unless the person's account is deleted. */
+  /** Each entry is in both chains, unless the person's account has been deleted. */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32, a small generator with the same results on every platform. */
 const randomOf = (seed: number) => {
   let state = seed;
   const next = (): number => {
@@ -94,7 +94,7 @@ const allowed: Readonly<Record<State, readonly State[]>> = {
   ceased: ["ceased"],
 };
 
-/** How far the feed of each business was read. */
+/** How far each business's feed has been read. */
 const cursors = new Map<string, number>();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type
 const newEvents = async (key: string): Promise<any[]> => {
@@ -170,7 +170,7 @@ test.each(seeds)(
       const dies = random.below(3) === 0;
       isolate.begin(dies ? { trips: random.below(9), written: random.one(["before", "after"]) } : null);
     };
-    /** Retries until there is a response: the isolate may die twice. */
+    /** Retries until there is a response, because the isolate may die twice. */
     const retried = async (request: () => Promise<TestResponse>): Promise<TestResponse> => {
       for (let lives = 0; lives < 2; lives += 1) {
         begin();
@@ -188,7 +188,7 @@ test.each(seeds)(
       await isolate.follow();
       return answer;
     };
-    /** A cron run without its follow-up work. */
+    /** Runs a cron job without its follow-up work. */
     const job = async (run: (platform: Platform) => Promise<void>): Promise<void> => {
       begin();
       await run(isolate.services);
@@ -312,7 +312,7 @@ test.each(seeds)(
       },
       sweep: async () => {
         await job(sweepDueShares);
-        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // a doubled cron
+        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // as when the cron fires twice
         const now = Date.now();
         for (const share of shares) {
           if (share.state !== "active") continue;
@@ -331,12 +331,12 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(by.id).first()) as {
           chain: string;
         };
-        // As if they had just signed in: a sign-in of the last five minutes is required.
+        // Makes it look as if they had just signed in, because a sign-in within the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), by.id).run();
         const answer = await retried(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, by.signed.headers), method: "DELETE" }),
         );
-        // After the request is stored the session is gone, and the crons finish the deletion.
+        // Once the request is stored, the session is gone and the crons finish the deletion.
         expect(["200 ok", "401 unauthorized"], history.join(", ")).toContain(describeOutcome(answer));
         for (const share of shares.filter((one) => one.by === by && one.state === "active")) {
           share.state = statusOf(share) === "expired" ? "expired" : "revoked";
@@ -350,7 +350,7 @@ test.each(seeds)(
         }
         by.isErased = true;
         for (const db of databases) {
-          // N11, as far as rows show; test/api/account-deletion.test.ts decrypts what is left.
+          // N11, as far as the rows show it; test/api/account-deletion.test.ts decrypts what is left.
           const left = await db
             .prepare(
               "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_outbox WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
@@ -442,12 +442,12 @@ test.each(seeds)(
     for (let step = 0; step < steps; step += 1) {
       const act = shares.length === 0 ? "grant" : random.one(weighted);
       history.push(act);
-      vi.setSystemTime(Date.now() + 5_000); // a key has 120 calls a minute, and the clock does not advance by itself
+      vi.setSystemTime(Date.now() + 5_000); // a key can make 120 calls a minute, and the clock does not advance by itself
       await acts[act]?.();
       await check();
     }
 
-    // Crons until no work is left: a crashed isolate blocks its work for at most a minute.
+    // Runs the crons until no work is left. A crashed isolate blocks its work for at most a minute.
     const waits = async (): Promise<number | null> => {
       const ids = JSON.stringify(people.map(({ id }) => id));
       const of = "consumer_id IN (SELECT value FROM json_each(?1))";
@@ -467,7 +467,7 @@ test.each(seeds)(
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
-        // In another shard, waiting changes are sent as one; the last must match the copy.
+        // For a business in another shard, waiting changes are sent as one event; the last event must match the copy.
         expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events); // N2
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;
@@ -509,7 +509,7 @@ test.each(seeds)(
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
-        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: and no others
+        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // N14: and no other shares
       );
     }
   },

@@ -1,4 +1,4 @@
-// A person and a business in different shards: no batch spans both, and a crash in between is repaired.
+// A person and a business in different shards: no batch spans both shards, and a crash between the two writes is repaired.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -45,7 +45,7 @@ const waiting = async (table: "share_intents" | "field_fanouts"): Promise<number
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n")) as number;
 const idOf = async (pat: SignedPerson): Promise<string> => (await pat.get("/v1/me")).body.data.id;
 
-/** A second shard whose batches fail, before or after they are written. */
+/** Creates a second shard whose batches fail before or after they are written. */
 const dyingThere = (dies: "before" | "after"): D1Database =>
   new Proxy(env.DB_01, {
     get: (db, name) => {
@@ -59,7 +59,7 @@ const dyingThere = (dies: "before" | "after"): D1Database =>
       return typeof value === "function" ? value.bind(db) : value;
     },
   });
-/** A database that runs `act` before its next statement of this kind. */
+/** Wraps a database and runs `act` before its next statement of this kind. */
 const overtaken = (db: D1Database, kind: { readonly text: string } | "batch", act: () => Promise<unknown>): D1Database => {
   let isOver = false;
   const first = async (): Promise<void> => {
@@ -92,7 +92,7 @@ const minuteWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Da
       shards: openShards({ DB: env.DB, DB_01: env.DB_01, ...databases }, backgroundTimeoutMs),
     }),
   );
-/** A request to an isolate with this database as second shard. */
+/** Sends a request to an isolate whose second shard is this database. */
 const askWith = (db: D1Database, path: string, init: RequestInit) =>
   callWith({ shards: openShards({ DB: env.DB, DB_01: db }) }, path, init);
 
@@ -103,7 +103,7 @@ describe("a share in another shard than its person", () => {
     const far = await grantThere(pat);
     expect(far.share.id).toMatch(/^shr_01/);
     expect(await idOf(pat)).toMatch(/^con_00/);
-    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // of a client in this shard
+    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // the request comes from a client in this shard
     const redeemed = await redeemCode(far, theirs);
     expect(redeemed.body.data).toMatchObject({ fields: { email: contactValues.email, phone: contactValues.phone }, business_id: there.id });
     expect(await waiting("share_intents")).toBe(0);
@@ -186,7 +186,7 @@ describe("a grant whose isolate dies", () => {
     expect(answer.status).toBeGreaterThanOrEqual(500);
     expect(await waiting("share_intents")).toBe(1);
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
-    await settleShares(base); // a grant has a minute to finish
+    await settleShares(base); // a grant has one minute to finish, so nothing is deleted yet
     expect(await waiting("share_intents")).toBe(1);
     await minuteLater();
     expect(await waiting("share_intents")).toBe(0);
@@ -199,7 +199,7 @@ describe("a grant whose isolate dies", () => {
     expect(await waiting("share_intents")).toBe(1);
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect(share).toMatchObject({ status: "active" });
-    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if the share were older
+    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if the share had been granted earlier
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0166" });
     await env.DB.exec("DROP TRIGGER no_fan_out");
     await waitUntilSettled();
@@ -292,7 +292,7 @@ describe("field changes while the other shard does not answer", () => {
     const pat = await signInPerson();
     await askWith(dyingThere("after"), "/v1/share/consent", buildJsonPost(buildDecision(createVerifier(), {}, there), pat.headers));
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
-    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the change were older than the entry of the shard
+    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the change had been made before the shard was recorded
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0155" });
     await waitUntilSettled();
     await minuteLater();

@@ -1,4 +1,4 @@
-// Expiry of shares: two warnings, the end, and the emails that follow; each once, however the clock and the crons behave.
+// How shares expire: two warnings, the end, and the emails about them. Each happens once, however the clock and the crons behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -84,7 +84,7 @@ describe("an expiring share", () => {
     expect(await entriesOf(share.id)).toEqual({ "share.created": 2, "share.expired": 2, "share.expiring": 4 });
     expect(await rowOf(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
     const mails = await subjectsTo(pat);
-    expect(mails).toHaveLength(3); // the receipt and two warnings; expiry itself sends none
+    expect(mails).toHaveLength(3); // the receipt and two warnings; the expiry itself sends no email
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
       "share.created",
@@ -190,7 +190,7 @@ describe("a business that misses its deadline", () => {
 const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
 
 describe("a sweep with much due work", () => {
-  /** A platform that counts database statements and follow-up work, which it does not run. */
+  /** Creates a platform that counts database statements and follow-up work, which it does not run. */
   const counting = (clock: () => number) => {
     const counts = { statements: 0, followUps: 0 };
     const prepare = (text: string): D1PreparedStatement => {
@@ -213,7 +213,7 @@ describe("a sweep with much due work", () => {
   const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
   const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
-  /** Copies of a new share, after sweeping everything due before them. */
+  /** Creates copies of a new share, after sweeping everything due before them. */
   const dueTogether = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;
@@ -228,7 +228,7 @@ describe("a sweep with much due work", () => {
     const { counts, platform } = counting(() => due);
     await sweepDueShares(platform);
     expect([await notices(), await warnings()]).toEqual([0, 300]);
-    expect(counts.followUps).toBe(3); // events, audit and anchoring, mail
+    expect(counts.followUps).toBe(3); // events, audit and anchoring, email
     expect(counts.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
   });
 
@@ -240,7 +240,7 @@ describe("a sweep with much due work", () => {
     const { counts, platform } = counting(() => Date.parse(share.expires_at));
     await sweepDueShares(platform);
     expect(await number("SELECT COUNT(DISTINCT business_id) AS n FROM event_outbox WHERE type = 'share.expired'")).toBe(41);
-    expect(counts.followUps).toBe(21); // 20 businesses and the audit log
+    expect(counts.followUps).toBe(21); // 20 businesses plus the audit log
   });
 
   test("stops at its time limit, and the next one continues: each share once", async () => {

@@ -1,5 +1,5 @@
-// Stress test: many agents call every tool concurrently while some of their tokens are revoked. From the response of a revocation on, its
-// token gives no access; every answered call is in the person's history exactly once; no one sees another person's data; and afterwards
+// Stress test: many agents call every tool concurrently while some of their tokens are revoked. Once a revocation is confirmed, its token
+// no longer gives access. Every successful call is in the person's history exactly once, no one sees another person's data, and afterwards
 // the share rows are unchanged except for revocations.
 //   STORM_AGENTS=60 npm run stress -- agents
 import { env } from "cloudflare:workers";
@@ -17,9 +17,9 @@ interface Someone {
   readonly signed: SignedPerson;
   readonly tokens: readonly { readonly id: string; readonly token: string }[];
   readonly shares: readonly string[];
-  /** Ids of tokens whose revocation was answered. */
+  /** IDs of tokens whose revocation has been confirmed. */
   readonly ended: Set<string>;
-  /** Number of answered calls by token. */
+  /** Number of successful calls per token. */
   readonly answered: Map<string, number>;
   readonly seen: Set<string>;
   /** Calls made with an already revoked token. */
@@ -34,7 +34,7 @@ const arrived = async (): Promise<Someone> => {
   return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
 };
 
-/** The call of a turn, cycling through all tools. */
+/** Returns the call for a turn, cycling through all tools. */
 const turns: readonly ((someone: Someone, others: Someone, turn: number) => readonly [name: string, args: object])[] = [
   () => ["svc_list_shares", {}],
   ({ shares }) => ["svc_get_share", { share_id: shares[0] }],
@@ -49,7 +49,7 @@ const turns: readonly ((someone: Someone, others: Someone, turn: number) => read
 const called = async (someone: Someone, others: Someone, turn: number): Promise<void> => {
   const agent = someone.tokens[turn % someone.tokens.length] as Someone["tokens"][number];
   const [name, args] = (turns[turn % turns.length] as (typeof turns)[number])(someone, others, turn);
-  const hadEnded = someone.ended.has(agent.id); // before the call is made
+  const hadEnded = someone.ended.has(agent.id); // read before the call is made
   const answer: TestResponse = await callTool(agent.token, name, args, service);
   if (hadEnded) someone.late += 1;
   if (hadEnded) expect(answer.status).toBe(401);
@@ -100,7 +100,7 @@ test(
         const others = people[(at + 1) % people.length] as Someone;
         const under = Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn));
         await Promise.all([...under, end(someone, at % 3), callTool(business.token, "svc_list_shares", {}, service)]);
-        // Calls with the revoked token and with valid ones.
+        // Makes calls with the revoked token and with valid ones.
         await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn + callsEach / 2)));
       }),
     );
@@ -111,7 +111,7 @@ test(
       expect([...someone.seen].filter((id) => !someone.shares.includes(id))).toEqual([]);
       for (const { id } of someone.tokens) expect(await entriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
       const { shares } = (await someone.signed.get("/v1/me/shares")).body.data as { shares: { id: string; status: string }[] };
-      expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // another person tried to revoke it
+      expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // still active although another person tried to revoke it
       expect(shares.find(({ id }) => id === someone.shares[1])?.status).toBe("revoked");
     }
     expect({

@@ -1,5 +1,5 @@
-// Malicious and malformed requests: each has one expected response, and none changes anything but the audit history and the day a token was
-// last used. Every group also contains a request that works, so that no row passes because nothing works at all.
+// Malicious and malformed requests: each has exactly one expected response, and none changes anything except the audit history and the day
+// a token was last used. Each group also contains a valid request, to show that the requests in it do not fail for some other reason.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";
@@ -31,7 +31,7 @@ let consumer: CreatedToken;
 let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
-/** A client, the code that its person has approved, and an authorization page that is still open. */
+/** A client, the code that its person approved, and an authorization page that is still open. */
 let client = "";
 let code = "";
 let sealed = "";
@@ -39,10 +39,10 @@ let otherSession = { cookie: "" };
 let before: Record<string, string> = {};
 let entriesBefore = 0;
 
-/** There are more rows than one token may send in a minute. */
+/** The service with a limit that these rows do not reach. There are more rows than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** Tables that a call may change: its audit entry, and the token's day of last use. */
+/** The database contents without what a call may change: its audit entry and the day its token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_outbox: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));
@@ -83,11 +83,11 @@ const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (levels: number): string => message({}).replace("}", `,"params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`);
 
-/** `status code`, `status` without a body, or the text of a failed tool call. */
+/** Returns `status code`, `status` without a body, or the text of a failed tool call. */
 const outcomeOf = (answer: TestResponse): string => {
   const { status, body } = answer;
   if (Array.isArray(body)) return `${status} [${body.map(({ error }) => error?.code ?? "ok").join()}]`;
-  if (typeof body?.error === "string") return `${status} ${body.error}`; // as OAuth has it
+  if (typeof body?.error === "string") return `${status} ${body.error}`; // the format of OAuth errors
   if (body?.error !== undefined) return `${status} ${body.error.code}`;
   if (body?.result?.isError === true) return `${status} isError`;
   return body === null ? `${status}` : `${status} ok`;

@@ -1,5 +1,5 @@
-// Protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body decides, so nothing changes for clients of the earlier
-// revision.
+// Protocol revision 2026-07-28 next to 2025-03-26 on the same URL. Only the body determines the revision, so nothing changes for clients of
+// the earlier one.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
@@ -30,7 +30,7 @@ interface Asked {
   readonly service?: Call;
 }
 
-/** A valid request of revision 2026-07-28 with the given changes. */
+/** Builds a valid request of revision 2026-07-28 with the given changes. */
 const asks = (
   method: string,
   { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: Asked = {},
@@ -211,7 +211,7 @@ describe("revision 2026-07-28", () => {
   });
 });
 
-/** Status, relevant headers and the exact body. */
+/** Returns the status, the relevant headers and the exact body. */
 const told = ({ status, headers, text }: TestResponse): string =>
   JSON.stringify([status, headers.get("content-type"), headers.get("allow"), headers.get("www-authenticate"), text]);
 

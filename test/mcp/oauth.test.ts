@@ -1,4 +1,4 @@
-// Connecting an agent by OAuth: discovery, the authorization page, and the exchange of a code for a token.
+// Connecting an agent by OAuth: discovery, the authorization page, and exchanging a code for a token.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -27,7 +27,7 @@ import { findEmailCode, listMailTo, signIn } from "../support/people.ts";
 import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
-// These tests decide more often than the limit of one person per hour allows.
+// These tests make more decisions than one person may make per hour.
 beforeEach(async () => {
   clock += 7_200_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -149,7 +149,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toContain(", owner: the records of");
-    expect(page.text).not.toContain(world.ownerEmail); // enough of it to recognise oneself, in a window that others may see
+    expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see the window
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
@@ -636,7 +636,7 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** A newly started service for which client documents have this content; null simulates unreachable hosts. */
+  /** Starts a new service for which client documents have this content; null simulates unreachable hosts. */
   const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const asked: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
@@ -739,7 +739,7 @@ describe("a program with a document", () => {
     expect((await (await serving(() => null)).get(path, session)).status).toBe(400);
     const reached = await serving(() => document);
     await reached.get(path, session);
-    expect((await (await serving(() => null)).get(path, session)).status).toBe(400); // looking keeps nothing
+    expect((await (await serving(() => null)).get(path, session)).status).toBe(400); // viewing the page stores nothing
     expect(await reached.allow(path, session)).toMatch(/^oac_/);
     const silent = await serving(() => null);
     expect((await silent.get(path, session)).text).toContain("Known Helper");
@@ -752,7 +752,7 @@ describe("a program with a document", () => {
     await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(1);
     vi.setSystemTime(clock + week);
-    expect((await (await serving(() => null)).get(path)).status).toBe(400); // the copy that was used did not make itself younger
+    expect((await (await serving(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its life
     await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await kept()).toBe(0);
   });
@@ -764,7 +764,7 @@ describe("a program with a document", () => {
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
     expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
     expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
-    // What was allowed before stays what it was: the code is held to its own redirect.
+    // An earlier approval stays valid as it was: its code works only with the redirect URI it was issued for.
     expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
     expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// These tests send more requests than the limit of one token per minute allows.
+// These tests send more requests than one token may send per minute.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -272,7 +272,7 @@ describe("an outage", () => {
   const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: the database is away"));
   const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
   const away = { prepare: () => statement, batch: fails };
-  /** A database that can be read but not written. */
+  /** Wraps a database so that it can be read but not written. */
   const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: fails };
 
   test("returns -32000 with 500 during the token lookup", async () => {

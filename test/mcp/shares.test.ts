@@ -1,4 +1,4 @@
-// Shares through an agent: both sides read them, the person revokes and updates them, and no agent can grant one.
+// Shares through an agent: people and businesses read them, people revoke and update them, and no agent can grant one.
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ interface Connected extends SignedPerson {
   readonly token: string;
   readonly tokenId: string;
 }
-/** A person with contact fields and an agent token. */
+/** Creates a person with contact fields and an agent token. */
 const connected = async (): Promise<Connected> => {
   const signed = await signInPerson();
   const { id, token } = (await createTokenWith("consumer", signed.headers)).body.data;
@@ -35,7 +35,7 @@ const textOf = async (token: string, name: string, args?: unknown): Promise<stri
   expect(isError).toBe(true);
   return text;
 };
-/** The entries that an agent caused in the person's audit history, newest first. */
+/** Returns the entries that an agent caused in the person's audit history, newest first. */
 const byAgent = async (pat: Connected) =>
   ((await dataOf(pat.token, "svc_get_audit", { limit: 100 })).entries as { type: string; entity_id: string; payload: { actor?: string } }[])
     .filter(({ payload }) => payload.actor === `agent:${pat.tokenId}`)

@@ -15,7 +15,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// These tests send more requests than the limit of one token per minute allows.
+// These tests send more requests than one token may send per minute.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -24,7 +24,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** The parsed result of a tool call. */
+/** Calls a tool and returns its parsed result. */
 const dataOf = async (token: string, name: string, args?: object): Promise<Record<string, unknown>> => {
   const { isError, text } = parseResult(await callTool(token, name, args));
   if (isError) throw new Error(text);
@@ -88,7 +88,7 @@ describe("svc_get_audit", () => {
 
   test("returns the same to a business as its portal", async () => {
     await dataOf(business.token, "svc_get_audit");
-    // Asked last, the portal's page has the entry of this very call as its newest.
+    // The call itself is recorded, so the portal's page is read up to the entry of this call.
     const told = await dataOf(business.token, "svc_get_audit", { limit: 1 });
     const [newest] = told.entries as { seq: number }[];
     const shown = await portal(`?limit=1&before_seq=${(newest?.seq as number) + 1}`);

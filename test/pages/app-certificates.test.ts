@@ -1,4 +1,4 @@
-// The app's pages about consents given on forms: listed for the signed-in address, shown and withdrawn.
+// The app's pages about consents given on forms: listed for the signed-in address, shown in detail, and withdrawn.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../../workers/platform/platform.ts";

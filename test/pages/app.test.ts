@@ -328,7 +328,7 @@ describe("history filtered by business", () => {
     const pat = await signInPerson();
     await grantShare(pat);
     const browser = browserOf(pat);
-    expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // one business: nothing to select
+    expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // with one business there is nothing to select
     await grantShare(pat, { origin: "https://other.example" }, world.other);
     await waitUntilSettled();
     const all = await browser.open("/app/history");
@@ -377,7 +377,7 @@ test("returns at once for a business without entries, however long the chain is"
 }, 60_000);
 
 describe("language links on a page that answers a form", () => {
-  /** Where the page's link to Spanish finally leads. */
+  /** Follows the page's link to Spanish and returns the final location. */
   const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
     const answer = await browser.open(`${at}${link}`);

@@ -1,4 +1,4 @@
-// The consent sheet in a browser without scripts: plain forms whose responses redirect to the same address.
+// The consent sheet in a browser without scripts: plain forms whose responses redirect to the same URL.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { findEmailCode, clearCodes } from "../support/people.ts";
@@ -23,7 +23,7 @@ const searchFor = (verifier: string, change: Readonly<Record<string, string>> = 
     ...change,
   })}`;
 
-/** A browser with its cookies and its current address. */
+/** A browser with its cookies and its current URL. */
 class Visitor {
   readonly cookies = new Map<string, string>();
   readonly answers: TestResponse[] = [];
@@ -59,7 +59,7 @@ class Visitor {
 const headingOf = ({ text }: TestResponse): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
 const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
-/** Goes to the decision with the required details filled in. */
+/** Continues to the decision with the required details filled in. */
 const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -72,7 +72,7 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   return { visitor, email, decision };
 };
 
-/** The same for a request without required details, which has no step before the decision. */
+/** Continues to the decision of a request without required details, which has no step before it. */
 const upToOptional = async (search: string) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
@@ -244,7 +244,7 @@ describe("the consent sheet", () => {
       expect(response.text).toContain('id="sheet-email"');
       const again = await signIn(email);
       expect([headingOf(again), ...chosen(again)]).toEqual(["Share details with Acme Solar LLC?", true, true]);
-      expect(chosen(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // once
+      expect(chosen(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // the message is shown only once
       await signedOut();
       const other = `sheet-${crypto.randomUUID()}@example.com`;
       await signIn(other);
@@ -345,7 +345,7 @@ describe("the consent sheet", () => {
     const search = searchFor(createVerifier(), { locale: "es", lang: "fr-CA" });
     const wrong = await visitor.post(`/authorize/email${search}`, { email: "pat" });
     expect(wrong.status).toBe(400);
-    const switched = await visitor.get(`/authorize/email${search}`); // as the links of that page lead
+    const switched = await visitor.get(`/authorize/email${search}`); // follows the links on that page
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
   });
 

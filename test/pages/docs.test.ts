@@ -1,4 +1,4 @@
-// The API reference matches the OpenAPI document and loads only files of this origin.
+// The API reference matches the OpenAPI document and loads only files from this origin.
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   buildExample,

@@ -1,4 +1,4 @@
-// Entry points: the home page, a certificate number typed from paper, the ways to withdraw, and unknown addresses.
+// Entry points: the home page, a certificate number typed from paper, the ways to withdraw, and unknown URLs.
 import { beforeAll, describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { requestEmailCode, findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
   certId = (await issueCertificate()).cert_id;
 });
 
-/** As printed: in groups and capitals. */
+/** Formats an ID as it is printed: in groups and uppercase. */
 const printed = (id: string): string => id.toUpperCase().replaceAll(/(.{5})/g, "$1 ");
 const describeResponse = async (path: string): Promise<string> => {
   const { status, headers } = await call(path, { redirect: "manual" });
@@ -128,7 +128,7 @@ describe("withdrawing without the number", () => {
     const email = newcomer();
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "", origin: "https://evil.example" }]) {
       const refused = await createBrowserSession().post("/withdraw", { email }, headers);
-      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // the form belongs to no certificate
+      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // the form does not belong to any certificate
     }
     await waitUntilSettled();
     expect(await listMailTo(email)).toEqual([]);
@@ -182,7 +182,7 @@ describe("GET /", () => {
       const addresses = [
         ...named(page.document, "a").map(({ attribs }) => attribs.href),
         ...named(page.document, "form").map(({ attribs }) => attribs.action),
-      ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs")); // the verifier is a file beside the Worker
+      ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs")); // the verifier is a static file, served next to the Worker
       expect(addresses).toEqual([
         "https://app.svc.test/withdraw",
         "https://app.svc.test/app",
@@ -195,7 +195,7 @@ describe("GET /", () => {
         const { origin: there, pathname } = new URL(address as string);
         const answer = await createServiceCall(productionSettings, there)(pathname, asPerson);
         if (pathname === "/portal")
-          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // no session
+          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // there is no session
         else expect(answer.status, address).toBe(200);
       }
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");

@@ -1,5 +1,5 @@
-// Text from third parties on a page: whatever it contains, the page has the same elements and attributes as with harmless text, and the text
-// reads back exactly. Warnings next to it name what readers cannot see.
+// Text from third parties on a page: whatever it contains, the page has the same elements and attributes as with harmless text, and reading
+// the text back returns it unchanged. Warnings next to the text say what readers cannot see.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** The page with `text` in every field that third parties write. */
+/** Opens the page with `text` in every field that third parties write. */
 const pageHolding = async (text: string, policyUrl = `https://example.com/${text}`): Promise<ReadPage> => {
   const three = [`1${text}`, `2${text}`, `3${text}`];
   await env.DB.batch([
@@ -67,7 +67,7 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
 const isRemark = (element: Element | null): boolean =>
   element !== null && (element.attribs?.class === "remark" || isRemark(element.parent as Element | null));
 
-/** Every element with its attribute names, without warnings, which depend on the text. */
+/** Lists every element with its attribute names, except warnings, which depend on the text. */
 const skeleton = (page: ReadPage): string[] =>
   elementsIn(page.document)
     .filter((element) => !isRemark(element))

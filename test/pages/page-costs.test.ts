@@ -1,4 +1,4 @@
-// Upper limits for the cost of a page: database calls and bytes.
+// Upper limits for what a page costs: database calls and bytes.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -9,12 +9,12 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
-/** The session, then the data of one shard, and a second query if the first determines it; or one query of each of two shards. */
+/** The session, one shard's data, and a second query if it depends on the first. Or the session and one query in each of two shards. */
 const maxCalls = 3;
-/** The history queries both shards again once the entries are known: for their payloads and for pending entries. */
+/** Once the entries are known, the history queries both shards again, for the entries' payloads and for pending entries. */
 const maxCallsOfHistory = 5;
-const maxPortalBytes = 15_000; // of a budget of 25,000 that includes styles and scripts
-const maxBytes = 45_000; // of a budget of 60,000 that includes styles and scripts
+const maxPortalBytes = 15_000; // part of a budget of 25,000 that includes styles and scripts
+const maxBytes = 45_000; // part of a budget of 60,000 that includes styles and scripts
 
 let calls = 0;
 const counted = <T>(call: () => Promise<T>): Promise<T> => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
   service = createServiceCall({ DB: watched(DB), DB_01: watched(DB_01) });
 });
 
-/** The id to use in the path of pages about one record. */
+/** The ID to use in the path of pages about one record. */
 const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/certificates/:id": () => records.cert_id,
   "/portal/deadlines/:id": () => records.cert_id,
@@ -77,7 +77,7 @@ const gzipped = async (text: string): Promise<number> => {
   return (await new Response(packed).arrayBuffer()).byteLength;
 };
 
-/** Opens the page once before, so that caches are filled and the session's use of the day is recorded. */
+/** Opens the page twice. The first time fills caches and records the session's use on that day. */
 const opened = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
   await waitUntilSettled();

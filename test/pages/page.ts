@@ -14,7 +14,7 @@ export const read = async (path: string, init: RequestInit = {}, by: Call = call
   return { ...answer, document: parseDocument(answer.text) };
 };
 
-/** The user agent of a person's browser. */
+/** The user agent of a real browser. */
 export const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36";
 
 export const open = (certId: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<ReadPage> =>
@@ -24,7 +24,7 @@ export const textOf = (node: Node): string => DomUtils.textContent(node);
 
 const inLine: ReadonlySet<string> = new Set(["a", "bdi", "code", "span", "time", "wbr"]);
 
-/** The visible text: blocks are separated, and white space is collapsed. */
+/** Returns the visible text: blocks are separated, and whitespace is collapsed. */
 export const words = (node: Node): string => {
   const spaced = (part: Node): string => {
     if (Array.isArray(part)) return part.map(spaced).join("");
@@ -41,7 +41,7 @@ export const named = (root: Root, name: string): Element[] => DomUtils.getElemen
 export const withAttribute = (root: Root, name: string, value: string): Element[] =>
   elementsIn(root).filter((element) => element.attribs[name] === value);
 
-/** The text of every element that shows this member of the record. */
+/** Returns the text of every element that shows this member of the record. */
 export const bound = (page: ReadPage, member: string): string[] => withAttribute(page.document, "data-bound", member).map(textOf);
 
 export const section = (page: ReadPage, name: string): Element => {

@@ -1,4 +1,4 @@
-// Every page for persons in each language: no text, title or label stays in English.
+// Every page for people in each language: no text, title or label stays in English.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
@@ -25,18 +25,18 @@ import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { elementsIn, type Element, type ReadPage } from "./page.ts";
 
-/** Pages by name. */
+/** Pages by their name. */
 type Pages = ReadonlyMap<string, ReadPage>;
 
 const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as const;
-/** Text from third parties, code, and names of languages. */
+/** Returns true for text from third parties, code, and names of languages. */
 const isForeign = ({ name, attribs }: Element): boolean =>
   attribs.translate === "no" || attribs.hreflang !== undefined || ["bdi", "code", "script", "svg"].includes(name);
-/** The same in two languages. */
+/** Texts that are the same in two languages. */
 const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
-/** The texts and labels of a page that come from the catalogs. */
+/** Returns a page's texts and labels that come from the catalogs. */
 const said = ({ document }: ReadPage): ReadonlySet<string> => {
   const found: string[] = [];
   const walk = (element: Element): void => {
@@ -53,7 +53,7 @@ const said = ({ document }: ReadPage): ReadonlySet<string> => {
   return new Set(found.map((text) => text.replaceAll(/\s+/g, " ").trim()).filter(isSaid));
 };
 
-/** The texts of a page that are the same as in English. */
+/** Returns a page's texts that are the same as in English. */
 const untranslated = (english: Pages, other: Pages): readonly string[] =>
   [...english].flatMap(([name, page]) => {
     const theirs = other.get(name);
@@ -62,12 +62,12 @@ const untranslated = (english: Pages, other: Pages): readonly string[] =>
     return [...said(page)].filter((text) => englishTexts.has(text)).map((text) => `${name}: ${text}`);
   });
 
-/** Allows more pages a minute than the limit for one person. */
+/** Allows more pages per minute than one person may open. */
 const unlimitedCall = createServiceCall({ LIMIT_SESSION: "1000/60" });
 const browserIn = (language: Language, cookie = ""): BrowserSession =>
   createBrowserSession(cookie, unlimitedCall, { "accept-language": language });
 
-/** A person with as many kinds of records as possible, with the paths of their pages. */
+/** Creates a person with as many kinds of records as possible. Returns the paths of their pages. */
 const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
   const by = await signInPerson();
   const { id } = (await by.get("/v1/me")).body.data;
@@ -147,7 +147,7 @@ const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
     ...change,
   })}`;
 
-/** All steps of the sheet, with every error. */
+/** Returns all steps of the sheet, with every error. */
 const sheetPages = async (language: Language): Promise<Pages> => {
   await clearCodes();
   const browser = browserIn(language);
@@ -227,7 +227,7 @@ describe("translation", () => {
 });
 
 describe("a message", () => {
-  /** Every message of a catalog by its path. */
+  /** Lists every message in a catalog with its path. */
   const sentences = (words: object, path = ""): readonly (readonly [string, string])[] =>
     Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
       typeof value === "string" ? [[`${path}.${key}`, value] as const] : sentences(value as object, `${path}.${key}`),

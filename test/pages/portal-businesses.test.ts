@@ -1,4 +1,5 @@
-// An address that belongs to several businesses: selecting one after the code, switching in the header, invitations, and who can reach what.
+// An address that belongs to several businesses: selecting one after the code, switching in the header, invitations, and who can access
+// what.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -42,7 +43,7 @@ afterEach(() => {
 
 const invite = async (owner: Member, address = email, role = "member"): Promise<string> =>
   (await callPortal(owner, "POST", "/members", { email: address, role })).body.data.id;
-/** The session cookie that a response sets, as a browser keeps it. */
+/** Keeps the session cookie that a response sets, as a browser does. */
 const toMember = (answer: TestResponse): Member => ({ cookie: getCookie(answer) });
 const getSignedInBusiness = async ({ cookie }: Member): Promise<string | number> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
@@ -55,7 +56,7 @@ const enter = async (who: Member, membershipId: string, from = page, action = pa
 };
 const decline = async (who: Member, membershipId: string): Promise<TestResponse> =>
   postForm(who, declining, { ...parseFormFields(await openPage(who, page), declining), seat: membershipId });
-/** Signs in on the pages and returns the response to the code. */
+/** Signs in on the pages and returns the response after the code is submitted. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<TestResponse> => {
   await clearCodes();
   const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });
@@ -70,7 +71,7 @@ const signInByApi = async (address: string): Promise<TestResponse> => {
   await requestEmailCode(address, "business");
   return submitEmailCode(address, await findEmailCode(address), "business");
 };
-/** A member of both businesses, signed in to the second. */
+/** Creates a member of both businesses who is signed in to the second. */
 const joined = async (role = "member"): Promise<Member> => toMember(await enter(first, await invite(second, email, role)));
 const rowsOf = async (answer: TestResponse, label: string): Promise<readonly (readonly string[])[]> => {
   const table = named(parsePage(answer).document, "table").find((one) => textOf(named([one], "caption")) === label);
@@ -239,7 +240,7 @@ describe("an address that belongs to two businesses", () => {
     const answer = await giveCodeOnPages(email, "/portal/team");
     expect(describeRedirect(answer)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
     const who = sessionCookie(answer);
-    expect(await getSignedInBusiness(who)).toBe(second.id); // the business used last
+    expect(await getSignedInBusiness(who)).toBe(second.id); // the business that was used last
     const chooser = await openPage(who, "/portal/businesses?next=%2Fportal%2Fteam");
     const rows = await rowsOf(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
@@ -479,7 +480,7 @@ describe("a membership in another shard", () => {
   });
 
   test("appears in the header from the next page on for an invitation sent while signed in", async () => {
-    const owner = toMember(await enter(first, elsewhere)); // owner of a business in that shard
+    const owner = toMember(await enter(first, elsewhere)); // an owner of a business in that shard
     const invited = await signUpBusiness(`kim@several-${round}.example`);
     expect(getPageText(await openPage(invited, "/portal"))).not.toContain("Invitations");
     const membershipId = await invite(owner, `kim@several-${round}.example`);

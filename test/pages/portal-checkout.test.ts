@@ -1,4 +1,4 @@
-// Paying from the portal: who is redirected to the provider and who gets an explanation in each account status, and that an unreachable
+// Paying from the portal: in each account status, who is redirected to the provider and who gets an explanation, and that an unreachable
 // checkout changes nothing.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await sendForm(owner, "/portal/team", "/portal/team", { email: clerkEmail, role: "member" });
   await clearCodes();
   clerk = await signIn(clerkEmail);
-  for (const who of [owner, clerk]) await openPage(who, "/portal"); // the first use of a session in a day is recorded
+  for (const who of [owner, clerk]) await openPage(who, "/portal"); // a session's first use on a day is recorded
 });
 beforeEach(async () => {
   await env.DB.batch([
@@ -41,7 +41,7 @@ afterEach(() => {
 
 const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, free.id).run();
 
-/** More than fourteen days after a payment failed. */
+/** Moves to more than fourteen days after a payment failed. */
 const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);

@@ -1,4 +1,5 @@
-// A CSV export of many batches: every row once and in order, read only as fast as it is taken, and never complete if a batch failed.
+// A CSV export with many batches: it contains every row once and in order, is read only as fast as the client takes it, and is never
+// complete if a batch failed.
 import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 

@@ -1,4 +1,5 @@
-// A failed DNS verification shows members the texts found instead, as text, limited in number and length. The API uses constant text.
+// After a failed DNS verification, members see the texts that were found instead, as plain text, limited in number and length. The API
+// returns constant text.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";

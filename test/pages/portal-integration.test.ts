@@ -1,5 +1,5 @@
-// The snippet builder as a form: invalid input is kept and marked, nothing is fetched for unauthorized callers, and the result is in the
-// response only.
+// The snippet builder as a form: invalid input is kept and marked, nothing is fetched for unauthorized callers, and only the response
+// contains the result.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../support/people.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
   clerk = await signIn("clerk@integration-pages.example");
-  for (const who of [owner, clerk]) await openPage(who, path); // the first use of a session in a day is recorded
+  for (const who of [owner, clerk]) await openPage(who, path); // a session's first use on a day is recorded
   await waitUntilSettled();
 });
 beforeEach(() => {

@@ -1,5 +1,5 @@
-// The overview of a live business: activity by day and month of one environment, counted when it happens, and the same figures as an export
-// that the audit chain records.
+// The overview of a live business: activity per day and month in one environment, counted when it happens. An export contains the same
+// figures, and the audit chain records it.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
@@ -18,11 +18,11 @@ let start: Figures;
 beforeAll(async () => {
   owner = await signIn(world.ownerEmail);
   member = await signIn(world.memberEmail);
-  await issueCertificate(); // until there is one, the setup steps are shown instead
+  await issueCertificate(); // until there is a certificate, the setup steps are shown instead
 });
 
 interface Figures {
-  /** Certificates issued and withdrawn today; acknowledgments on time and late this month. */
+  /** Certificates issued and withdrawn today; acknowledgments made on time and late this month. */
   readonly today: readonly [number, number];
   readonly month: readonly [number, number];
 }
@@ -63,7 +63,7 @@ describe("counting", () => {
 
   test("counts an acknowledgment after its deadline as late", async () => {
     const certId = await withdraw();
-    // As if the business recorded a withdrawal that it received long ago.
+    // The business records a withdrawal that it received long ago.
     const { certId: recorded } = await issueToNewPerson();
     const answer = await call(`/v1/certs/${recorded}/withdrawals`, {
       ...buildJsonPost({ method: "mail", received_at: "2020-01-01T00:00:00.000Z", scope: "certificate" }),
@@ -197,7 +197,7 @@ describe("exporting the figures", () => {
   });
 
   test("refuses a form from another site and an unknown chart, and records nothing", async () => {
-    await waitUntilSettled(); // the first use of a session in a day is recorded after the response
+    await waitUntilSettled(); // a session's first use on a day is recorded after the response
     const form = parseFormFields(await openPage(owner, "/portal"), "/portal/export");
     const before = await readDatabaseContents();
     expect((await postForm(owner, "/portal/export", { chart: "certificate_days" })).status).toBe(403);

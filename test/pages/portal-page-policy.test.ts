@@ -1,4 +1,4 @@
-// What the snippet builder reports about a page's Content-Security-Policy: whether it lets the script run, or what has to change.
+// What the snippet builder reports about a page's Content-Security-Policy: whether it lets the script run and, if not, what must change.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { signUpBusiness, verifyDomain } from "../support/portal.ts";
 import { getPageText, submitForm, type Member } from "../support/portal-pages.ts";

@@ -1,5 +1,5 @@
-// Permissions in the portal: every page and form has an entry here with the expected result for each kind of visitor in both environments. What
-// is refused changes no row, and an owner of another business changes no row of this one.
+// Permissions in the portal: every page and form has an entry here with the expected result for each kind of visitor in both environments.
+// A refused request changes no row, and the owner of another business changes no row of this one.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildApp } from "../../workers/app.ts";
@@ -21,9 +21,9 @@ import { getPageText } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
-/** The expected status for each role, with the target of a redirect. */
+/** The expected status for each role, including a redirect's target. */
 interface Line extends Readonly<Record<Role, string>> {
-  /** The result in test mode for visitors who are let in: the records here are live ones. */
+  /** The result in test mode for visitors who have access. It can differ because the records here are live records. */
   readonly test?: string;
   readonly id?: string;
   readonly sent?: Readonly<Record<string, string>>;
@@ -32,9 +32,9 @@ interface Line extends Readonly<Record<Role, string>> {
 const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" };
 const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
-/** All members may; an owner of another business sees their own records. */
+/** Every member of the business has access. The owner of another business sees their own records. */
 const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
-/** The same for a page about one record: other businesses have no record with that id. */
+/** Like `open`, but for a page about one record: other businesses have no record with that ID. */
 const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
 const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
 const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });
@@ -101,7 +101,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /team": owned("400"),
   "POST /team/:id/role": ownedRecord("303 /portal/team?done=saved", "member_id"),
   "POST /team/:id/remove": ownedRecord("303 /portal/team?done=removed", "member_id"),
-  // A member may leave; the only owner may not.
+  // A member can leave, but the only owner cannot.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
   "GET /audit": open("200"),
   "GET /billing": open("200"),
@@ -111,7 +111,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /settings": owned("400", { sent: { retention_years: "0" } }),
 };
 
-/** Paths that exist in test mode only. */
+/** Paths that exist only in test mode. */
 const testLines: Readonly<Record<string, Line>> = {
   "GET /sandbox": open("200"),
   "POST /sandbox/clock": open("303 /portal/test/sandbox?done=moved"),
@@ -175,16 +175,16 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // A redirect to the sign-in page means a refusal, except after signing out or leaving, which lead there too.
+  // A redirect to the sign-in page means a refusal, except after signing out or leaving, which also redirect there.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;
   expect(await listRecordRows(records)).toEqual(ours);
-  // A value in the request path also appears in the links of the page.
+  // Values in the request path also appear in the page's links.
   for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
 };
 
-/** Sorts forms that remove records other forms need to the end, and signing out and leaving last. */
+/** Moves forms to the end if they remove records that other forms need, and signing out and leaving to the very end. */
 const lastOf = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));

@@ -1,4 +1,4 @@
-// Test mode: its own records and clock, and triggered events followed to their delivery.
+// Test mode: its own records and clock, and triggered events through to their delivery.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { commitEvents, mockReceivers } from "../support/events.ts";
 import { clearCodes, signIn } from "../support/people.ts";
@@ -39,7 +39,7 @@ const testCert = async (): Promise<string> => {
 const trigger = (who: Member, fields: Readonly<Record<string, string>>) =>
   submitForm(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
 
-/** The cells of the tables of a page. */
+/** Returns the table cells of a page. */
 const listed = ({ document }: Awaited<ReturnType<typeof openPage>>): string => named(document, "table").map(words).join();
 
 describe("test mode", () => {
@@ -120,7 +120,7 @@ describe("test mode", () => {
     const rows = await readDatabaseContents();
     const form = parseFormFields(await openPage(acme, "/portal/test/sandbox"), "/portal/test/sandbox/clock");
     expect((await postForm(acme, "/portal/test/sandbox/reset", form)).status).toBe(403);
-    expect((await postForm(acme, "/portal/sandbox/clock", form)).status).toBe(405); // the form exists in test mode only
+    expect((await postForm(acme, "/portal/sandbox/clock", form)).status).toBe(405); // the form exists only in test mode
     expect(await readDatabaseContents()).toEqual(rows);
   });
 });

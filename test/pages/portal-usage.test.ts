@@ -1,4 +1,5 @@
-// The billing page's counts of this month and of twelve months: counted with each certificate, live ones of this business only.
+// The billing page's counts for this month and for twelve months: each certificate is counted as it is issued, and only this business's
+// live ones count.
 import { expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { listAuditEntryTypes } from "../support/portal.ts";
@@ -10,7 +11,7 @@ import { call, submitConsent, issueCertificate, buildSubmission, world } from ".
 const owner = (): Promise<Member> => signIn(world.ownerEmail);
 const heading = "Live certificates, 12 months";
 
-/** The counts as the page shows them. */
+/** Returns the counts as the page shows them. */
 const used = async (who: Member, path = "/portal/billing"): Promise<readonly number[]> => {
   const page = await openPage(who, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());

@@ -1,4 +1,4 @@
-// Saved views of the certificate list: a view stores the filter as in the URL, without a person.
+// Saved views of the certificate list: a view stores the filter as it is in the URL, without personal data.
 import { beforeEach, expect, test } from "vitest";
 import { findEmailCode, getCookie, clearCodes, submitEmailCode, signIn } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
@@ -17,7 +17,7 @@ let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 beforeEach(async () => {
   round += 1;
   owner = await signUpBusiness(`owner@view-pages-${round}.example`);
-  await openPage(owner, list); // the first use of a session in a day is recorded
+  await openPage(owner, list); // a session's first use on a day is recorded
   await waitUntilSettled();
 });
 
@@ -27,7 +27,7 @@ const viewsOn = (page: ReadPage): readonly (readonly [string, string | undefined
   return named([nav as never], "a").map((link) => [textOf(link), link.attribs.href]);
 };
 const own = async (who: Member = owner): Promise<readonly (readonly [string, string | undefined])[]> =>
-  viewsOn(await openPage(who, list)).slice(3); // after the three built-in views
+  viewsOn(await openPage(who, list)).slice(3); // without the three built-in views
 
 test("saves a filter under a name for all members and both environments", async () => {
   expect(describeRedirect(await save("Active on the site"))).toBe(`303 ${filtered}`);
@@ -38,7 +38,7 @@ test("saves a filter under a name for all members and both environments", async 
   expect(await own(clerk)).toEqual([["Active on the site", filtered]]);
   const page = await openPage(clerk, filtered);
   expect(named(page.document, "a").find(({ attribs }) => attribs.href === filtered)?.attribs["aria-current"]).toBe("true");
-  expect(() => parseFormFields(page, action)).toThrow("no form"); // the view is already saved
+  expect(() => parseFormFields(page, action)).toThrow("no form"); // there is no form because the view is already saved
   expect(viewsOn(await openPage(clerk, "/portal/test/certificates")).at(-1)).toEqual([
     "Active on the site",
     filtered.replace("/portal/", "/portal/test/"),

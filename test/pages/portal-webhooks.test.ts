@@ -32,7 +32,7 @@ const gather = async (): Promise<void> => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
   clerk = await signIn(`clerk@webhook-pages-${round}.example`);
-  for (const who of [owner, clerk]) await openPage(who, list); // the first use of a session in a day is recorded
+  for (const who of [owner, clerk]) await openPage(who, list); // a session's first use on a day is recorded
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));
 };
@@ -176,7 +176,7 @@ describe("the attempts of the last two days", () => {
   const heading = "Attempts, 48 hours";
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    vi.setSystemTime(farAhead); // alarms run only when triggered
+    vi.setSystemTime(farAhead); // so far in the future that alarms run only when the test triggers them
     await gather();
   });
   afterEach(() => {

@@ -1,4 +1,4 @@
-// The business portal over HTTP: signing up and in, permissions, form tokens, ids of other businesses, and inactive accounts.
+// The business portal over HTTP: signing up and in, permissions, form tokens, IDs that belong to other businesses, and inactive accounts.
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
@@ -102,11 +102,11 @@ describe("every portal page", () => {
   });
 
   test.each(pages)("%s opens for owner and member, is not cached, and loads only files of this origin", async (path) => {
-    // A person may open 120 pages a minute, and the owner of the other business is also used below.
+    // A person can open at most 120 pages a minute, and the other business's owner is also used below.
     for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
       const page = await openPage(who, path);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a message with an unfilled placeholder
+      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a message whose placeholder was not filled in
       expect(page.headers.get("cache-control")).toBe("no-store");
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");
@@ -316,7 +316,7 @@ describe("deadlines", () => {
     expect(asked).toContain("Only these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
-    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last recipient: the whole certificate is due
+    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // this is the last recipient, so the whole certificate is due
     expect(await rowsOf(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);

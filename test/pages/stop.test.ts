@@ -1,4 +1,4 @@
-// The link in an email that stops a share without signing in, used by a browser and by an attacker's program.
+// The email link that stops a share without signing in, used by a browser and by an attacker's program.
 import { describe, expect, test } from "vitest";
 import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
 import { listMailTo } from "../support/people.ts";
@@ -8,7 +8,7 @@ import { createServiceCall } from "../support/world.ts";
 
 const statusOf = async (id: string): Promise<string> => (await getWithApiKey(`/v1/shares/${id}`)).body.data.status;
 
-/** The token of the newest link emailed to the person for a share. */
+/** Returns the token in the newest link that was emailed to the person for a share. */
 const mailedToken = async ({ email }: SignedPerson, id: string): Promise<string> => {
   await waitUntilSettled();
   const text = (await listMailTo(email)).map((mail) => mail.text).join("\n");

@@ -1,5 +1,5 @@
-// The public page of a certificate over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded
-// views, hostile-text.test.ts hostile text.
+// A certificate's public page over HTTP: its content, order and languages, and its error pages. view-trail.test.ts covers recorded views,
+// and hostile-text.test.ts covers hostile text.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -86,7 +86,7 @@ describe("the certificate page", () => {
 
   test("links the JSON and the format, and nothing that does not exist", async () => {
     const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
-    const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
+    const verifier = "http://svc.test/svc-verify.mjs"; // a static file, which test/flows/served-verifier.test.ts fetches
     expect(links).toEqual([
       verifier,
       "http://svc.test/.well-known/svc-trust.json",
@@ -194,7 +194,7 @@ describe("the timeline", () => {
     readonly anchored_at: number | null;
   }
 
-  /** The page in this state. Work in the background may change the state meanwhile; then it is set again. */
+  /** Opens the page in this state. Background work may change the state in the meantime; then the state is set again. */
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
       await env.DB.batch([
@@ -246,7 +246,7 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // The outbox fetches policies in the background; each test sets its own state over the result.
+  // Background work fetches policies, so each test sets its own state afterwards.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
@@ -370,7 +370,7 @@ describe("response headers", () => {
 
   test("claiming another host change nothing on the page", async () => {
     const { cert_id } = await issueCertificate();
-    const machine = { "user-agent": "Slackbot 1.0" }; // not counted, so that two responses can be equal
+    const machine = { "user-agent": "Slackbot 1.0" }; // its views are not counted, so two responses can be equal
     const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
     const spoofed: Record<string, string>[] = [
       { host: "evil.example" },
@@ -397,7 +397,7 @@ describe("response headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, ask] of asks.entries()) {
-      // Policies and anchors may arrive meanwhile; then the page equals the later one instead of the earlier one.
+      // Policies and anchors may arrive in the meantime. Then the page equals the later page instead of the earlier one.
       const [before, asked, after] = [await honest(), await ask(), await honest()];
       expect([before, after], `spoofed header ${at}`).toContain(asked);
       expect(asked).toContain(`http://svc.test/c/${cert_id}`);

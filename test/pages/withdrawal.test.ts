@@ -1,5 +1,5 @@
-// The withdrawal forms used by an attacker's program: the same limits as the API, and a cookie that carries an address without revealing it.
-// test/browser/withdrawal.test.ts covers how people use them.
+// The withdrawal forms as an attacker's program uses them: they have the same limits as the API, and a cookie carries an address without
+// revealing it. test/browser/withdrawal.test.ts covers how people use the forms.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
@@ -27,7 +27,7 @@ const ask = (mine: IssuedCertificate, headers: Form = {}, send: Call = call): Pr
   post(`/c/${mine.certId}/withdraw`, { email: mine.email }, headers, send);
 const answer = (certId: string, code: string, cookie: string, more: Form = {}, send: Call = call): Promise<TestResponse> =>
   post(`/c/${certId}/withdraw/confirm`, { code }, { cookie, ...more }, send);
-/** All cookies of a response, as a browser sends them back. */
+/** Returns all cookies from a response, as a browser sends them back. */
 const cookiesOf = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
@@ -86,13 +86,13 @@ describe("the withdrawal forms", () => {
     expect((await shown(mine.certId, later)).text).not.toContain(email);
     const [code] = await listCodes(email);
     expect(to(await answer(second.certId, code as string, cookie))).toBe(`303 /c/${second.certId}/withdraw?answer=failed`);
-    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // a page asks about the other certificate
+    expect(to(await answer(mine.certId, code as string, cookie))).toBe(`303 /c/${mine.certId}/withdraw`); // the next page asks about the other certificate
   });
 
   test("set cookies in production that no sibling host can set and no script can read", async () => {
     const live = createServiceCall(productionSettings, productionSettings.VERIFY_URL);
     const response = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
-    await waitUntilSettled(); // its relay would take the emails of the next test
+    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
     expect(
       response.headers
         .getSetCookie()
@@ -266,7 +266,7 @@ describe("after the correct code", () => {
       return new Set(await Promise.all([second, ...more].map(({ certId }) => statusOf(certId))));
     };
     await expect.poll(left, { timeout: 60_000 }).toEqual(new Set(["revoked"]));
-    const since = await issueToNewPerson({ fields: { email: mine.email } }); // a new consent
+    const since = await issueToNewPerson({ fields: { email: mine.email } }); // a new consent, given after the withdrawal
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain("One other certificate");
     expect(await statusOf(since.certId)).toBe("active");
   }, 90_000);
@@ -312,11 +312,11 @@ describe("after the correct code", () => {
     const showsOthers = async (certId: string, with_: string): Promise<boolean> =>
       /other active|other certificate|No other/.test(wordsOf(await page(certId, with_)).replace(/If other certificates[^.]*\./, ""));
     expect(await showsOthers(mine.certId, proof)).toBe(true);
-    const changedAt = proof.length - 10; // the last character may contain no bit of the value
+    const changedAt = proof.length - 10; // the last character may encode only padding bits
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
       expect(await showsOthers(mine.certId, other)).toBe(false);
-    expect(await showsOthers(second.certId, proof)).toBe(false); // sealed for the certificate of its request
+    expect(await showsOthers(second.certId, proof)).toBe(false); // the value is sealed for the certificate in its request
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: "600001" });
     expect((await late(`/c/${mine.certId}/withdraw`, { headers: { cookie: proof } })).text).not.toContain("other active certificate");
   });

@@ -1,4 +1,4 @@
-// The same encodings as in test/core, where JavaScript decodes them instead of the engine.
+// The same encodings as in test/core, decoded by the engine instead of by JavaScript.
 import { expect, test } from "vitest";
 import { listMisreadSpellings } from "../support/base64-spellings.ts";
 

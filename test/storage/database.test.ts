@@ -1,4 +1,4 @@
-// What the storage layer relies on in drizzle, tested against the real database.
+// The behavior of drizzle that the storage layer relies on, tested against the real database.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";

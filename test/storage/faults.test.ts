@@ -132,7 +132,7 @@ describe("in a response", () => {
       const fields = { ...buildSubmission().fields, email: secret };
       const before = await readDatabaseContents();
       let failures = 0;
-      /** The database, whose batches fail with an error that contains all bound values. */
+      /** Wraps the database so that batches fail with an error that contains all bound values. */
       const bound = new WeakMap<object, readonly unknown[]>();
       const failing = {
         prepare: (text: string) => {

@@ -13,7 +13,7 @@ const columnsOf = async (table: string): Promise<string[]> => {
   return results.map(({ name }) => name);
 };
 
-/** Sets the column to its present value, which a column without a trigger accepts. */
+/** Sets the column to its current value, which succeeds if the column has no trigger. */
 const touch = async (table: string, column: string): Promise<string> => {
   const statement = env.DB.prepare(
     `UPDATE ${table} SET ${column} = ${column} WHERE ${table === "certificates" ? "id = ?1" : "?1 IS NOT NULL"}`,
@@ -33,7 +33,8 @@ describe("a certificate in the database", () => {
     expect(columns.length).toBeGreaterThan(20);
     const outcomes = await Promise.all(columns.map(async (column) => [column, await touch("certificates", column)] as const));
     const accepted = outcomes.filter(([, outcome]) => !outcome.includes("SQLITE_CONSTRAINT")).map(([column]) => column);
-    // Policies are linked once after issuance; views are counted; the retention date decides when the person's data is erased.
+    // These columns change after issuance: policies are linked once, views are counted, and the retention date determines when personal
+    // data is erased.
     expect(accepted).toEqual(["policy_capture_id", "view_count", "view_rows", "retention_until"]);
   });
 

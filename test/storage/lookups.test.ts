@@ -1,4 +1,4 @@
-// Combined lookups are one database call, and each gets the rows of its own queries.
+// Several lookups combine into one database call, and each one receives only the rows of its own queries.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
@@ -30,7 +30,7 @@ test("runs a lookup by itself, and only when it is awaited", async () => {
   const pending = sum(1, 2);
   expect(calls).toEqual([]);
   expect([await pending, await one(3)]).toEqual([3, 3]);
-  expect(calls).toEqual(["batch"]); // two queries; a single one runs as it is
+  expect(calls).toEqual(["batch"]); // two queries run as a batch; a single query would run without one
 });
 
 test("runs combined lookups as one call and gives each the rows of its own queries", async () => {

@@ -1,5 +1,5 @@
-// Every statement that lists shares uses an index, so that a page costs the same at a business's millionth share as at its first. Checked
-// with EXPLAIN QUERY PLAN.
+// Every statement that lists shares uses an index, so that a page costs the same with a million shares as with one. Checked with EXPLAIN
+// QUERY PLAN.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
@@ -29,7 +29,7 @@ interface RecordedStatement {
   readonly bound: readonly unknown[];
 }
 
-/** A database that records its statements. */
+/** Wraps a database and records its statements. */
 const recordStatements = (statements: RecordedStatement[]): Database => {
   const statement = (sql: string, bound: readonly unknown[], of: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(of, {
@@ -60,7 +60,7 @@ const recordStatements = (statements: RecordedStatement[]): Database => {
   );
 };
 
-/** The plan of each statement, one line per step. */
+/** Returns the query plan of each statement, one line per step. */
 const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<readonly string[]> => {
   const statements: RecordedStatement[] = [];
   await run(recordStatements(statements));
@@ -73,7 +73,10 @@ const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<reado
   );
   return plans.flatMap(({ results }) => results.map(({ detail }) => detail));
 };
-/** Steps that read all rows of a table. Bound lists, moved sandbox clocks and the newest records of an address are short, so scanning is fine. */
+/**
+ * Returns the steps that read all rows of a table. Bound lists, changed sandbox clocks and an address's newest records are short, so scanning
+ * them is fine.
+ */
 const scans = (plan: readonly string[]): readonly string[] =>
   plan.filter(
     (step) => /^SCAN /.test(step) && !/^SCAN (?:j|json_each|CONSTANT ROW|\d+-ROW VALUES CLAUSE|sandbox_clocks|newest)\b/.test(step),
@@ -103,7 +106,7 @@ describe("a page of a business's shares", () => {
     async ({ status, isBehind, of }) => {
       const plan = await readPlans((db) => listSharesByOwner(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
       expect(scans(plan)).toEqual([]);
-      // Expired shares that were not swept are few: they are found by due time and sorted.
+      // Few shares have expired without being swept, so finding them by due time and sorting them is fine.
       expect(sorts(plan)).toEqual(status === "expired" ? ["USE TEMP B-TREE FOR ORDER BY"] : []);
       const used = plan.filter((step) => /^SEARCH shares USING/.test(step));
       const index = status === null ? "shares_listed" : "shares_state";
@@ -116,7 +119,7 @@ describe("a page of a business's shares", () => {
 describe("another list of shares", () => {
   const lists: Readonly<Record<string, { readonly run: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
     {
-      // Limited by what one person shares: active ones first.
+      // Sorting is fine because the number of one person's shares is limited. Active shares come first.
       "shares of a person": { run: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
       "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
       "a person's shares with one business": {
@@ -137,7 +140,7 @@ describe("another list of shares", () => {
       "a business's shares by address": {
         run: (db) => listContactBasis(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
         by: "shares_email",
-        sorted: true, // records of one person
+        sorted: true, // one person's records, so sorting is fine
       },
       deadlines: { run: (db) => listOpenDeadlines(db, owner, 50), by: "shares_deadline" },
       "shares by ids": { run: (db) => listSharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },

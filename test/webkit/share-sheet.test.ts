@@ -1,5 +1,5 @@
-// The WebKit part of the browser matrix, run by `npm run browsers`: the flow of test/browser/share-sheet.test.ts. WebKitGTK has no passkeys
-// and its driver cannot mock responses, so the rows that need them are missing.
+// The WebKit part of the browser matrix, run by `npm run browsers`. It covers the flow of test/browser/share-sheet.test.ts. WebKitGTK has
+// no passkeys and its driver cannot mock responses, so the rows that need those are missing.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -36,17 +36,20 @@ const codeFor = (email: string): Promise<string> =>
     return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
   });
 
-/** The sheet ignores clicks in the first half second after its window appears, because they may be meant for the page below. */
+/**
+ * Waits for half a second, because the sheet ignores clicks during that time after its window appears. Those clicks may have been meant for
+ * the page below.
+ */
 const waitUntilSettled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 
-/** Longer than anything the page may still do on its own: its poll, and the second it waits for a response. */
+/** Waits longer than any timer on the page: its poll, and the second it waits for a response. */
 const waitUntilIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
 const createEmailAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 const share = ".decision button.primary";
 let cookie = "";
 
-/** Signs in a person with saved details. Returns the email address. */
+/** Signs in a person with saved details and returns the email address. */
 const signInPerson = async (page: WebKitWindow): Promise<string> => {
   const email = createEmailAddress();
   cookie = await signInToOrigin(service.origin, email, "consumer");
@@ -64,7 +67,7 @@ const countOwnShares = async (): Promise<number> => {
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Signs in as a new person, goes up to the decision, and calls `look` on each step. */
+/** Signs in as a new person, continues to the decision, and calls `look` on each step. */
 const continueToDecision = async (sheet: WebKitWindow, look: () => Promise<void> = async () => {}): Promise<string> => {
   const email = createEmailAddress();
   await sheet.see("#sheet-email");
@@ -106,7 +109,7 @@ const waitForFilledForm = (page: WebKitWindow): Promise<Record<string, string>> 
     return values?.svc_share_id === undefined ? undefined : values;
   });
 
-/** Expects the filled form, and an active share that the business can read. */
+/** Expects the filled-in form and an active share that the business can read. */
 const expectShared = async (page: WebKitWindow, email: string): Promise<void> => {
   const values = await waitForFilledForm(page);
   expect(Object.values(values)).toContain(email);
@@ -115,7 +118,7 @@ const expectShared = async (page: WebKitWindow, email: string): Promise<void> =>
   expect((await answer.json()) as object).toMatchObject({ data: { status: "active", scope_groups: ["email", "name"] } });
 };
 
-/** Records the events of the page until it is reloaded. */
+/** Records events on the page until it is reloaded. */
 const recordEvents = (page: WebKitWindow): Promise<void> =>
   page.run(`window.heard = []; for (const type of ["svc:share", "svc:share-error", "svc:closed"])
     document.addEventListener(type, ({ detail }) => heard.push(type + (detail && detail.code ? " " + detail.code : "")))`);

@@ -1,4 +1,4 @@
-// A page restored from the back-forward cache submits its own certificate or none, never that of the first submission.
+// When a page is restored from the back-forward cache, it submits its own certificate or none, never the first submission's certificate.
 // These tests need the full browser, because the headless shell has no back-forward cache.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,9 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Not page.goBack(), which waits for a load event that a restored page does not fire. */
+/** Does not use page.goBack(), which waits for a load event that a restored page does not fire. */
 async function goBack({ page, url }: Visit) {
-  await page.evaluate(() => history.back()).catch(() => undefined); // the way back may end this page before it answers
+  await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before the call returns
   const deadline = Date.now() + 3000;
   while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
     if (Date.now() > deadline) throw new Error("did not get back");

@@ -1,6 +1,5 @@
-// When certifying fails in any way, the form is submitted once, unchanged and in time, and an event tells the page why.
-// A second submission of the same page has its own certificate or none, never that of the first (for pages restored by
-// the back button see back-forward.test.ts).
+// However certifying fails, the form is submitted once, unchanged and in time, and an event tells the page why. A second submission from
+// the same page has its own certificate or none, never the first one's. For pages restored with the back button, see back-forward.test.ts.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -95,7 +94,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
     const start = Date.now();
     await tickAndClick(visit.page);
     const received = await visit.submitted();
-    // Above about 5 s a form that opens a new tab is lost; the default budget is 3 s.
+    // After about 5 s, the browser blocks a form that opens a new tab. The default time limit is 3 s.
     expect(Date.now() - start).toBeLessThan(widget ? 2500 : 4500);
     expect(received.entries).toEqual(plainEntries);
     expect(visit.events.map(({ type, detail }) => [type, detail.code])).toEqual([["svc:consent-error", code]]);
@@ -112,7 +111,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
   });
 });
 
-/** A page that sends its form by script and stays. */
+/** A page that sends its form by script and does not navigate. */
 const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventListener('submit', (event) => {
   event.preventDefault()
   fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
@@ -129,7 +128,7 @@ describe.concurrent("after the budget", () => {
     await visit.submitted();
     await visit.until(() => visit.calls[0]!.aborted, "the end of the request");
     answerLate(undefined);
-    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time for any effect of the late answer
+    await visit.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time in which the late response could have an effect
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["timeout"]);
     expect([visit.backend.length, visit.calls.length]).toEqual([1, 1]);
@@ -141,7 +140,7 @@ describe.concurrent("after the budget", () => {
     ["60000", 4500],
     ["soon", 3000],
   ])("data-timeout=%s means %d ms", async (given, means) => {
-    // Timers of this page run ten times as fast, and their original delays are recorded.
+    // This page's timers run ten times as fast, and their original delays are recorded.
     const first = `window.delays = []
       const set = window.setTimeout
       window.setTimeout = (work, ms = 0) => { delays.push(ms); return set(work, ms / 10) }`;

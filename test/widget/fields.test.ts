@@ -1,5 +1,5 @@
-// The content of a certificate: which controls are read under which key and which never, the choices of the recipient boxes, and
-// the displayed disclosure. All tests share one page; each puts its own form there and certifies it.
+// What a certificate contains: which controls are read, under which keys, and which are never read, the choices made in the recipient
+// checkboxes, and the displayed disclosure. All tests share one page; each puts its own form on it and certifies it.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const always = { clientId: "pc_test_00widget", purpose: "p", entities: "Acme, Inc.|Beta", disclosureText: "I agree." };
 
-/** Puts the markup on the page, certifies its first form (or #this) and returns the body the API got, if any. */
+/** Puts the markup on the page, certifies its first form (or #this) and returns the request body that the API received, if any. */
 async function certified(html: string, options: object = {}, prepare: (page: Page) => Promise<unknown> = async () => {}) {
   await visit.page.evaluate((markup) => {
     document.querySelector("#place")!.innerHTML = markup;
@@ -169,7 +169,7 @@ describe("among several controls", () => {
   });
 
   it("the first label names a control, and labels are looked up once per page", async () => {
-    // Reading `labels` of each control took 15 seconds in a form with ten thousand inputs.
+    // Reading each control's `labels` took 15 seconds in a form with ten thousand inputs.
     const spy = (page: Page) =>
       page.evaluate(() => {
         const input = document.querySelector("#a")!;

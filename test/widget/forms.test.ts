@@ -1,5 +1,5 @@
-// Real-world forms (test/widget/forms), each submitted three ways: certified, with an API that
-// refuses, and without consent. What the backend receives is compared with the same page without the widget.
+// Real-world forms (test/widget/forms), each submitted three ways: certified, with an API that refuses, and without consent. What the
+// backend receives is compared with the same page without the widget.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -19,12 +19,12 @@ interface RealForm {
   box: string;
   disclosure: string;
   fill: Record<string, string>;
-  /** Runs after filling in, before the box is ticked: a wizard's steps. */
+  /** Runs after the form is filled in and before the consent box is checked, for a wizard's steps. */
   between?: (page: Page) => Promise<unknown>;
   send: string;
-  /** What the certificate must hold. */
+  /** The fields that the certificate must contain. */
   fields: Record<string, string>;
-  /** The page itself does not allow a submission without the checked box. */
+  /** The page itself does not allow a submission unless the box is checked. */
   isGated?: boolean;
   more?: Attributes;
 }
@@ -273,7 +273,7 @@ describe("with consent, a form sends the same as without the widget, plus a cert
     ]);
     expect(held.events.map(({ type }) => type)).toEqual(["svc:consent"]);
 
-    // Without a certificate nothing may differ, including an empty placeholder.
+    // Without a certificate, nothing may differ, so not even an empty placeholder is allowed.
     expect([uncertified.method, uncertified.type, uncertified.entries, uncertified.json]).toEqual([
       expected.method,
       expected.type,

@@ -1,4 +1,4 @@
-// How pages load the script, which form it certifies, and the options of Svc.initConsent.
+// How pages load the script, which form the script certifies, and the options of Svc.initConsent.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(async () => {
-  // Only the POST itself may reach the API: no preflight, prefetch or beacon.
+  // Only the POST request itself may reach the API: no preflight, prefetch or beacon.
   expect(world.strays).toEqual([]);
   await world.close();
 });
@@ -18,7 +18,7 @@ afterAll(async () => {
 const attributeLines = (overrides: Record<string, string | undefined> = {}) =>
   Object.entries({ ...defaultAttributes, ...overrides }).filter(([, value]) => value !== undefined);
 
-/** Adds the tag by script, as tag managers do. */
+/** Adds the tag with a script, as tag managers do. */
 const injected = (then = "", overrides: Record<string, string | undefined> = {}) => `<script>{
   const tag = document.createElement('script')
   for (const [name, value] of ${JSON.stringify(attributeLines(overrides))}) tag.setAttribute(name, value)
@@ -34,7 +34,7 @@ describe("the script certifies when it is loaded", () => {
     ["by a tag manager", "", injected()],
     ["by a loader that removes the tag afterwards", "", injected("tag.remove()")],
     ["under the address with its hash", tagOf("{{api}}/v1/svc-0123456789ab.js")],
-    // A module has no current script, so its tag is recognized only by its URL.
+    // A module has no document.currentScript, so its tag can be recognized only by its URL.
     ["as a module under that address", tagOf("{{api}}/v1/svc-0123456789ab.js").replace("<script", '<script type="module"')],
     ["under an address of the site's own choosing", tagOf("{{api}}/assets/consent.js")],
     ["as a module with a query after its name", tagOf("{{api}}/v1/svc.js?ver=6.5").replace("<script", '<script type="module"')],

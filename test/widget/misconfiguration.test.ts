@@ -1,4 +1,4 @@
-// Console warnings for the owner of a page: each mistake once, with what to do, and nothing about the visitor.
+// Console warnings for a page's owner: each mistake is reported once, with the fix, and without anything about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn } from "./received.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A form that submits into a frame, so that the page and its console stay. */
+/** A form that submits into a frame, so that the page and its console remain. */
 const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
   `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
 

@@ -1,26 +1,26 @@
-// Parses what the backend of a form received, and separates the certificate from the rest.
+// Parses what a form's backend received, and separates the certificate from the rest.
 
 import type { IncomingMessage } from "node:http";
 
-/** One submission as the backend of the form received it. */
+/** One submission as the form's backend received it. */
 export interface Received {
   method: string;
   path: string;
-  /** Media type without boundary. */
+  /** The media type without the boundary. */
   type: string;
   entries: [name: string, value: string][];
   json?: unknown;
   headers: IncomingMessage["headers"];
 }
 
-/** The certificate IDs in a request: as a form entry, a line of a text/plain form, or anywhere in a JSON body. */
+/** Returns the certificate IDs in a request: from a form entry, a line of a text/plain form, or anywhere in a JSON body. */
 export function certificatesIn({ entries, json }: Received): string[] {
   const named = entries.filter(([name]) => name === "svc_cert_id").map(([, value]) => value);
   const elsewhere = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
   return [...named, ...(elsewhere.match(/cc_\d+/g) ?? [])];
 }
 
-/** The request without the certificate and without parts that differ between two visits to the same page. */
+/** Returns the request without the certificate and without parts that differ between two visits to the same page. */
 export function apartFromCertificate({ method, type, entries, json }: Received) {
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.filter((item) => Object(item).name !== "svc_cert_id").map(strip);
@@ -37,7 +37,7 @@ export function apartFromCertificate({ method, type, entries, json }: Received) 
   };
 }
 
-/** Reads a submission of any encoding; the query counts as entries too. */
+/** Reads a submission in any encoding; query parameters also count as entries. */
 export async function received(request: IncomingMessage, url: URL): Promise<Received> {
   const bytes = await bytesOf(request);
   const type = (request.headers["content-type"] ?? "").split(";")[0]!;

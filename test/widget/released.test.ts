@@ -1,4 +1,4 @@
-// Pages pin a released copy of the script by its name and integrity, so every released copy must stay available unchanged.
+// Pages pin a released copy of the script by its filename and integrity hash, so every released copy must stay available unchanged.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

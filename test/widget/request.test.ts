@@ -1,4 +1,4 @@
-// The exact request of the script, its traces on the page, its behavior under strict policies, and its size.
+// The script's exact request, the traces it leaves on the page, its behavior under strict policies, and its size.
 
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(async () => {
-  // Only the POST itself may reach the API: no preflight, prefetch or beacon.
+  // Only the POST request itself may reach the API: no preflight, prefetch or beacon.
   expect(world.strays).toEqual([]);
   await world.close();
 });
@@ -69,7 +69,7 @@ describe("the request", () => {
   it("is text/plain from the page, without cookies and without a preflight", async () => {
     const visit = await world.visit({
       html: plainForm(),
-      // Both servers are on 127.0.0.1 and cookies ignore ports, so a request with credentials would send this cookie.
+      // Both servers are on 127.0.0.1, and cookies ignore ports, so a request with credentials would send this cookie.
       before: (_page, context) => context.addCookies([{ name: "session", value: "secret", url: world.api }]),
     });
     await tickAndClick(visit.page);

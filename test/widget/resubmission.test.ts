@@ -1,5 +1,5 @@
-// How a submission is held and submitted again: however a form is submitted, its backend receives once exactly what it
-// receives from the same page without the widget, plus one svc_cert_id.
+// How the widget holds a submission and then submits it again: however a form is submitted, its backend receives once exactly what it
+// receives without the widget, plus one svc_cert_id.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -181,7 +181,7 @@ const ways: Way[] = [
     html: `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(plainForm())}</script>`,
     act: async (page) => {
       await page.check("#consent");
-      await page.click("#send"); // the driver's click finds its way into shadow roots
+      await page.click("#send"); // the driver's click can reach into shadow roots
     },
     isUncertified: true,
   },
@@ -202,7 +202,7 @@ describe("the backend receives once, apart from the certificate, what it receive
   });
 });
 
-/** Every method and property of a form or element that the widget, or the platform on its behalf, might reach for. */
+/** Every method and property of a form or element that the widget might use, directly or through the platform. */
 const shadowingNames = [
   "submit",
   "action",
@@ -249,7 +249,7 @@ describe("inputs named after members of the form", () => {
   it("do not matter: the form is submitted once with its certificate", async () => {
     const inside = shadowingNames.map((name) => `<input name="${name}" value="mine">`).join("");
     const visit = await world.visit({ html: plainForm({ inside }), widget: { "data-form-selector": "form" } });
-    // By script: the browser driver itself trips over such a form.
+    // Clicks with a script, because the browser driver itself fails on such a form.
     await visit.page.evaluate(() => {
       for (const id of ["consent", "send"]) document.getElementById(id)!.click();
     });
@@ -262,7 +262,7 @@ describe("inputs named after members of the form", () => {
 });
 
 describe("while the form is held", () => {
-  /** A page whose form waits for as long as the test wants (within the longest budget). */
+  /** Opens a page whose form is held until the test releases it (at most for the longest time limit). */
   const waiting = async (html: string) => {
     const { release, answer } = heldAnswer();
     const visit = await world.visit({ html, answer, widget: { "data-timeout": "4500" } });

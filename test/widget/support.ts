@@ -1,5 +1,5 @@
-// Servers and browser of the widget tests: a business site and, on another origin, a host that serves svc.js and issues
-// certificates, with real Chromium, CORS and form submissions. Both servers record what they receive.
+// Servers and browser for the widget tests: a business site and, on another origin, a host that serves svc.js and issues certificates, with
+// real Chromium, CORS and form submissions. Both servers record what they receive.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
@@ -20,7 +20,7 @@ export interface ApiCall {
   text: string;
   body: Record<string, unknown>;
   at: number;
-  /** True after the browser has aborted the request before the response. */
+  /** True if the browser aborted the request before the response. */
   aborted: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Answer {
   body?: unknown;
   headers?: Record<string, string>;
   delayMs?: number;
-  /** reset: close the connection; never: say nothing; stall: headers and half a body, then nothing. */
+  /** `reset` closes the connection, `never` sends nothing, `stall` sends headers and half a body and then stops. */
   fault?: "reset" | "never" | "stall";
   withoutCors?: boolean;
 }
@@ -53,7 +53,7 @@ export const defaultAttributes: Attributes = {
 
 export const terms = "I agree that Acme Solar LLC may call me about solar quotes.";
 
-/** A plain form; `inside` goes before the button, `button` replaces it. */
+/** Builds a plain form. `inside` goes before the button; `button` replaces it. */
 export function plainForm({ inside = "", button = '<button id="send" name="go" value="now">Send</button>', form = "" } = {}): string {
   return `<form action="{{action}}" method="post" id="lead" ${form}>
     <input name="first_name" value="Pat"><input type="email" name="email" value="pat@example.com">
@@ -62,7 +62,7 @@ export function plainForm({ inside = "", button = '<button id="send" name="go" v
     ${inside}${button}</form>`;
 }
 
-/** The field of the certificate as a page may bring it. */
+/** The certificate field that a page may already contain. */
 export const placeholder = '<input type="hidden" name="svc_cert_id">';
 
 /** What the plain form sends without the widget. */
@@ -87,31 +87,31 @@ export interface Visit {
   calls: ApiCall[];
   events: WidgetEvent[];
   errors: string[];
-  /** The script's console warnings. */
+  /** Warnings that the script logged to the console. */
   warnings: string[];
   url: string;
-  /** Waits for n submissions, then a little longer, so that an extra one is noticed. */
+  /** Waits for n submissions, then a little longer to notice an extra one. */
   submitted(count?: number): Promise<Received>;
-  /** Waits until a condition on the recorded data holds. */
+  /** Waits until a condition on the recorded data is true. */
   until(condition: () => boolean, what: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface VisitOptions {
   html: string;
-  /** false: the page without the widget. An object overrides single attributes; undefined removes one. */
+  /** `false` loads the page without the widget. An object overrides single attributes; undefined removes one. */
   widget?: boolean | Attributes;
-  /** The whole script element instead of the default. `{{src}}` is the widget's address. */
+  /** The complete script element, replacing the default. `{{src}}` is the widget's URL. */
   script?: string;
-  /** The answer to the nth call; default is a certificate, the same one for the same submission_id. */
+  /** Returns the response to the nth call. The default is a certificate, the same one for the same submission_id. */
   answer?: (call: ApiCall, n: number) => Answer | undefined | Promise<Answer | undefined>;
-  /** How long the default answer takes. */
+  /** How long the default response takes. */
   delayMs?: number;
   headers?: Record<string, string>;
   path?: string;
   /** A script that runs in the page before all others. */
   first?: string;
-  /** Runs before the page loads, in a browser context of its own (pages are otherwise reused, which is four times faster). */
+  /** Runs before the page loads, in a separate browser context. Without it, pages are reused, which is four times faster. */
   before?: (page: Page, context: BrowserContext) => Promise<unknown>;
 }
 
@@ -126,13 +126,13 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** An answer that waits until the test says so. */
+/** Creates a response that waits until the test releases it. */
 export function heldAnswer(): { release: () => void; answer: () => Promise<undefined> } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return { release: () => resolve(undefined), answer: () => promise };
 }
 
-/** How long to wait for a second submission or call that must not come. */
+/** How long to wait to be sure that no second submission or call follows. */
 const quietMs = 100;
 
 export async function openWorld(browserKind: BrowserKind = "headless"): Promise<World> {
@@ -244,7 +244,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       const reused = before ? undefined : idle.pop();
       const page = reused ?? (await (await browser.newContext({ viewport: { width: 800, height: 600 } })).newPage());
       const context = page.context();
-      let isThere = false; // until then it is the page before in a reused window that says something
+      let isThere = false; // until then, messages come from the previous page in a reused window
       page.on("framenavigated", (frame) => {
         isThere ||= frame === page.mainFrame() && /\/page\/(\d+)/.exec(frame.url())?.[1] === String(id);
       });
@@ -272,7 +272,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       await open(page, siteOrigin + pagePath);
 
       const until: Visit["until"] = async (condition, what) => {
-        const deadline = Date.now() + 20_000; // far above what working code needs on a busy machine
+        const deadline = Date.now() + 20_000; // far more than working code needs on a busy machine
         while (!condition()) {
           if (Date.now() > deadline)
             throw new Error(`${what} did not happen; backend ${backend.length}, calls ${calls.length}, events ${JSON.stringify(events)}`);
@@ -292,7 +292,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
         async submitted(count = 1) {
           await until(() => backend.length >= count, `submission ${count}`);
           await quiet();
-          await page.evaluate(() => 0).catch(() => 0); // what the page has said until now has arrived before this answer
+          await page.evaluate(() => 0).catch(() => 0); // when this call returns, everything that the page has logged so far has arrived
           if (backend.length > count) throw new Error(`${backend.length} submissions arrived instead of ${count}`);
           return backend[count - 1]!;
         },
@@ -315,8 +315,8 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
 }
 
 /**
- * A reused page may still be on its way to the answer of its last submission. That interrupts this navigation for the
- * driver, but usually not for the browser, so first see whether it gets there by itself.
+ * A reused page may still be navigating to the response of its last submission. To the driver that interrupts this navigation, but the
+ * browser usually completes it, so wait for that before trying again.
  */
 async function open(page: Page, url: string): Promise<void> {
   const isThere = await page.goto(url).then(
@@ -331,8 +331,8 @@ async function open(page: Page, url: string): Promise<void> {
 }
 
 /**
- * A press of the real mouse in the middle of the element, once it is there. Four times cheaper than the driver's own
- * click, which first injects its machinery into every page.
+ * Presses the mouse in the middle of the element once it exists. This takes a quarter of the time of the driver's own click, which first
+ * injects its own code into every page.
  */
 export async function press(page: Page, selector: string): Promise<void> {
   const { x, y } = await page.evaluate(async (wanted) => {
@@ -347,13 +347,13 @@ export async function press(page: Page, selector: string): Promise<void> {
   await page.mouse.click(x, y);
 }
 
-/** The default submission of the plain form. */
+/** Submits the plain form in the default way. */
 export async function tickAndClick(page: Page): Promise<void> {
   await press(page, "#consent");
   await press(page, "#send");
 }
 
-/** Types as autofill does: the value at once, then the events. */
+/** Fills in a value as autofill does: sets it in one step, then fires the events. */
 export async function fill(page: Page, selector: string, value: string): Promise<void> {
   await page.evaluate(
     async ([wanted, text]) => {
@@ -385,7 +385,7 @@ export const initScript = (options: string): string =>
   `<script src="{{src}}"></script><script>window.handle = Svc.initConsent({ clientId: 'pc_test_00widget', purpose: 'p',
     entities: ['Acme, Inc.'], checkboxSelector: '#consent', disclosureSelector: '#terms', ${options} })</script>`;
 
-/** As the service does it: one certificate per submission_id, and a conflict when the same id comes with other content. */
+/** Responds as the service does: one certificate per submission_id, and a conflict if the same ID arrives with different content. */
 function issue(call: ApiCall, issued: Map<string, { text: string; certId: string }>): Answer {
   const key = String(call.body.submission_id);
   const known = issued.get(key);
