@@ -8,7 +8,7 @@ const maxLocalPartLength = 64;
 const localPartPattern = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Returns the ASCII (punycode), lowercase form of an email domain; null if it is not a dotted host name. */
+/** Returns the ASCII (punycode), lowercase form of an email domain, or null if it is not a dotted host name. */
 const toAsciiDomain = (domain: string): string | null => {
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !URL.canParse(`https://${domain}/`)) return null;
   const host = new URL(`https://${domain}/`).hostname;
@@ -26,7 +26,7 @@ const splitAddress = (address: string): { local: string; domain: string } | null
   return domain === null ? null : { local, domain };
 };
 
-/** Whether the text is exactly one valid address, without surrounding white space. */
+/** Returns whether the text is exactly one valid address, without surrounding white space. */
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
 /** Trimmed, with an NFC lowercase local part and a punycode lowercase domain. Null if the text is not one address. */
@@ -36,7 +36,7 @@ export const normalizeEmailAddress = (address: string): string | null => {
 };
 
 /**
- * Whether two addresses are certainly the same mailbox. The local part is compared case-sensitively, because case can distinguish
+ * Returns whether two addresses are certainly the same mailbox. The local part is compared case-sensitively, because case can distinguish
  * mailboxes.
  */
 export const isSameEmailAddress = (first: string, second: string): boolean => {

@@ -107,6 +107,6 @@ const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAl
 export const generateSecret = (prefix: SecretPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${toBase64Url(random(32))}`;
 
-/** Whether the text is spelled like a secret with one of the prefixes. This does not mean that the secret exists. */
+/** Returns whether the text is spelled like a secret with one of the prefixes. This does not mean that the secret exists. */
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

@@ -28,7 +28,7 @@ const invisiblePattern = /[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u2
 const looseJoinerPattern = /(?:^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?:$|\p{White_Space})/u;
 const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark}\p{Cc}\u2800\ufff9-\ufffb]/u;
 
-/** Whether at least one character draws something. */
+/** Returns whether at least one character draws something. */
 export const hasVisibleCharacter = (text: string): boolean => visiblePattern.test(text);
 
 /** For names, purposes and field values: one line of visible text. Returns the broken rule in constant text, or null. */
@@ -42,7 +42,7 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-/** Returns a trimmed line; null if it is empty. Refuses with `input` as the field name. */
+/** Returns a trimmed line, or null if it is empty. Refuses with `input` as the field name. */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : validateLine(line);

@@ -34,8 +34,8 @@ const leaseMs = minuteMs; // longer than erasing in all shards takes
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased. From then on, the account cannot grant or change anything. The minute job finishes the erasure if this
- * request dies. Returns false if the account has already been erased.
+ * Marks an account as being erased. From then on, the person cannot grant or change anything. If this request dies, the minute job finishes
+ * the erasure. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
@@ -52,11 +52,11 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
   return erasure.length > 0;
 };
 
-/** Takes the unfinished erasure that has been due longest, under a one-minute lease. Null if no erasure is due. */
+/** Takes the most overdue unfinished erasure under a one-minute lease. Returns null if no erasure is due. */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Erases a person's data from a shard. Active shares are left as they are, so end them first. */
+/** Erases a person's data from a shard. Does not touch active shares, so end those first. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);

@@ -16,12 +16,12 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: busin
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** Sub-select of verified domains, for a query over `businesses`. A CHECK guarantees that each has a method. */
+/** Sub-select of verified domains, for a query over `businesses`. A CHECK guarantees that each domain has a verification method. */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;
 
-/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Null if the client is unknown. */
+/** Loads everything that `POST /v1/consent` needs for its decision, in one query. Returns null if the client is unknown. */
 export const findIssuingClient = async (db: Database, clientId: ClientId) =>
   (await db
     .select({
@@ -43,23 +43,23 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** The parts of a business account that issuing a certificate needs. Two reads with the same `revision` are equal in every field. */
+/** The parts of a business account needed to issue a certificate. Two reads with the same `revision` are equal in every field. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
 /** The business that a caller acts for, with its audit chain. */
 const actingBusinessFields = { id: businesses.id, name: businesses.name, status: businesses.status, country: businesses.country };
 
-/** Used to count shares of sandbox clients only, because the number of live shares is unlimited. */
+/** Counts only shares of sandbox clients, because the number of live shares is unlimited. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** Returns the business that a client belongs to; null if the client is unknown. */
+/** Returns the business that a client belongs to, or null if the client is unknown. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
 };
 
-/** Loads the client and business for the share protocol's decisions, in one query. Null if the client is unknown. SPEC Share. */
+/** Loads the client and business for the share protocol's decisions, in one query. Returns null if the client is unknown. SPEC Share. */
 export const findGrantingClient = async (db: Database, clientId: ClientId): Promise<GrantingClient | null> => {
   const row = await db
     .select({
@@ -96,7 +96,7 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
-      // Start of the day of the previous use.
+      // Midnight (UTC) at the start of the day of the previous use.
       lastUsedAt: apiKeys.lastUsedAt,
       business: actingBusinessFields,
       chain: businessChainFields,
@@ -108,8 +108,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business for an active API key by the key's SHA-256. Null for unknown and revoked keys. Both take the same path, so timing does
- * not distinguish them. SPEC Authentication.
+ * Finds the business for an active API key by the key's SHA-256. Returns null for unknown and revoked keys. Both take the same path, so
+ * timing does not distinguish them. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -120,7 +120,7 @@ export const findApiKeyHolder = async (db: Database, keyHash: string) => {
 
 export type ApiKeyHolder = Found<typeof findApiKeyHolder>;
 
-/** Returns a business's oldest client in an environment; null if it does not have a client there. */
+/** Returns a business's oldest client in an environment, or null if it has no client there. */
 export const findFirstClientId = async (db: Database, businessId: BusinessId, environment: Environment): Promise<ClientId | null> => {
   const row = await db
     .select({ id: clients.id })
@@ -133,8 +133,8 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 };
 
 /**
- * Loads the verified domains and the client ID used to check one of the business's pages. Null if the business is unknown or does not have
- * a client.
+ * Loads the verified domains and the client ID used to check one of the business's pages. Returns null if the business is unknown or has no
+ * client.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
@@ -153,7 +153,7 @@ export const getBusinessIdentity = async (db: Database, businessId: BusinessId) 
     .where(eq(businesses.id, businessId))
     .get()) ?? { legalName: null, mailingAddress: null, contact: null };
 
-/** Returns the ISO 3166-1 alpha-2 country; null if the business is not in this shard. */
+/** Returns the ISO 3166-1 alpha-2 country, or null if the business is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;

@@ -15,13 +15,13 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
-/** Condition: the token is neither revoked nor expired. */
+/** Builds the condition that the token is live: neither revoked nor expired. */
 export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Inserts a token only if the person has fewer than `maxActiveTokens` live ones and `onlyIf` is true. */
+/** Inserts a token only if the person has fewer than `maxActiveTokens` live tokens and `onlyIf` is true. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));
@@ -29,10 +29,10 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
 };
 
-/** True when the batch failed because a token with that ID exists: the form was submitted twice. */
+/** Returns true if the batch failed because a token with that ID already exists, that is, the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Condition for later statements in the same batch: the token was inserted. */
+/** Builds the condition, for later statements in the same batch, that the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -59,8 +59,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the person and business for a live token. Null if the token is unknown or has ended, or if the person's account no longer exists.
- * All three cases take the same path.
+ * Finds the person and business for a live token. Returns null if the token is unknown or has ended, or if the person's account no longer
+ * exists. All three cases take the same path.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -77,7 +77,7 @@ export const findAgentByTokenHash = async (db: Database, tokenHash: string, now:
   return { ...known, realm: "business", ownerId: account.id, chain, memberId, business: { ...account, chain } };
 };
 
-/** Selects the tokens of one consumer, or of all members of a business. */
+/** The tokens of one consumer, or of all members of a business. */
 export type AgentTokenScope = { readonly principalId: string } | { readonly businessId: string };
 
 const isInTokenScope = (scope: AgentTokenScope): SQL =>
@@ -85,7 +85,7 @@ const isInTokenScope = (scope: AgentTokenScope): SQL =>
     ? eq(agentTokens.businessId, scope.businessId as never)
     : allOf(eq(agentTokens.principalId, scope.principalId), eq(agentTokens.realm, "consumer"));
 
-/** Lists live tokens in scope, newest first. */
+/** Lists the live tokens in scope, newest first. */
 export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTokenScope, now: Instant): Promise<AgentToken[]> => {
   const { id, realm, principalId, nameSealed, createdAt, expiresAt, lastUsedDay, clientHost, redirectHost } = agentTokens;
   const rows = await db
@@ -102,7 +102,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** Returns the ID of the person that a live token belongs to; null if the token is not in scope. */
+/** Returns the ID of the person that a live token belongs to, or null if the token is not in scope. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db
@@ -120,7 +120,7 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Lists the IDs of a person's live tokens for one program and redirect host. A new connection may replace these tokens. */
+/** Lists the IDs of a person's live tokens for one program and redirect host. A new connection can replace these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
   of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -134,7 +134,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** Finds the owner of a live token by ID or by hash. The caller separately checks that it may revoke the token. */
+/** Finds the owner of a live token by its ID or hash. The caller separately checks that it may revoke the token. */
 export const findTokenHolder = async (
   db: Database,
   by: { readonly id: string } | { readonly tokenHash: string },
@@ -161,7 +161,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Records the day of use, at most once a day for each token. */
+/** Records the day on which a token was used, at most once a day per token. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -170,7 +170,9 @@ export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, no
 const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
-/** Condition for the notification email: at most one email per token each hour. Must come before `markTokenNotified` in the batch. */
+/**
+ * Builds the condition for the notification email: at most one email per token and hour. Must come before `markTokenNotified` in the batch.
+ */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
 /** Records that the person was notified of a change made with the token. */
@@ -183,7 +185,9 @@ const isUnnotifiedConnection: SQL = allOf(
   isNull(agentTokens.expiryNotifiedAt),
 );
 
-/** Lists OAuth connections that expire after `from` and no later than `until` and whose person has not been notified. Soonest first. */
+/**
+ * Lists the OAuth connections that expire after `from` and no later than `until`, if their person has not been notified yet. Soonest first.
+ */
 export const listExpiringConnections = async (
   db: Database,
   vault: Vault,
@@ -208,7 +212,7 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** Condition for the expiry email. Must come before `markExpiryNotified` in the batch. */
+/** Builds the condition for the expiry email. Must come before `markExpiryNotified` in the batch. */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
 /** Records that the person was notified of the expiry. */

@@ -14,7 +14,7 @@ export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 const maxKeys = 20;
 const maxListedRevoked = 100;
 
-/** Fails when the business already has 20 active keys; check with `isApiKeyLimitReached`. */
+/** Fails if the business already has 20 active keys; check with `isApiKeyLimitReached`. */
 export const insertApiKey = (
   db: Database,
   businessId: BusinessId,
@@ -22,7 +22,7 @@ export const insertApiKey = (
 ) =>
   db.insert(apiKeys).values({ ...key, businessId: ownerIfBelowLimit(apiKeys.businessId, businessId, maxKeys, isNull(apiKeys.revokedAt)) });
 
-/** True when the batch failed because the business already has 20 active keys. */
+/** Returns true if the batch failed because the business already has 20 active keys. */
 export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
 /** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
@@ -42,7 +42,7 @@ export const listKeysByBusiness = async (db: Database, businessId: BusinessId): 
 
 const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
 
-/** Null if the key does not exist or belongs to another business. */
+/** Returns null if the key does not exist or belongs to another business. */
 export const findApiKey = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
   (await db.select(shown).from(apiKeys).where(isOwnKey(businessId, id)).get()) ?? null;
 
@@ -53,13 +53,13 @@ export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: stri
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/** Condition after `markApiKeyRevoked` with the same `now`: that call revoked the key. */
+/** Builds the condition, for statements after `markApiKeyRevoked` with the same `now`, that the call revoked the key. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
-/** `lastUsedAt` is accurate to the day. */
+/** Returns midnight (UTC) of the day, because `lastUsedAt` is accurate only to the day. */
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
-/** True when today's use has not been recorded yet. */
+/** Returns true if the key's use today has not been recorded yet. */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
 /** Records today (midnight UTC) as the day of last use. Does nothing if it is already recorded. */

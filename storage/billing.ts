@@ -19,11 +19,11 @@ export interface BillingCustomer extends BillingStatus {
 
 const { customerId, accountId, revision, pastDueSince, suspendedAt } = billingCustomers;
 
-/** Finds a customer by the provider's ID; null if it is unknown. */
+/** Finds a customer by the provider's ID. Returns null if it is unknown. */
 export const findBillingCustomer = async (db: Database, id: string): Promise<BillingCustomer | null> =>
   (await db.select().from(billingCustomers).where(eq(customerId, id)).get()) ?? null;
 
-/** Finds the customer that pays for an account; null if the account has never paid. */
+/** Finds the customer that pays for an account. Returns null if the account has never paid. */
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
@@ -58,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Null for an account that is not in this shard. */
+/** Returns null for an account that is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
@@ -77,8 +77,8 @@ const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * Returns the insert for an event, to add to the batch that applies the event. The batch fails if the customer or account has changed since
- * it was read, because the customer ID is then NULL; check with `isOutdatedBilling`.
+ * Returns the insert for an event, to add to the batch that applies the event. If the customer or account has changed since it was read,
+ * the customer ID is NULL and the batch fails; check with `isOutdatedBilling`.
  */
 export const insertBillingEvent = (
   db: Database,
@@ -97,9 +97,7 @@ export const insertBillingEvent = (
   });
 };
 
-/**
- * Fails when the customer or account has changed since it was read, because the customer ID is then NULL; check with `isOutdatedBilling`.
- */
+/** Fails if the customer or account has changed since it was read, because the customer ID is then NULL; check with `isOutdatedBilling`. */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)
@@ -108,12 +106,12 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
     })
     .where(eq(customerId, customer.customerId));
 
-/** True when the batch failed because an event with this ID is already recorded. */
+/** Returns true if the batch failed because an event with this ID is already recorded. */
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
 /**
- * True if the batch failed because the customer or account changed between reading and writing, or because another customer was linked to
- * the account.
+ * Returns true if the batch failed because the customer or account changed between reading and writing, or because another customer was
+ * linked to the account.
  */
 export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
@@ -121,7 +119,7 @@ export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", billingCustomers.customerId) ||
   isConstraintViolation(error, "UNIQUE", billingCustomers.accountId);
 
-/** Checks whether the event is already recorded. */
+/** Returns whether the event is already recorded. */
 export const hasBillingEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.select({ id: billingEvents.id }).from(billingEvents).where(eq(billingEvents.id, eventId)).get()) !== undefined;
 
@@ -147,7 +145,7 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** Condition after `updateEntitlementAtRevision`: that statement changed the account. */
+/** Builds the condition, for statements after `updateEntitlementAtRevision`, that it changed the account. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,
@@ -161,7 +159,9 @@ export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlem
 export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan): Statement =>
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
-/** Lists customers whose first unpaid failure is at or before `since` and whose account has not been suspended for it. Oldest first. */
+/**
+ * Lists customers whose first unpaid failure was at or before `since` and whose account has not been suspended because of it. Oldest first.
+ */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
   const isConsumer = existsIn(consumers, eq(sql`${consumers.id}`, accountId));

@@ -6,7 +6,7 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { businesses } from "./schema.ts";
 
-/** The account of a business; null if the business is unknown. */
+/** Finds a business's account. Returns null if the business is unknown. */
 export const findBusinessAccount = (db: Database, id: BusinessId) => {
   const { auditChain, auditLog, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
   const account = db

@@ -8,7 +8,7 @@ import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
-const maxStored = 1_000; // the newest ones
+const maxStored = 1_000; // only the newest are kept
 const maxListed = 100;
 
 export interface CapturedMail extends OutgoingMail {

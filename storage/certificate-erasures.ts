@@ -1,5 +1,5 @@
-// Erases the personal data on a certificate: every sealed value together with its only key, the blind indexes that find the person, and all
-// queued or saved data about them. Triggers allow exactly this change, once. SPEC Certificate.
+// Erases the personal data in a certificate: every sealed value together with its only key, the blind indexes used to find the person, and
+// all queued or saved data about them. Triggers allow exactly this change, and only once. SPEC Certificate.
 import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -25,7 +25,7 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** Finds the certificate if it belongs to this business. Null if it is unknown or belongs to another business. */
+/** Finds the certificate if it belongs to this business. Returns null if it is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
@@ -42,7 +42,7 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements for an erasure. The certificate comes first, because triggers protect the other personal data until the
+ * Returns the statements for an erasure. The certificate must come first, because triggers protect the other personal data until the
  * certificate is erased. View rows are deleted; the view count stays. The batch fails if one of the certificates has already been erased;
  * check with `isAlreadyErased`.
  */
@@ -80,13 +80,14 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
   ] as const;
 };
 
-/** True when the batch failed because one of the certificates had already been erased. */
+/** Returns true if the batch failed because one of the certificates had already been erased. */
 export const isAlreadyErased = (error: unknown): boolean =>
   isTriggerError(error, "the person of a certificate can be erased only once and only completely");
 
 /**
- * Condition: the retention period has ended. A withdrawal delays the erasure while recipients still have days left to comply, so that a
- * contact check can still find the person. A withdrawal that is still being applied to the person's other certificates also delays it.
+ * Builds the condition that the retention period has ended. Two kinds of withdrawal delay the erasure: one whose recipients still have days
+ * left to comply (so that a contact check can still find the person), and one that is still being applied to the person's other
+ * certificates.
  */
 const isErasureDue = (now: Instant) => {
   const { addressIndex } = withdrawalWork;
@@ -100,7 +101,7 @@ const isErasureDue = (now: Instant) => {
   );
 };
 
-/** Lists certificates that are due for erasure, most overdue first, each with its number of view rows. */
+/** Lists the certificates due for erasure, most overdue first, each with its number of view rows. */
 export const listDueErasures = (db: Database, now: Instant, max: number) =>
   db
     .select({ id, fingerprint, chain: businessChainFields, viewRows })
@@ -113,7 +114,7 @@ export const listDueErasures = (db: Database, now: Instant, max: number) =>
 
 export type DueErasure = Found<typeof listDueErasures>[number];
 
-/** Counts the erasures that are due, and returns when the oldest became due. */
+/** Counts the due erasures and returns when the oldest became due. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

@@ -1,5 +1,5 @@
 // A business's certificate list: one page and the exact total, at a cost that does not grow with the number of certificates. A business
-// uses few combinations of purpose, recipients and origin. A search finds these groups first, reads the newest certificates in each group
+// uses only a few combinations of purpose, recipients and origin. A search finds these groups first, reads each group's newest certificates
 // from an index, and adds up the groups' counters for the total.
 import { and, count, desc, eq, gte, inArray, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
@@ -29,7 +29,7 @@ export interface CertificateFilter {
   readonly status: CertificateStatus | null;
   readonly emailIndex: string | null;
   readonly phoneIndex: string | null;
-  /** Part of the purpose; case-insensitive. */
+  /** Text contained in the purpose; case-insensitive. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
   readonly entity: string | null;
@@ -91,7 +91,7 @@ const isOwnCertificate = ({ businessId, environment, filter }: CertificateListQu
 const selectWithPurposes = <Fields extends SelectedFields>(db: Database, fields: Fields) =>
   db.select(fields).from(certificates).innerJoin(purposes, eq(purposes.id, certificates.purposeId));
 
-/** An email address has few certificates, so the other filters are applied to each of them. */
+/** There are few certificates per email address, so the other filters are applied to each of them. */
 const searchByAddress = (db: Database, list: CertificateListQuery) => {
   const { filter } = list;
   const matching = and(
@@ -117,7 +117,7 @@ const searchByBusiness = (db: Database, list: CertificateListQuery) => ({
   ],
 });
 
-/** The sum of counters for the requested status. */
+/** Returns the sum of the counters for the requested status. */
 const totalField = (row: typeof purposes | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
@@ -149,7 +149,8 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
   const ofGroups = (total: SQL<number>) => db.select({ total }).from(purposes).innerJoin(certificateGroups, isPurposeOfGroup);
   if (filter.from === null && filter.to === null)
     return { rows, totals: [ofGroups(totalField(certificateGroups, filter)).where(matching)] };
-  // SQLite runs a cross join last. Without it, SQLite would read a group's counters and certificates before the period is known.
+  // SQLite does not reorder a cross join. With any other join, it would read a group's counters and certificates before the period is
+  // known.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const rest = jsonTable(periods.remainders);

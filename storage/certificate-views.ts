@@ -1,5 +1,5 @@
-// The view trail: one row for each time a certificate's public page is opened, at most 10,000 per certificate. The view count keeps
-// increasing beyond that. Data about the viewer is sealed.
+// The view trail: one row each time a certificate's public page is opened, up to 10,000 rows per certificate. The view count continues
+// beyond that. Data about the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -17,8 +17,8 @@ const viewerContext = selfOwnedContext("certificate_views", "viewer");
 const { viewCount, viewRows } = certificates;
 
 /**
- * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. Once the
- * certificate's personal data is erased, the view is counted but a row is not stored.
+ * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. After the
+ * certificate's personal data is erased, they count the view but store no row.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;
@@ -26,7 +26,7 @@ export const insertCertificateView = async (db: Database, vault: Vault, certId: 
   const hasRoom = existsIn(certificates, eq(certificates.id, certId), lt(viewRows, maxStoredViews), isNull(certificates.subjectErasedAt));
   return [
     insertIf(db, certificateViews, { certId, at, viewerSealed, viewerIndex: "", bot }, hasRoom),
-    // changes() counts the row from the preceding insert in the same batch.
+    // changes() counts the row inserted by the preceding statement in the batch.
     db
       .update(certificates)
       .set({ viewCount: sql`${viewCount} + ${bot ? 0 : 1}`, viewRows: sql`${viewRows} + changes()` })

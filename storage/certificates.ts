@@ -50,10 +50,10 @@ import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 const subjectContext = columnContext("certificates", "subject");
 const evidenceContext = columnContext("certificates", "evidence");
 
-/** True if the issuance failed because the account has changed since the revision used for the decision. */
+/** Returns true if the issuance failed because the account has changed since the revision that the decision was based on. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Returns the normalized form for case-insensitive search. SQLite's lower() handles only ASCII. */
+/** Returns the normalized form for case-insensitive search, because SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -186,13 +186,13 @@ export const insertIssuance = async (
     readonly manageTokenHash: string;
     readonly emailIndex: string | null;
     readonly phoneIndex: string | null;
-    /** A policy capture of the origin can be shared if it is newer than this. */
+    /** A policy capture of the origin can be shared if it is newer than this time. */
     readonly policiesNotBefore: Instant;
-    /** Scheme, host and port of the page with the form. */
+    /** Scheme, host and port of the page that contains the form. */
     readonly policyOrigin: string;
-    /** URL of the page with the form, without query and fragment, because an outbox must not hold personal data. */
+    /** URL of the page that contains the form, without query and fragment, because an outbox must not contain personal data. */
     readonly policyPage: string;
-    /** Daily limits of the client, for submissions without an API key; null when an API key was used. */
+    /** The client's daily limits, for submissions without an API key; null if an API key was used. */
     readonly dayLimits: DailyLimits | null;
   },
 ) => {
@@ -269,7 +269,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .where(eq(policyCaptures.id, certificates.policyCaptureId)),
 );
 
-/** The audit entry for issuing the certificate in the outer query. */
+/** Matches the audit entry for issuing the certificate in the outer query. */
 const isIssuanceEntry = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
 
 const publishedFields = {
@@ -304,7 +304,7 @@ const publishedFields = {
 };
 
 /**
- * Joins the anchor, because every certificate has an anchor and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
+ * Joins the anchor, because every certificate has one and its receipt should not be JSON inside JSON. The withdrawal is a sub-select,
  * because few certificates have one.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
@@ -336,7 +336,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, {}).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** Finds the published certificate; null if it is unknown. SPEC Public verification. */
+/** Finds the published certificate. Returns null if it is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   return row === undefined ? null : toPublishedCertificate(row);
@@ -350,8 +350,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate as shown on the public page, and when the audit log recorded its issuance. Null if the certificate is unknown. In
- * the same round trip, runs `viewStatements`, which record the view. The result includes their changes.
+ * Returns the certificate as shown on the public page, and the time when the audit log recorded its issuance. Returns null if the
+ * certificate is unknown. The same round trip runs `viewStatements`, which record the view, and the result reflects their changes.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -390,8 +390,8 @@ const selectOwnedById = (db: Database, { certId, businessId, environment }: Owne
 };
 
 /**
- * Returns the owner's view of a certificate, with subject and evidence decrypted. Null if the certificate is unknown or belongs to another
- * business. SPEC Certificate API.
+ * Returns the owner's view of a certificate, with subject and evidence decrypted. Returns null if the certificate is unknown or belongs to
+ * another business. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();
@@ -417,7 +417,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
   };
 };
 
-/** Returns a certificate's capture evidence; null once its personal data is erased. Throws if the certificate is unknown. */
+/** Returns a certificate's capture evidence, or null once its personal data is erased. Throws if the certificate is unknown. */
 export const getCertificateEvidence = async (
   db: Database,
   vault: Vault,
@@ -437,7 +437,7 @@ const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> =
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
-/** Returns the email address in a sealed subject, exactly as entered in the form; null if the subject does not have an email address. */
+/** Returns the email address in a sealed subject, exactly as entered in the form, or null if the subject has no email address. */
 export const openSubjectEmail = async (
   vault: Vault,
   certId: string,

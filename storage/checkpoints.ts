@@ -1,5 +1,5 @@
-// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of it is in
-// shard `00`, because a log serves all shards.
+// Checkpoints of the logs (one every 15 minutes), their attestations, and the largest tree that each audit log has signed. All of this is
+// in shard `00`, because one log serves all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import { formatCheckpointStatement, hashStatement } from "../core/ledger/statement.ts";
@@ -24,14 +24,14 @@ export interface NewCheckpoint {
   readonly headsSize: string;
 }
 
-/** A checkpoint's attestor, with its attestation once there is one. */
+/** An attestor of a checkpoint, and its attestation once it exists. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
   readonly attestation: Attestation | null;
 }
 
-/** Returns the largest tree that an audit log has signed, stored outside the log; null before the first tree. */
+/** Returns the largest tree that an audit log has signed, as recorded outside the log, or null before the first tree. */
 export const findHighWater = async (db: Database, auditLogNumber: number) =>
   (await db
     .select({ size: auditLogHighWater.size, root: auditLogHighWater.root })
@@ -39,7 +39,7 @@ export const findHighWater = async (db: Database, auditLogNumber: number) =>
     .where(eq(auditLogHighWater.auditLog, auditLogNumber))
     .get()) ?? null;
 
-// Inlined, because SQLite uses the index attestations_due only if the condition is not a bound value.
+// Inlined, because SQLite uses the index attestations_due only if the condition contains no bound value.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -57,7 +57,7 @@ const raiseHighWater = (db: Database, auditLogNumber: number, size: string, root
     });
 
 /**
- * Saves a checkpoint with a pending anchor for each ledger and a pending attestation for each attestor. Saving the same window again does
+ * Saves a checkpoint with one pending anchor per ledger and one pending attestation per attestor. Saving the same window again does
  * nothing. Earlier attestations that are still pending are dropped: a later checkpoint covers them, and a delayed timestamp proves no more
  * than a newer one.
  */
@@ -113,7 +113,7 @@ export const insertCheckpoint = async (
   ] satisfies Statement[]);
 };
 
-/** Returns the window and size of a log's newest checkpoint; null before the first checkpoint. */
+/** Returns the window and size of a log's newest checkpoint, or null before the first checkpoint. */
 export const findNewestCheckpoint = async (db: Database, origin: string) => {
   const { window, size } = checkpoints;
   return (
@@ -134,9 +134,9 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // an attestor has 10 s; three attempts in the worst case
+const leaseMs = minuteMs; // at worst three attempts of 10 s each
 
-/** Takes up to `max` due attestations with their checkpoints, under a one-minute lease. */
+/** Takes up to `max` due attestations and their checkpoints under a one-minute lease. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
   const claimed = await claimDueRows(db, attestations, { now, leaseMs, max, only: isPending });
   const found = await batch(
@@ -180,7 +180,7 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 
 /**
  * Returns the log's first checkpoint that covers the entry, has at least `witnessMin` cosignatures and, if `needsStamp`, has a timestamp.
- * Null if there is none. `sinceWindow` is a window before the entry was logged.
+ * Returns null if there is none. `sinceWindow` is a window before the entry was logged.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -1,5 +1,5 @@
-// Daily limits on a client's submissions without an API key. Anyone who reads a page's source can send such submissions, so their number
-// and stored bytes are limited. Usage is counted in the batch that issues the certificate. The whole batch fails beyond the limit. SPEC
+// Daily limits for a client's submissions without an API key. Anyone who can read a page's source can send such submissions, so their
+// number and stored bytes are limited. The batch that issues the certificate counts the usage, and fails as a whole beyond the limit. SPEC
 // Limits.
 import { eq, isNull, sql } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
@@ -12,21 +12,21 @@ import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts
 export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientId" | "day">;
 
 export interface SubmissionUsage extends ClientUsageDay {
-  /** Characters stored only for this certificate. */
+  /** Bytes stored only for this certificate. */
   readonly ownBytes: number;
-  /** The shared parts; each counts only if it is new. */
+  /** The parts that certificates share. Each counts only if it is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** Defaults for clients without their own limits; null when usage is not counted. */
+  /** Defaults for clients that have no limits of their own; null if usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
  * Counts a submission. Must come before the statements that store the shared parts. Fails beyond the limit; check with
- * `isDailyLimitReached`. Returns `isNear` at 80% of a limit if the owners have not been warned that day. Does not return a row if usage is
+ * `isDailyLimitReached`. Returns `isNear` from 80% of a limit on if the owners have not been warned that day. Returns no row if usage is
  * not counted.
  */
 export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
@@ -58,13 +58,13 @@ export const recordSubmissionUsage = (db: Database, usage: SubmissionUsage) => {
     });
 };
 
-/** True when the batch failed because the client's daily limit is reached. */
+/** Returns true if the batch failed because the client's daily limit is reached. */
 export const isDailyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clientDailyUsage.submissions);
 
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Condition for the email to the owners. Must come before `markUsageWarned` in the batch. */
+/** Builds the condition for the email to the owners. Must come before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
 
 /** Records that the owners were warned that day. */

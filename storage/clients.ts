@@ -1,4 +1,4 @@
-// The clients of each business, which identify it in public pages and scripts.
+// The clients of each business. A client ID identifies the business in public pages and scripts.
 import { eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
@@ -12,13 +12,13 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails when the business already has 50 clients; check with `isClientLimitReached`. */
+/** Fails if the business already has 50 clients; check with `isClientLimitReached`. */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
-/** True when the batch failed because the business already has 50 clients. */
+/** Returns true if the batch failed because the business already has 50 clients. */
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
-/** All clients of a business, oldest first. */
+/** Lists all of a business's clients, oldest first. */
 export const listClientsByBusiness = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
   db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();

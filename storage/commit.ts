@@ -25,7 +25,7 @@ const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statem
 const insertAnchorStatements = bulkInsert(anchors, statementColumns);
 
 /**
- * Builds a domain event's audit entries, one for each of its chains. All have the same ID. Each has its own salt and is sealed separately.
+ * Builds a domain event's audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately.
  */
 const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
   const { type, entityType, entityId, at, chains } = event;
@@ -132,7 +132,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** The domain events are written only if this is true after `statements`. */
+  /** A condition: the domain events are written only if it is true after `statements`. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
@@ -156,11 +156,11 @@ export const commit = async <const Of extends Statements>(
 };
 
 /**
- * Runs `attempt`, which loads, decides and commits. Runs it again if it fails because the loaded data changed in between. Refuses with
- * `storage_unavailable` after `maxAttempts` such failures; rethrows every other error.
+ * Runs `attempt`, which loads, decides and commits. Runs it again if it fails because the loaded data has changed. After `maxAttempts` such
+ * failures, refuses with `storage_unavailable`. Rethrows every other error.
  */
 export const retryOnConflict = async <T>(
-  /** Recognize the errors that mean the loaded data is outdated. */
+  /** Functions that recognize the errors caused by outdated data. */
   outdated: readonly ((error: unknown) => boolean)[],
   attempt: () => Promise<T>,
   maxAttempts = 3,

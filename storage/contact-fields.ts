@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision, and fails if the stored revision is not the revision
-// it was based on. If two changes run concurrently, the second fails and is decided again.
+// A person's contact fields, sealed as one value. Each change increases the revision, and fails if the stored revision is not the one it
+// was based on. If two changes run concurrently, the second fails and its caller decides again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -19,7 +19,7 @@ type SerializedFields = Partial<Record<ContactKey, readonly [value: string, upda
 
 const fieldEntries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
 
-/** Returns the JSON to seal, for the person's own record and for a copy in a share. */
+/** Returns the JSON to seal, for the person's own record or for the copy in a share. */
 export const serializeContactFields = (fields: ContactFields): string =>
   JSON.stringify(Object.fromEntries(fieldEntries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
 
@@ -27,7 +27,7 @@ export const serializeContactFields = (fields: ContactFields): string =>
 export const parseContactFields = (text: string): ContactFields =>
   Object.fromEntries(fieldEntries(JSON.parse(text) as SerializedFields).map(([key, [value, updatedAt]]) => [key, { value, updatedAt }]));
 
-/** Returns the fields with their revision; null if the person is unknown or their account is erased. */
+/** Returns the fields with their revision, or null if the person is unknown or their account is erased. */
 export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) => {
   const { fieldsSealed: sealed, fieldsRevision: revision } = consumers;
   return createLookup(db, [db.select({ sealed, revision }).from(consumers).where(isExistingConsumer(id))], async ([[row]]) => {
@@ -41,12 +41,12 @@ export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) =>
 
 type StoredContactFields = Found<typeof findContactFields>;
 
-const maxRevision = Number.MAX_SAFE_INTEGER; // every copy is older than a change without a revision
+const maxRevision = Number.MAX_SAFE_INTEGER; // every copy counts as older than a change that has no revision
 
 /**
  * Loads everything needed to decide a change to these keys, in one round trip: the fields, the other shards where the person may have
- * shares, and the shares in the person's shard that contain one of the keys (up to one batch). Null if the person is unknown or their
- * account is erased.
+ * shares, and up to one batch of the shares in the person's own shard that contain one of the keys. Returns null if the person is unknown
+ * or their account is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
@@ -73,5 +73,5 @@ export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<n
     .where(allOf(isExistingConsumer(id), eq(fieldsRevision, revision)))}`;
 };
 
-/** True when the batch failed because the fields have changed since they were read or the account is erased. */
+/** Returns true if the batch failed because the fields have changed since they were read or the account is erased. */
 export const isOutdatedFields = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", consumers.fieldsRevision);

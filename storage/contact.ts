@@ -36,18 +36,21 @@ const emptyList = query
   .where(eq(entityLists.hash, sha256Hex("[]")));
 const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
-/** Condition: the person rejected the recipient, or did not accept any recipient. */
+/** Builds the condition that the person rejected the recipient or accepted no recipient. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
-/** The certificate names the recipient and, if the form asked about each recipient separately, asked about this one. */
+/**
+ * Builds the condition that the certificate names the recipient and, if the form asked about each recipient separately, asked about this
+ * one.
+ */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
   const isAnswered = sql`(${isListed(sql`${acceptedListId}`, entity)} or ${isListed(sql`${rejectedListId}`, entity)})`;
   return sql`(${isListedInCertificate(entity)} and (${acceptedListId} is null or ${hasNoAcceptedEntities} or ${isAnswered}))`;
 };
 
-/** The deadline for this recipient to cease contact; null if the person did not withdraw from it. */
+/** Returns the deadline by which this recipient must cease contact, or null if the person did not withdraw consent for it. */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
   if (entity === null) return sql<number | null>`null`;
   const { certId, number } = withdrawnEntities;
@@ -63,7 +66,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** Exactly as on the record; null for any recipient. */
+  /** Exactly as spelled on the record; null for any recipient. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
@@ -131,7 +134,7 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexN
 
 /**
  * A share is consent for the business only. If a recipient is given, shares count only if that recipient is the business, under the name
- * that was shown.
+ * that the person was shown.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
   const { entity, purpose } = contact;
@@ -207,7 +210,9 @@ export const listContactBasis = async (db: Database, contact: ContactQuery, now:
   });
 };
 
-/** Finds the data needed to check a guess; null if the certificate is unknown. Once the person's data is erased, nothing matches. */
+/**
+ * Finds the data needed to check a guess. Returns null if the certificate is unknown. Once the person's data is erased, nothing matches.
+ */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {
   const { businessId, environment, status, subjectErasedAt } = certificates;
   const isErased = sql`${subjectErasedAt} is not null`.mapWith(Boolean);
@@ -230,7 +235,7 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** Null if that value was not given. */
+/** Each value is null if it was not part of the guess. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**

@@ -1,4 +1,4 @@
-// The storage layer's view of one shard's database. Includes running a change's statements as one transaction.
+// The storage layer's view of one shard's database, including how the statements of a change run as one transaction.
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { StorageFault, translateFaults } from "./faults.ts";
@@ -6,9 +6,9 @@ import { secondMs } from "../core/time.ts";
 
 type Binding = Pick<D1Database, "prepare" | "batch" | "withSession">;
 
-/** For requests: a database that has not responded within two seconds counts as down. The statements may still run. */
+/** For requests: a database that does not respond within two seconds counts as down. The statements may still run. */
 const requestTimeoutMs = 2 * secondMs;
-/** For background work, which has large batches and does not keep a caller waiting. */
+/** For background work, which runs large batches and keeps no caller waiting. */
 export const backgroundTimeoutMs = 25 * secondMs;
 
 /** Rejects with an outage if the database does not respond within `maxMs`. */
@@ -90,12 +90,12 @@ export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, coun
 /** Reads from the primary, so that the most recent commit is visible even if replicas are behind. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
-/** The value that a storage function resolves to when it finds something. */
+/** The value that a storage function resolves to if it finds something. */
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch that has not run yet. It is thenable, so an async function that returned one would run it. Async functions therefore
- * return a list.
+ * A query for a batch, which has not run yet. It is thenable, so an async function that returned it directly would run it. Async functions
+ * therefore return a list.
  */
 export type Statement = BatchItem<"sqlite">;
 

@@ -1,5 +1,5 @@
-// A business's open deadlines. They are for withdrawals from certificates or from individual recipients, and for revoked shares, that the
-// business has not acknowledged yet. They are read from deadline indexes, soonest first. SPEC Withdrawal.
+// A business's open deadlines: withdrawals (of whole certificates or for individual recipients) and revoked shares that the business has
+// not acknowledged yet. Read from deadline indexes, soonest first. SPEC Withdrawal.
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -9,8 +9,8 @@ import { createLookup } from "./lookups.ts";
 import { ceaseAcknowledgements, certificates, entityCeaseDeadlines, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
 
 /**
- * Lists up to `max` open deadlines, soonest first (so overdue deadlines lead), each with its certificate or share. Certificates include the
- * masked person.
+ * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. For
+ * certificates, includes the masked person.
  */
 export const listOpenDeadlines = (
   db: Database,

@@ -19,12 +19,12 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** Condition: the claim was not verified in time. */
+/** Builds the condition that the claim was not verified in time. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * Inserts a claim, after deleting an expired claim of the same domain. Fails if the business has already claimed the domain (check with
+ * Inserts a claim after deleting any expired claim for the same domain. Fails if the business has already claimed the domain (check with
  * `isDomainAlreadyClaimed`) or has 100 domains (check with `isDomainLimitReached`).
  */
 export const insertDomain = (
@@ -39,9 +39,9 @@ export const insertDomain = (
   ] as const;
 };
 
-/** True when the batch failed because the business already has 100 domains. */
+/** Returns true if the batch failed because the business already has 100 domains. */
 export const isDomainLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", domains.businessId);
-/** True when the batch failed because the business has already claimed the domain. */
+/** Returns true if the batch failed because the business has already claimed the domain. */
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
@@ -53,7 +53,7 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Null if the domain does not exist or belongs to another business. */
+/** Returns null if the domain does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
@@ -73,7 +73,7 @@ export const markDomainVerified = (
 
 const leaseMs = hourMs; // if a run dies, the rows are due again in an hour
 
-/** Takes up to `max` verified domains whose check is due, most overdue first. Concurrent runs get different rows. */
+/** Takes up to `max` verified domains that are due for a check, most overdue first. Concurrent runs get different rows. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
@@ -98,7 +98,7 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** Condition: the domain has not been verified again or removed since the check began. */
+/** Builds the condition that the domain has not been verified again or removed since the check began. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 
@@ -116,10 +116,10 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/** Condition after `recordDomainCheck` or `markDomainLapsed`: that statement changed the domain. */
+/** Builds the condition, for statements after `recordDomainCheck` or `markDomainLapsed`, that the domain was changed. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
-/** Returns a business's audit chain; null if the business is unknown. */
+/** Returns a business's audit chain, or null if the business is unknown. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

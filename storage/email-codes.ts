@@ -1,6 +1,6 @@
 // Issues, limits and checks email codes. The statement that returns the hash to compare also counts the attempt, so concurrent guesses
-// cannot exceed the limit. A row looks the same in every case, even if an email is not sent. Beyond a limit, the code has already expired
-// when it is created. SPEC Authentication, Limits.
+// cannot exceed the limit. A row looks the same whether or not an email is sent; beyond a limit, the code is created already expired. SPEC
+// Authentication, Limits.
 import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
@@ -10,18 +10,18 @@ import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 
-/** The email address that a code verifies, and the purpose. */
+/** The email address that a code verifies, and the code's purpose. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
-  /** The scope of the code within its purpose: business and environment, or the realm. */
+  /** The code's scope within its purpose: the business and environment, or the realm. */
   readonly topic: string;
   readonly addressIndex: string;
-  /** The certificate that the code was requested for, if any. */
+  /** The certificate for which the code was requested, if any. */
   readonly certId: CertId | null;
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** Hash of the browser's cookie; null where browsers are not distinguished. */
+  /** Hash of the browser's cookie; null if browsers are not distinguished. */
   readonly contextHash: string | null;
 }
 
@@ -35,7 +35,7 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
-/** Condition for the insert: another code may be sent. */
+/** Builds the condition for the insert: the limits allow another code. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
   const failedOften = existsIn(emailCodeFailures, isFailureFor(requester), gte(emailCodeFailures.failures, limits.guessSlowdown.failures));
@@ -56,7 +56,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
   );
 };
 
-/** Inserts a code. Beyond a limit, the code has already expired and an email is not sent. The cost is the same. */
+/** Inserts a code. Beyond a limit, the code is already expired and no email is sent, but the cost is the same. */
 export const insertEmailCode = (
   db: Database,
   requester: CodeRequester,
@@ -80,16 +80,16 @@ export const insertEmailCode = (
   });
 };
 
-/** Condition for later statements in the batch: the code can be used. */
+/** Builds the condition, for later statements in the batch, that the code can be used. */
 export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
-/** Condition for the email with the code. `isKnown` tells if the code is for a known email address. */
+/** Builds the condition for the email with the code. `isKnown` says whether the email address is known. */
 export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
-/** Condition for later statements in the batch: the code cannot be used, because a limit is reached. */
+/** Builds the condition, for later statements in the batch, that the code cannot be used, because a limit is reached. */
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts a failure, which a correct
- * code clears. The failure row is written even if the count stays the same, so that timing does not reveal whether a code exists.
+ * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts one failure, which a correct
+ * code clears. The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -114,7 +114,7 @@ export const consumeCodeAttempt = async (
         ),
       )
       .returning({ id, codeHash }),
-    // changes() counts the codes updated by the preceding statement in the batch.
+    // changes() counts the codes that the preceding statement in the batch updated.
     failures: db
       .insert(emailCodeFailures)
       .values({ purpose, topic, addressIndex, certId, failures: sql`changes() > 0`, updatedAt: now })
@@ -130,11 +130,11 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
-/** The sign-up or invitation that a code also completes, if any. */
+/** Returns the sign-up or invitation that a code also completes, if any. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 
-/** Lists the IDs of usable codes created after `since`. The limits keep the number small. */
+/** Lists the IDs of usable codes created after `since`. The limits keep their number small. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -153,7 +153,7 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
     .set({ sessionHash: spent.sessionHash })
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
-/** Condition for later statements in the batch: this session used the code. */
+/** Builds the condition, for later statements in the batch, that this session used the code. */
 export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
 

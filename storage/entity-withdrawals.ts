@@ -40,7 +40,7 @@ const actContextIn =
 const noteContext = actContextIn("entity_withdrawals", "note");
 const detailsContext = actContextIn("entity_acknowledgements", "details");
 
-/** Field for a query over `certificates`: the recipients, from the list that certificates share. */
+/** Field for a query over `certificates`: the recipients, from the recipient list that certificates share. */
 export const entitiesField = sql<readonly string[]>`${query
   .select({ entities: entityLists.entities })
   .from(certificateGroups)
@@ -93,7 +93,10 @@ const withdrawnEntityFields = {
   acknowledgement: acknowledgementNumberField,
 };
 
-/** Field for a query over `certificates`: the withdrawn recipients, in no particular order; see `sortWithdrawnEntities`. */
+/**
+ * Field for a query over `certificates`: the recipients for whom consent was withdrawn, in no particular order; see
+ * `sortWithdrawnEntities`.
+ */
 export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
   query
     .select({ rows })
@@ -104,7 +107,7 @@ export const withdrawnEntitiesField = jsonRows(withdrawnEntityFields, (rows) =>
     .where(eq(withdrawnEntities.certId, certificates.id)),
 );
 
-/** Sorts by withdrawal, then by name. */
+/** Sorts by withdrawal time, then by name. */
 export const sortWithdrawnEntities = <Entity extends Pick<WithdrawnEntity, "entity" | "number">>(
   withdrawn: readonly Entity[],
 ): readonly Entity[] => withdrawn.toSorted((a, b) => a.number - b.number || (a.entity < b.entity ? -1 : 1));
@@ -115,7 +118,7 @@ export interface SignedReceipt {
 }
 
 /**
- * Returns the columns shared by whole-certificate withdrawals and withdrawals from individual recipients: how the business recorded the
+ * Returns the columns shared by withdrawals of whole certificates and withdrawals for individual recipients: how the business recorded the
  * request, and the signed receipt.
  */
 export const toWithdrawalRow = async (
@@ -135,7 +138,7 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements for a withdrawal from individual recipients. The batch can fail on outdated data; check with
+ * Returns the statements for a withdrawal for individual recipients. The batch fails if its data is outdated; check with
  * `isOutdatedEntityWithdrawal`.
  */
 export const insertEntityWithdrawal = async (
@@ -156,7 +159,10 @@ export const insertEntityWithdrawal = async (
   ];
 };
 
-/** True if the batch failed because the certificate was revoked, or another withdrawal was committed, after the certificate was read. */
+/**
+ * Returns true if the batch failed because the certificate was revoked, or another withdrawal was committed, after the certificate was
+ * read.
+ */
 export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityWithdrawals.certId, entityWithdrawals.number) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
@@ -164,8 +170,8 @@ export const isOutdatedEntityWithdrawal = (error: unknown): boolean =>
 const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements that acknowledge withdrawals from individual recipients. The batch fails if one of the recipients, or the number,
- * was acknowledged in the meantime; check with `isOutdatedAcknowledgement`.
+ * Returns the statements that acknowledge withdrawals for individual recipients. The batch fails if one of the recipients was acknowledged,
+ * or the number was used, in the meantime; check with `isOutdatedAcknowledgement`.
  */
 export const insertEntityAcknowledgement = async (
   db: Database,
@@ -185,12 +191,12 @@ export const insertEntityAcknowledgement = async (
   ];
 };
 
-/** True when the batch failed because one of the recipients, or the number, was acknowledged in the meantime. */
+/** Returns true if the batch failed because one of the recipients was acknowledged, or the number was used, in the meantime. */
 export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** Lists notes and acknowledgment details for each withdrawn recipient, decrypted, in the order of `sortWithdrawnEntities`. */
+/** Lists each withdrawn recipient's notes and acknowledgment details, decrypted, in the order of `sortWithdrawnEntities`. */
 export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
@@ -207,7 +213,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, of.certId));
-  const opened = new Map<string, Promise<string>>(); // one withdrawal can name a thousand recipients
+  const opened = new Map<string, Promise<string>>(); // one withdrawal can contain a thousand recipients
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
     opened.set(sealed, text);
@@ -216,7 +222,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   return Promise.all(
     sortWithdrawnEntities(rows).map(async (row): Promise<OpenedWithdrawal> => {
       const { acknowledgement, detailsSealed } = row;
-      const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty after erasure
+      const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty after an erasure
       return {
         recorded:
           row.channel === null
@@ -228,7 +234,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   );
 };
 
-/** Lists the receipt, signature and anchor of withdrawals `from` to `to`, in order. */
+/** Lists the receipt, signature and anchor of the withdrawals numbered `from` to `to`, in order. */
 export const listEntityWithdrawalProofs = async (
   db: Database,
   certId: CertId,

@@ -27,11 +27,11 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes are kept for a day so that a second use is recognized.
+// Used codes are kept for a day, so that a second use is recognized.
 const usedCodeRetentionMs = dayMs;
 // The provider retries an event for three days, or for up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// The provider reports a checkout within three days. After that, a customer without a checkout is not ours.
+// The provider reports a checkout within three days. A customer still without a checkout after a week is not ours.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [

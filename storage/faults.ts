@@ -42,7 +42,7 @@ const bugPattern =
 const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
 const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
-const foreignKeyMessage = "FOREIGN KEY constraint failed"; // names no column
+const foreignKeyMessage = "FOREIGN KEY constraint failed"; // the message contains no column name
 
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];
@@ -74,12 +74,12 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** The message of a StorageFault when it passes from a Durable Object to its caller. */
+/** Matches a StorageFault's message when the error passes from a Durable Object to its caller. */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
-/** Platform error messages for a Durable Object that cannot be reached or was interrupted. */
+/** Matches the platform's error messages for a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** Finds the storage fault behind an error, even if it is wrapped; null for any other error. */
+/** Finds the storage fault behind an error, even if the error wraps it. Returns null for any other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -91,14 +91,14 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** True if a change failed because the combination of these columns was already taken (UNIQUE) or one of them was missing (NOT NULL). */
+/** Returns true if a change failed because these columns' values were already taken (UNIQUE) or one of them was missing (NOT NULL). */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;
 };
 
-/** True when a trigger rejected a change with this message. */
+/** Returns true if a trigger rejected a change with this message. */
 export const isTriggerError = (error: unknown, message: TriggerMessage): boolean => findStorageFault(error)?.violation === message;
 
-/** True when a row refers to one that does not exist. */
+/** Returns true if a row refers to one that does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean => findStorageFault(error)?.violation === foreignKeyMessage;

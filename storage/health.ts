@@ -13,11 +13,11 @@ export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
 /** The size limit of a D1 database, in bytes. */
 export const maxShardBytes = 10_000_000_000;
 
-/** Size of the database in bytes, which D1 reports with every result. */
+/** Returns the size of the database in bytes, which D1 reports with every result. */
 export const getShardBytes = async (db: Database): Promise<number> => {
   const { meta } = await db.run(sql`select 1`);
   return meta.size_after;
 };
 
-/** Reads a key that is never written. Returns true when the store reports that it does not exist. */
+/** Reads a key that is never written. Returns true if the store reports that the key does not exist. */
 export const isKeyValueHealthy = async (kv: KVNamespace): Promise<boolean> => (await translateFaults(() => kv.get("health"))) === null;

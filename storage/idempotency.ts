@@ -20,7 +20,9 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const retentionMs = dayMs;
 
-/** The hash that identifies an idempotency key. Keys for different principals or routes never collide. The key itself is not stored. */
+/**
+ * Returns the hash that identifies an idempotency key. Keys for different principals or routes never collide. The key itself is not stored.
+ */
 export const idempotencyKeyHash = (principal: string, route: string, key: string): string =>
   sha256Hex(["idempotency", principal, route, key].join("\n"));
 
@@ -34,7 +36,7 @@ interface IdempotentRequest {
 interface IdempotentResponse {
   readonly status: number;
   readonly response: string;
-  /** The certificate that the response is about. When that certificate's personal data is erased, the response is deleted. */
+  /** The certificate in the response. When that certificate's personal data is erased, the response is deleted. */
   readonly certId?: CertId;
   readonly now: Instant;
 }
@@ -54,14 +56,15 @@ const toResponseRow = async (
 export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await toResponseRow(vault, given, given))] as const;
 
-/** True when the batch failed because another request with the same key committed first. */
+/** Returns true if the batch failed because another request with the same key committed first. */
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);
 
 const deleteExpiredResponse = (db: Database, keyHash: string, now: Instant) =>
   db.delete(idempotentResponses).where(allOf(eq(idempotentResponses.keyHash, keyHash), lte(idempotentResponses.expiresAt, now)));
 
 /**
- * Returns the decrypted response saved under a key; null if there is none. Deletes an expired response, so that the key can be used again.
+ * Returns the decrypted response saved under a key, or null if there is none. Deletes an expired response, so that the key can be used
+ * again.
  */
 export const findIdempotentResponse = async (
   db: Database,
@@ -84,7 +87,7 @@ export const findIdempotentResponse = async (
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
-  /** ID of the request that does the work. */
+  /** ID of the request that is doing the work. */
   readonly holder: string;
 }
 
@@ -95,8 +98,8 @@ type ClaimResult =
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
- * Claims a key for a request, unless the key has a response or another live holder. This is one batch, so exactly one of several concurrent
- * requests gets the claim. Once the lease expires, the next request with the same body gets the claim.
+ * Claims a key for a request, unless the key has a response or another live holder. This is a single batch, so exactly one of several
+ * concurrent requests gets the claim. After the lease expires, the next request with the same body gets it.
  */
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;
@@ -158,16 +161,16 @@ export const insertClaimedResponse = async (
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };
 
-/** Releases a claim when nothing was done. The key can then be used as if it had never been sent. */
+/** Releases a claim if nothing was done. The key can then be used as if it had never been sent. */
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/** Ends the lease if it is unknown how far the work got. An identical request may then take over immediately, and finds the draft. */
+/** Ends the lease if it is unknown how far the work got. An identical request can then take over immediately and finds the draft. */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a sealed draft with the claim and returns the draft to use: the first one saved, even if an earlier holder saved it. Throws if
+ * Saves a sealed draft with the claim and returns the draft to use: the first one that was saved, even by an earlier holder. Throws if
  * another request holds the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {

@@ -13,7 +13,10 @@ const jsonObject = (fields: JsonFields): SQL => {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 };
 
-/** Selects one row of another table as a value; null if there is no row. `select` builds the sub-select that returns the given `row`. */
+/**
+ * Selects one row of another table as one value, which is null if there is no row. `select` builds the sub-select that returns the given
+ * `row`.
+ */
 export const jsonRow = <F extends JsonFields>(fields: F, select: (row: SQL) => SQLWrapper): SQL<JsonRow<F> | null> =>
   sql<string | null>`${select(jsonObject(fields))}`.mapWith((json: string): JsonRow<F> => JSON.parse(json));
 

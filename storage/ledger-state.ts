@@ -19,15 +19,15 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal text of up to 20 digits. The longer text is the larger number; texts of equal length are compared as text. */
+/** Sizes are decimal strings of up to 20 digits. The longer string is the larger number; strings of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
- * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored tree, only resets the failures. A
- * tree learned while anchoring is recorded only while that anchor is under the given lease: after a database restore, what a run learned
- * earlier does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
+ * Records a tree that passed every check, and resets the failures. If the tree is smaller than the stored one, only resets the failures. A
+ * tree learned while anchoring is recorded only while that anchor's lease is held: after a database restore, what a run learned earlier
+ * does not apply to the restored rows. This statement must therefore come first in the batch that ends the lease.
  */
 export const recordSeenTree = (
   db: Database,

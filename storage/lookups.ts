@@ -24,7 +24,7 @@ export class Lookup<T> extends QueryPromise<T> {
     return new Lookup(this.#db, this.queries, async (rows) => mapResult(await this.resultFromRows(rows)));
   }
 
-  /** Builds the result from the rows of its queries. */
+  /** Builds the result from the rows that its queries returned. */
   async resultFromRows(rows: readonly unknown[]): Promise<T> {
     return this.#toResult(rows);
   }
@@ -35,7 +35,7 @@ export class Lookup<T> extends QueryPromise<T> {
   }
 }
 
-/** Creates a lookup from `queries`. `toResult` builds the result from the rows of each query. */
+/** Creates a lookup from `queries`. `toResult` builds the result from the rows that each query returned. */
 export const createLookup = <const Queries extends readonly AwaitableStatement[], T>(
   db: Database,
   queries: Queries,
@@ -44,7 +44,7 @@ export const createLookup = <const Queries extends readonly AwaitableStatement[]
 
 type LookupResults<Lookups> = { readonly [At in keyof Lookups]: Awaited<Lookups[At]> };
 
-/** Combines lookups into one database call, so that they see the same state. If one fails, all fail. */
+/** Combines lookups into one database call, so that they all see the same state. If one fails, all fail. */
 export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>(
   db: Database,
   lookups: Lookups,

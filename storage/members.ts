@@ -12,14 +12,14 @@ import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-/** Maximum number of members and invitations combined for one business. */
+/** The maximum number of members and invitations together in one business. */
 const maxMembersAndInvitations = 100;
 
 const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(members.id, id), eq(members.businessId, businessId));
 const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
-/** Lists members, oldest first, and then open invitations, oldest first, each with its expiry. */
+/** Lists members, oldest first, then open invitations, oldest first, each with its expiry. */
 export const listMembersAndInvitations = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const [joined, invited] = await batch(db, [
@@ -45,11 +45,11 @@ export const listMembersAndInvitations = async (db: Database, vault: Vault, busi
 
 export type Member = Found<typeof listMembersAndInvitations>[number];
 
-/** Finds a member or invitation by ID; null if the ID does not exist in this business. */
+/** Finds a member or invitation by ID. Returns null if the ID does not exist in this business. */
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
-/** Whether the email address belongs to a member of this business. */
+/** Returns whether the email address belongs to a member of this business. */
 export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
   (await db
     .select({ id: members.id })
@@ -95,8 +95,8 @@ export type Membership = Found<typeof listMembershipsByAddress>[number];
 type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
 
 /**
- * Replaces any invitation of the email address to this business. Fails when the business has 100 members and invitations; check with
- * `isMemberLimitReached`.
+ * Creates an invitation, replacing any earlier one for this email address and business. Fails if the business has 100 members and
+ * invitations; check with `isMemberLimitReached`.
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -109,17 +109,23 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   ] as const;
 };
 
-/** True when the batch failed because the business already has 100 members and invitations. */
+/** Returns true if the batch failed because the business already has 100 members and invitations. */
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** Changes the role of the member or invitation with this ID. Fails for the last owner; check with `isLastOwner`. */
+/**
+ * Changes the role of the member or invitation with this ID. Fails if this would leave the business without an owner; check with
+ * `isLastOwner`.
+ */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
   [
     db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
     db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-/** Removes the member or invitation with this ID, and the member's sessions. Fails for the last owner; check with `isLastOwner`. */
+/**
+ * Removes the member or invitation with this ID, and the member's sessions. Fails if this would leave the business without an owner; check
+ * with `isLastOwner`.
+ */
 export const deleteMember = (db: Database, businessId: BusinessId, id: string) =>
   [
     db
@@ -129,10 +135,10 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
     db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
   ] as const;
 
-/** True when a trigger rejected the batch because it would leave the business without an owner. */
+/** Returns true if a trigger rejected the batch because it would leave the business without an owner. */
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
-/** Finds an invitation that has not expired; null if there is none. */
+/** Finds an invitation that has not expired. Returns null if there is none. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })
@@ -143,7 +149,7 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/** Turns an invitation into a member. If two run concurrently for the same email address and business, only one becomes a member. */
+/** Turns an invitation into a member. If two calls for the same email address and business run concurrently, only one creates a member. */
 const insertMemberFromInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
   const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
@@ -176,5 +182,5 @@ export const deleteDeclinedInvitation = (db: Database, invitation: string, email
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
-/** Condition: a member with this ID exists. */
+/** Builds the condition that a member with this ID exists. */
 export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));

@@ -1,9 +1,9 @@
-// Opens the Ed25519 keys of logs and witnesses from note-format secrets and verifies their signatures with WebCrypto.
+// Opens the Ed25519 keys of logs and witnesses from secrets in note format, and verifies their signatures with WebCrypto.
 import { sha256 } from "../core/hash.ts";
 import { parseSkey, createVerifierKey, type NoteCrypto, type NoteSigner } from "../core/ledger/note.ts";
 import { openEd25519 } from "./signer.ts";
 
-/** Throws if the text is not a note-format secret or if its key ID does not match its public key. */
+/** Throws if the text is not a secret in note format or if its key ID does not match its public key. */
 export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
   const parsed = parseSkey(secret);
   if (parsed === null) throw new Error("note keys: not a note-format secret");

@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, used when the client's own host is unreachable. A copy is saved only when a person allows the
-// client; a request is not enough. All copies are in the first shard. SPEC Agent server.
+// Copies of OAuth client metadata documents, used if the client's own host is unreachable. A copy is saved only when a person allows the
+// client, not when a client only makes a request. All copies are in the first shard. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -12,7 +12,7 @@ const documentLifeMs = 7 * dayMs;
 
 const { url, document, fetchedAt } = oauthClients;
 
-/** The copy is older than seven days and is no longer used. */
+/** Builds the condition that the copy is older than seven days and therefore no longer used. */
 export const isExpiredDocument = (now: Instant): SQL => lte(fetchedAt, now - documentLifeMs);
 
 /** Saves a copy. An older copy never replaces a newer one. */
@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** Finds the client in a copy that is at most seven days old. Null if there is no such copy or the ID is not a document URL. */
+/** Finds the client in a copy that is at most seven days old. Returns null if there is no such copy or the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

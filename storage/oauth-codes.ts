@@ -14,13 +14,13 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Inserts a code. Fails when the authorization page has already been submitted; check with `isDuplicateAuthorization`. */
+/** Inserts a code. Fails if the authorization page has already been submitted; check with `isDuplicateAuthorization`. */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
-/** True when the insert failed because the authorization page had already been submitted. */
+/** Returns true if the insert failed because the authorization page had already been submitted. */
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
 
-/** A code with its owner. Null when the code is unknown, or its person or business no longer exists. */
+/** Finds a code with its owner. Returns null if the code is unknown, or its person or business no longer exists. */
 export const findOAuthCode = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
     .select({ code: oauthCodes, consumer: consumerChainFields, business: businessChainFields })
@@ -33,7 +33,10 @@ export const findOAuthCode = async (db: Database, codeHash: string) => {
   return row === undefined || chain === null ? null : { code: row.code, holder: toTokenHolder(row.code, chain) };
 };
 
-/** Condition: the person's account exists. For a member, the membership must also exist, and the business must be active or past due. */
+/**
+ * Builds the condition that the person's account exists. For a member, the membership must also exist, and the business must be active or
+ * past due.
+ */
 const isPrincipalActive = (realm: OAuthCode["realm"]): SQL =>
   realm === "consumer"
     ? existsIn(consumers, eq(consumers.id, oauthCodes.principalId), isNull(consumers.erasedAt))
@@ -51,12 +54,12 @@ export interface OAuthCodeRedemption {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly tokenId: string;
-  /** The tokens that this one replaces. */
+  /** The tokens that the new token replaces. */
   readonly replaced: readonly string[];
   readonly now: Instant;
 }
 
-/** Counts the person's live tokens, excluding tokens to be replaced. */
+/** Counts the person's live tokens, excluding those about to be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,
@@ -88,7 +91,7 @@ export const redeemOAuthCode = (db: Database, realm: OAuthCode["realm"], redempt
     );
 };
 
-/** Condition for later statements in the batch: the code became this token. */
+/** Builds the condition, for later statements in the batch, that the code was redeemed as this token. */
 export const isRedeemedAsToken = (codeHash: string, tokenId: string): SQL =>
   existsIn(oauthCodes, eq(oauthCodes.codeHash, codeHash), eq(oauthCodes.tokenId, tokenId));
 

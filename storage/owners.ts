@@ -1,4 +1,4 @@
-// Email addresses for notices to a business: its owners' addresses or, if it does not have an owner yet, its published contact.
+// Email addresses for notices to a business: its owners' addresses or, if it has no owner yet, its published contact.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -10,9 +10,9 @@ import { businesses, members } from "./schema.ts";
 import { allOf, jsonList } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const maxOwners = 10; // one email each
+const maxOwners = 10; // each owner gets a separate email
 
-/** Lists email addresses for several businesses in one shard, in one query, with up to ten owners each. */
+/** Lists the email addresses for several businesses in one shard with one query, up to ten owners per business. */
 export const listOwnerAddresses = async (
   db: Database,
   vault: Vault,
@@ -36,7 +36,7 @@ export const listOwnerAddresses = async (
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };
 
-/** Returns the statements to add to the change's batch. They send an email to each of the business's owners. */
+/** Returns the statements to add to the change's batch. They create one email to each of the business's owners. */
 export const insertOwnerMails = async (
   db: Database,
   vault: Vault,

@@ -42,8 +42,8 @@ export interface NewPasskey extends VerifiedCredential {
 }
 
 /**
- * Returns an insert and `isWritten`, the condition that the insert ran. It runs only if the account has fewer than ten passkeys and the
- * credential ID is new.
+ * Returns an insert and `isWritten`, the condition that the insert wrote a row. It does so only if the account has fewer than ten passkeys
+ * and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(consumerId, passkey.consumerId))} < ${maxPasskeys}`;
@@ -55,7 +55,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   };
 };
 
-/** Finds the passkey with this credential ID and user handle; null if there is none. */
+/** Finds the passkey with this credential ID and user handle. Returns null if there is none. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, consumerId, credentialId, publicKey, counter })
@@ -63,10 +63,7 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .where(allOf(eq(credentialId, credential), eq(userHandle, handle)))
     .get()) ?? null;
 
-/**
- * Records a signature. Does nothing if the passkey no longer exists. If the authenticator has a counter, also does nothing unless the
- * counter increased.
- */
+/** Records a signature. Does nothing if the passkey no longer exists, or if the authenticator has a counter that did not increase. */
 export const recordPasskeyUse = (
   db: Database,
   passkey: string,

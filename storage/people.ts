@@ -20,23 +20,20 @@ const consumerNameContext = selfOwnedContext("consumers", "name");
 export const byLastUsed = [desc(members.lastUsedAt), asc(members.createdAt), asc(members.id)] as const;
 
 /**
- * The recipient of a sign-in code: the member or consumer with this email address. In the business realm, it can also be an invited person
- * or a sign-up. The code goes to the address as it was first given, never to the address entered in the form.
+ * The recipient of a sign-in code: the member or consumer with this email address or, in the business realm, an invited person or a
+ * sign-up. The code goes to the address as it was first given, never to the address entered in the form.
  */
 export interface SignInRecipient {
-  /** A `person` is a member or consumer. An invitation or a sign-up first has to become a member. */
+  /** A `person` is a member or consumer. An invitation or a sign-up must first become a member. */
   readonly kind: "person" | "invitation" | "sign_up";
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When a session in the membership last began. Null if there has not been one, and for other kinds. */
+  /** When the most recent session in the membership began. Null if there has been none, and for the other kinds. */
   readonly lastUsedAt: Instant | null;
 }
 
-/**
- * Returns the possible recipients in one shard, at most one of each kind. If there are several of a kind, picks the most recently used
- * membership or the oldest invitation.
- */
+/** Returns the possible recipients in one shard, at most one of each kind: the most recently used membership and the oldest invitation. */
 export const listSignInRecipients = async (
   db: Database,
   realm: Realm,
@@ -84,13 +81,13 @@ export const listSignInRecipients = async (
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
 /**
- * Returns the recipient across all shards. Prefers a person to an invitation, and an invitation to a sign-up. Null if there is no
+ * Returns the recipient across all shards. Prefers a person to an invitation, and an invitation to a sign-up. Returns null if there is no
  * recipient.
  */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** Returns the ID of the most recently used membership across all shards; null if there is no membership. */
+/** Returns the ID of the most recently used membership across all shards, or null if there is no membership. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -105,8 +102,8 @@ export interface NewConsumer {
 }
 
 /**
- * Creates the consumer when an email address signs in for the first time. Does nothing unless this session used the code. If several
- * sign-ins run concurrently, only one creates the consumer.
+ * Creates the consumer the first time an email address signs in. Does nothing unless this session used the code. If several sign-ins run
+ * concurrently, only one creates the consumer.
  */
 export const insertConsumer = async (
   db: Database,
@@ -126,8 +123,8 @@ const { createdAt, emailSealed, emailIndex, plan } = consumers;
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
 /**
- * Returns a person's account data and the blind index that certificates use for them. Null if the person is unknown or their account is
- * erased.
+ * Returns a person's account data and the blind index by which certificates refer to them. Returns null if the person is unknown or their
+ * account is erased.
  */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
@@ -137,13 +134,13 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Returns a sub-select for the blind index that certificates use for the person. The query must run in the person's shard. NULL if the
+ * Returns a sub-select for the blind index by which certificates refer to the person. The query must run in the person's shard. NULL if the
  * person is unknown or their account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<string> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
-/** Returns a person's email address; null if the person is unknown or their account is erased. */
+/** Returns a person's email address, or null if the person is unknown or their account is erased. */
 export const findConsumerAddress = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(isExistingConsumer(id)).get();
   return row === undefined ? null : vault.open(consumerEmailContext(id), row.emailSealed);
@@ -158,7 +155,10 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/** Returns the email address of an account that is being erased, so that the last email can be sent. Null once the erasure is complete. */
+/**
+ * Returns the email address of an account that is being erased, so that the last email can be sent. Returns null once the erasure is
+ * complete.
+ */
 export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
   const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
   return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
@@ -167,7 +167,7 @@ export const findAddressToErase = async (db: Database, vault: Vault, id: Consume
 /** For selections from `consumers`. */
 export const consumerChainFields = { tag: consumers.auditChain, auditLog: consumers.auditLog };
 
-/** Returns a person's audit chain, even if the account is erased; null if the person is unknown. */
+/** Returns a person's audit chain, even if the account is erased, or null if the person is unknown. */
 export const findPersonChain = async (db: Database, id: ConsumerId): Promise<AuditChain | null> =>
   (await db.select(consumerChainFields).from(consumers).where(eq(consumers.id, id)).get()) ?? null;
 

@@ -1,6 +1,6 @@
 // Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
-// the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
-// index and counts only up to a limit.
+// the cost of the list must depend only on the number of businesses. The query therefore steps through the index from one business to the
+// next, and counts certificates only up to a limit.
 import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
@@ -16,13 +16,13 @@ import { withdrawableFields } from "./withdrawals.ts";
 const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
 const isActiveCertificate = eq(status, "active");
 
-/** Condition: the certificate names the person. Excludes sandbox certificates, because they are not consent. */
+/** Builds the condition that the certificate names the person. Excludes sandbox certificates, because they are not consent. */
 const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
 
-/** Counting stops at this number. */
+/** Counting stops here. */
 const maxCounted = 1_000;
 
-/** Lists the next businesses in this shard that hold certificates naming the person, ordered by ID. Counts stop at 1,000. */
+/** Lists the next businesses in this shard that have certificates naming the person, ordered by ID. Counts stop at 1,000. */
 export const listNamingBusinesses = (
   db: Database,
   addressIndex: string | SQL<string>,
@@ -109,7 +109,7 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
 };
 
-/** A withdrawal from one business or from all businesses. */
+/** A withdrawal of all certificates with one business, or with all businesses. */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
   readonly businessId: BusinessId | null;
@@ -118,7 +118,8 @@ export interface AccountWithdrawal {
 }
 
 /**
- * Lists active certificates of one business, oldest first. Uses the given business or, if none is given, the first business that has any.
+ * Lists one business's active certificates, oldest first: the given business's or, if none is given, those of the first business that has
+ * any.
  */
 export const listNextToWithdraw = (
   db: Database,
@@ -140,7 +141,7 @@ export const listNextToWithdraw = (
     .all();
 };
 
-const leaseMs = minuteMs; // longer than a batch takes
+const leaseMs = minuteMs; // longer than one batch takes
 
 const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,
@@ -149,7 +150,8 @@ const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: A
 });
 
 /**
- * Saves a withdrawal, so that the minute job completes it if this request dies. Saving it again extends it to certificates issued since.
+ * Saves a withdrawal, so that the minute job completes it if this request dies. Saving it again extends it to certificates issued since
+ * then.
  */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
@@ -160,7 +162,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
     });
 
-/** Takes the unfinished withdrawal that has been due longest, under a one-minute lease. Null if no withdrawal is due. */
+/** Takes the most overdue unfinished withdrawal under a one-minute lease. Returns null if no withdrawal is due. */
 export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };

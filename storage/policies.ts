@@ -13,13 +13,13 @@ import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
 
-/** Returns the text with this SHA-256; null if it cannot be read or the stored text has another hash. */
+/** Returns the text with this SHA-256, or null if it cannot be read or the stored text has another hash. */
 export const findPolicyText = async (kv: KVNamespace, contentHash: string): Promise<string | null> => {
   try {
     const text = await translateFaults(() => kv.get(policyTextKey(contentHash)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
-    return null; // the store is down; hash, URL and date of the snapshot are still valid
+    return null; // the store is down, but the snapshot's hash, URL and date are still valid
   }
 };
 
@@ -33,8 +33,8 @@ const snapshotFields = {
 };
 
 /**
- * Writes the texts that do not have a snapshot in this domain yet. An unchanged text is therefore written once, not every 15 minutes.
- * Returns the domain's snapshots of these texts.
+ * Writes the texts that have no snapshot in this domain yet, so that an unchanged text is written once instead of every 15 minutes. Returns
+ * the domain's snapshots of these texts.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -50,7 +50,7 @@ export const storePolicyTexts = async (
   const known = new Set(rows.map(({ contentHash }) => contentHash));
   for (const { contentHash, text } of texts) {
     if (known.has(contentHash)) continue;
-    known.add(contentHash); // one page can hold both policies, and KV allows one write per second to a key
+    known.add(contentHash); // one page can contain both policies, and KV allows one write per second and key
     await translateFaults(() => kv.put(policyTextKey(contentHash), text));
   }
   return rows;
@@ -62,7 +62,7 @@ export interface PolicyLocation {
   readonly page: string;
 }
 
-/** Condition: a capture newer than `notBefore` that applies to the whole origin or to this page. */
+/** Builds the condition that a capture is newer than `notBefore` and applies to the whole origin or to this page. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
@@ -84,13 +84,13 @@ const selectCapture = (db: Database) => {
 
 type CaptureRow = Awaited<ReturnType<ReturnType<typeof selectCapture>["all"]>>[number];
 
-/** Returns the snapshot; null if there is none. The left join then gives null columns. */
+/** Returns the snapshot, or null if there is none, in which case the left join gives null columns. */
 const toSnapshot = (row: CaptureRow["privacy"]): PolicySnapshot | null => (row?.id == null ? null : (row as PolicySnapshot));
 
 const toCapture = (row: CaptureRow | undefined): PolicyCapture | null =>
   row === undefined ? null : { id: row.id, policies: { privacy: toSnapshot(row.privacy), terms: toSnapshot(row.terms) } };
 
-/** Returns the newest shared capture; null if there is none. */
+/** Returns the newest shared capture, or null if there is none. */
 export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefore: Instant): Promise<PolicyCapture | null> =>
   toCapture(
     await selectCapture(db)
@@ -101,8 +101,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that a certificate is linked to without an audit entry, because its issuance shared an earlier capture. Null if the
- * certificate has an entry or does not have a capture.
+ * Returns the capture to which a certificate is linked without an audit entry, because its issuance shared an earlier capture. Returns null
+ * if the certificate has an entry or no capture.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -115,9 +115,9 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * Returns the statements for a capture: a snapshot for each text that is new to the domain, and the capture itself. IDs carry the shard of
- * `certId`. The texts must already be stored. `known` are the domain's snapshots of these texts. The audit entries name the snapshots, so
- * the batch fails if another worker has inserted one of them in the meantime; check with `isOutdatedSnapshot`.
+ * Returns the statements for a capture: a snapshot of each text that is new to the domain, and the capture itself. IDs contain the shard of
+ * `certId`. The texts must already be stored. `known` contains the domain's snapshots of these texts. The audit entries contain the
+ * snapshots' IDs, so the batch fails if another worker has inserted one of the snapshots in the meantime; check with `isOutdatedSnapshot`.
  */
 export const insertPolicyCapture = (
   db: Database,
@@ -179,8 +179,8 @@ export const linkPolicyCapture = (db: Database, captureId: string, certIds: read
     .set({ policyCaptureId: captureId })
     .where(inArray(certificates.id, jsonList(certIds)));
 
-/** True when the batch failed because another worker linked one of the certificates first. */
+/** Returns true if the batch failed because another worker linked one of the certificates first. */
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");
 
-/** True when the batch failed because another worker inserted a snapshot of the same text first. */
+/** Returns true if the batch failed because another worker inserted a snapshot of the same text first. */
 export const isOutdatedSnapshot = (error: unknown): boolean => isForeignKeyViolation(error);

@@ -1,5 +1,5 @@
 // Queries for the most frequent requests, built once per database and then only bound. Building the largest query takes 0.1 ms, 5% of the
-// request's time; binding it takes a tenth of that. Used only for the certificate insert of `POST /v1/consent`, the reads for verification
+// request's time; binding it takes a tenth of that. Used only for the certificate insert in `POST /v1/consent`, the reads for verification,
 // and the API key lookup.
 import { fillPlaceholders, getColumns, sql, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -8,7 +8,7 @@ import type { Database, Statement } from "./database.ts";
 /** Placeholders for the values of a prepared query. */
 export type Placeholders<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
 
-/** The part of drizzle's prepared queries that is used here. */
+/** The part of drizzle's prepared queries used here. */
 interface PreparedQuery {
   readonly getQuery: () => Query;
   readonly get: (values?: Record<string, unknown>) => Promise<unknown>;
@@ -16,7 +16,7 @@ interface PreparedQuery {
 }
 type QueryResult<Query extends PreparedQuery> = Awaited<ReturnType<Query["execute"]>>;
 
-/** A prepared query with its values. It runs by itself or in a batch. */
+/** A prepared query with its values. It can run by itself or in a batch. */
 class BoundQuery<Query extends PreparedQuery> implements Statement {
   declare readonly _: { readonly dialect: "sqlite"; readonly result: QueryResult<Query> };
   readonly #query: Query;

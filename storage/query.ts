@@ -2,7 +2,7 @@
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** A condition that decides whether a statement writes, passed on by the layers above. */
+/** A condition that decides whether a statement writes. Layers above pass it on. */
 export type Condition = SQL;
 
 /** Builds sub-selects, which are not tied to a database. */
@@ -18,18 +18,18 @@ const selectFrom = (table: SQLiteTable, conditions: Conditions, value: SQL) =>
     .from(table)
     .where(and(...conditions));
 
-/** Check that a table has rows that match all conditions, check that it has none, and count them. */
+/** The first two build the condition that a table has, or does not have, rows that match all conditions; the third counts them. */
 export const existsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => exists(selectFrom(table, conditions, sql`1`));
 export const notExistsIn = (table: SQLiteTable, ...conditions: Conditions): SQL => notExists(selectFrom(table, conditions, sql`1`));
 export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<number> => sql`${selectFrom(table, conditions, count())}`;
 
-/** Condition in a batch: the preceding statement changed a row. */
+/** Builds the condition, in a batch, that the preceding statement changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
 /** Returns a list as one bound value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** Rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
+/** Returns rows as one bound value to read from: `each` is the table, `cell` a field, `order` the position. */
 export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
   each: sql`json_each(${JSON.stringify(rows)}) j`,
   cell: <Key extends keyof Row & string>(key: Key) => sql<Row[Key]>`j.value ->> ${sql.raw(`'${key}'`)}`,
@@ -37,8 +37,8 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
 });
 
 /**
- * Prefixes columns with their table's name, for a join in a batch. Batch rows are returned by column name, so columns with the same name
- * would collide.
+ * Prefixes columns with their table's name, for a join in a batch. A batch returns rows by column name, so columns with the same name would
+ * collide.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

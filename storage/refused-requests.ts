@@ -1,5 +1,6 @@
-// A business's refused requests, saved for seven days so that its developers can look one up by request ID. They hold only codes, routes,
-// hosts and IDs. They are in KV because a refused request must not write to the database. They are only read by business and request ID.
+// A business's refused requests, saved for seven days so that its developers can look one up by request ID. They contain only codes,
+// routes, hosts and IDs. They are in KV because a refused request must not write to the database, and because they are looked up only by
+// business and request ID.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -14,7 +15,7 @@ export interface RefusedRequest {
   readonly code: RefusalCode;
   /** Host of the page that sent the request, from the Origin header. */
   readonly originHost: string | null;
-  /** Host of the page named in the request body. */
+  /** Host of the page in the request body. */
   readonly pageHost: string | null;
   readonly clientId: string | null;
   readonly keyId: string | null;
@@ -24,13 +25,13 @@ const refusedRetentionMs = 7 * dayMs;
 
 const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
-/** Saves a refused request for seven days. Throws a StorageFault when KV is down. */
+/** Saves a refused request for seven days. Throws a StorageFault if KV is down. */
 export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
   translateFaults(() =>
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Null if the request belongs to another business, was not refused, or is older than seven days. */
+/** Returns null if the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

@@ -1,4 +1,4 @@
-// Data removal requests, stored in the person's shard. An affidavit names the person, so its file is sealed; its hash is not.
+// Data removal requests, stored in the person's shard. An affidavit contains the person's name, so its file is sealed; its hash is not.
 import { desc, eq, inArray, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
@@ -52,7 +52,7 @@ export const insertRemoval = async (db: Database, vault: Vault, removal: NewRemo
   ];
 };
 
-/** True when the batch failed because the person is unknown or their account is erased. */
+/** Returns true if the batch failed because the person is unknown or their account is erased. */
 export const isMissingConsumer = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.consumerId);
 
 type RemovalRow = typeof removals.$inferSelect;
@@ -80,7 +80,7 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 
 const maxListed = 200;
 
-/** Lists a person's newest 200 removals, newest first. */
+/** Lists a person's removals, newest first, up to 200. */
 export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
   const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId));
   return createLookup(
@@ -93,7 +93,7 @@ export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: C
   );
 };
 
-/** Finds a removal with its sealed affidavit and the ID of its last change; null if it is unknown. */
+/** Finds a removal with its sealed affidavit and the ID of its last change. Returns null if it is unknown. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const { rows, targets } = await batch(db, {
     rows: db.select().from(removals).where(eq(removals.id, id)),
@@ -144,7 +144,7 @@ export const updateRemovalRow = async (
   ];
 };
 
-/** True when the batch failed because another change came first. */
+/** Returns true if the batch failed because another change came first. */
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
 /** Returns the affidavit as a file. Throws if the sealed value cannot be opened. */

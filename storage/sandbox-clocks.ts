@@ -1,5 +1,5 @@
 // The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Statements that compare
-// a share with the current time use these fields. For a live share, the fields are the real time.
+// a share's times with the current time use these fields, which are the real time for a live share.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -20,16 +20,16 @@ export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectC
 /** Like `shareClockOffsetField`, for selections from `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
 
-/** The current time on the clock of the row's share. */
+/** The current time by the clock of the row's share. */
 export const shareTime = (now: Instant): SQL<Instant> => sql<Instant>`(${now} + ${shareClockOffsetField})`;
 
-/** The current time on the clock shared by all of one owner's shares. */
+/** The current time by the clock that all of one owner's shares use. */
 export const ownerTime = (
   { businessId, environment }: { readonly businessId: BusinessId; readonly environment: Environment },
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** Returns a sandbox's clock; `movedAt` is null if it was never moved. */
+/** Returns a sandbox's clock. `movedAt` is null if the clock was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();

@@ -23,9 +23,9 @@ export const listViewsByBusiness = (db: Database, id: BusinessId): Promise<reado
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
   db.insert(savedViews).values({ ...view, businessId: ownerIfBelowLimit(businessId, id, maxViews), createdAt });
 
-/** True when the insert failed because the business already has 20 views. */
+/** Returns true if the insert failed because the business already has 20 views. */
 export const isSavedViewLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", businessId);
-/** True when the insert failed because the name is in use. */
+/** Returns true if the insert failed because the name is in use. */
 export const isSavedViewNameTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", businessId, name);
 
 /** Deletes a view. Does nothing if the name is unknown. */

@@ -1,6 +1,6 @@
 // Every table of a shard: columns with type, NULL, default, keys, uniqueness, references and indexes. The migrations create the tables and
-// add what only SQL can express (STRICT, CHECK, triggers). A test compares the two in both directions. Keys are column names in camel case.
-// docs/internals/storage.md describes every column.
+// add what only SQL can express (STRICT, CHECK, triggers). A test compares the two in both directions. Object keys are the column names in
+// camel case. docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
@@ -15,7 +15,7 @@ const { table } = snakeCase;
 /** Milliseconds since 1970 (UTC) as plain numbers, as in core/time.ts; never Date. */
 const instant = () => integer();
 const flag = () => integer({ mode: "boolean" });
-/** JSON that only the service reads. Hashed, signed or sealed data is stored as text, because its exact bytes matter. */
+/** JSON that only the service reads. Hashed, signed or sealed data is stored as text instead, because its exact bytes matter. */
 const json = <T>() => text({ mode: "json" }).$type<T>();
 const certId = () => text().$type<CertId>();
 const businessId = () => text().$type<BusinessId>();

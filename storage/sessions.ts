@@ -1,5 +1,5 @@
-// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business. Changing a role
-// or suspending an account therefore takes effect on the next request. SPEC Authentication.
+// Sessions, looked up by the hash of the cookie's token. One query reads a session together with its person and business, so changing a
+// role or suspending an account takes effect on the next request. SPEC Authentication.
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
@@ -16,19 +16,19 @@ import { selfOwnedContext, type Vault } from "./vault.ts";
 
 const deviceContext = selfOwnedContext("sessions", "agent");
 
-/** A session to insert, with the device sealed. */
+/** A session to insert, with its device sealed. */
 export interface NewSession {
   readonly tokenHash: string;
   readonly id: string;
   readonly deviceSealed: string;
   readonly now: Instant;
   /**
-   * For members: whether the email address has a membership or invitation in another shard. `markOtherShards` sets it on existing sessions.
+   * For members: whether the email address has a membership or invitation in another shard. `markOtherShards` updates existing sessions.
    */
   readonly hasOtherShards?: boolean;
 }
 
-/** Seals the device of a session. */
+/** Seals a session's device. */
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
@@ -70,7 +70,7 @@ export const insertSessionByCode = (
 
 /**
  * Inserts a session in another membership of a verified email address. Does nothing unless the membership has that address. The session's
- * lifetime still starts at the original verification.
+ * lifetime still counts from the original verification.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -82,10 +82,10 @@ export const insertSessionForMember = (
   return insertSessionRow(db, session, { realm: "business", userId: membership.id }, allOf(isOfAddress, condition), membership.verifiedAt);
 };
 
-/** Condition for later statements in the batch: the session was created. */
+/** Builds the condition, for later statements in the batch, that the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
-/** Inserts a session only if the preceding statement recorded the use of the consumer's passkey. */
+/** Inserts a session only if the preceding statement recorded a use of the consumer's passkey. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
   insertSessionRow(db, session, { realm: "consumer", userId: consumerId }, hasPreviousChange());
 
@@ -118,8 +118,8 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
 };
 
 /**
- * Finds the session for a token. Null if the token is unknown or has ended, or if the person's account no longer exists. All three cases
- * take the same path.
+ * Finds the session for a token. Returns null if the token is unknown or has ended, or if the person's account no longer exists. All three
+ * cases take the same path.
  */
 export const findSessionByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
   const row = await selectSessionByHash(db, tokenHash, now).get();

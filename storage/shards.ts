@@ -1,15 +1,15 @@
-// Finds a record's database. Every ID, key, token and client ID contains its shard code, so a lookup is not needed. This is the only place
-// that turns a code into a database.
+// Finds a record's database. Every ID, key, token and client ID contains its shard code, so no lookup is needed. This is the only place
+// that maps a code to a database.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type QueryCounter, type Database } from "./database.ts";
 
 export interface Shards {
-  /** The database for an ID or secret. An unknown shard code returns the first shard, where such an ID does not exist. */
+  /** Returns the database for an ID or secret. For an unknown shard code, returns the first shard, where such an ID does not exist. */
   readonly forId: (id: string) => Database;
-  /** Throws if the shard does not have a database, so that its data is not mistaken for missing data. */
+  /** Throws if the shard has no database, so that its records are not mistaken for missing ones. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** The same databases, reporting the number of queries to `count`. */
+  /** Returns the same databases, which then report the number of queries to `count`. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

@@ -1,5 +1,5 @@
 // Share changes: the statements for a grant and for each state transition. A transition's statement checks the state that the transition
-// was based on. If the state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
+// was based on. If that state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
 import { eq, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -26,11 +26,11 @@ import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** True when the batch failed because the account or the person's fields have changed since the grant was decided. */
+/** Returns true if the batch failed because the account or the person's fields have changed since the grant was decided. */
 export const isOutdatedGrant = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.businessId) || isConstraintViolation(error, "NOT NULL", shares.fieldsRevision);
 
-/** True when the batch failed because the share is no longer in the state that the change was based on. */
+/** Returns true if the batch failed because the share is no longer in the state that the change was based on. */
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
@@ -93,7 +93,7 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
   ];
 };
 
-/** Returns the values at the time of the grant. They are for the person only. */
+/** Returns the values as they were at the time of the grant, for the person only. */
 export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: ConsumerId, sealed: string): Promise<ContactFields> => {
   const { fields } = JSON.parse(await vault.open(subjectContext(id, consumerId), sealed)) as { readonly fields: string };
   return parseContactFields(fields);
@@ -111,7 +111,7 @@ export const insertShareCode = (
     readonly requestHash: string;
     readonly challenge: string;
     readonly requireOrigin: boolean;
-    /** Real time: moving a sandbox clock does not extend a code. */
+    /** In real time, so that moving a sandbox clock does not extend a code. */
     readonly createdAt: Instant;
   },
 ) =>
@@ -129,23 +129,20 @@ export const insertShareCode = (
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // longer than a grant takes; the request that grants settles its own intent
+const intentLeaseMs = minuteMs; // longer than a grant takes; the request that makes the grant settles its own intent
 
-/**
- * Records in the person's shard a cross-shard grant that is not settled yet. Must be written before the share; delete it after the grant is
- * settled.
- */
+/** Records an unsettled cross-shard grant in the person's shard. Must be written before the share; delete it after the grant is settled. */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
-/** Takes the intent that has been due longest, under a one-minute lease. Null if no intent is due. */
+/** Takes the most overdue intent under a one-minute lease. Returns null if no intent is due. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
 /** Deletes a settled intent. */
 export const deleteShareIntent = (db: Database, shareId: ShareId) => db.delete(shareIntents).where(eq(shareIntents.shareId, shareId));
 
-/** The columns that are cleared when a share ends: the key of its values and the next due time. */
+/** The columns that are cleared when a share ends: the key to its values and the next due time. */
 const endedFields = { keySealed: null, nextDueAt: null } as const;
 const requestIdIf = (condition: SQL, requestId: string): SQL<string> => sql<string>`case when ${condition} then ${requestId} end`;
 const isActiveShare = (now: Instant): SQL => sql`${shares.state} = 'active' and ${shares.expiresAt} > ${now}`;
@@ -178,7 +175,7 @@ export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revoc
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Revokes shares of a sandbox, including shares that have expired by the sandbox clock but have not been swept yet. */
+/** Revokes a sandbox's shares, including shares that have expired by the sandbox clock but have not been swept yet. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
@@ -213,14 +210,14 @@ export const updateShareCeased = async (
   ];
 };
 
-/** Returns the person's reason for revoking, for the business; null if they did not give a reason. */
+/** Returns the person's reason for revoking, to show to the business, or null if they gave no reason. */
 export const openRevocationReason = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,
   sealed: string | null,
 ): Promise<string | null> => (sealed === null ? null : vault.open(reasonContext(share.id, share.business.id), sealed));
 
-/** Returns the note in the business's acknowledgment; null if there is no note. */
+/** Returns the note in the business's acknowledgment, or null if there is no note. */
 export const openAcknowledgementNote = async (
   vault: Vault,
   share: Pick<Share, "id" | "business">,

@@ -1,5 +1,5 @@
-// Authorization codes of the share protocol. They are single-use and stored by hash. One UPDATE redeems a code: it checks every condition
-// and marks the code with the request, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
+// Authorization codes in the share protocol, single-use and stored by hash. One UPDATE redeems a code: it checks every condition and
+// records which request used the code, so only one of several concurrent redemptions succeeds. SPEC Authorization code.
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";
@@ -11,14 +11,14 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** How long after the decision an unused code can be replaced for the same request. */
+/** How long after the decision an unused code can be reissued for the same request. */
 const reissueWindowMs = 10 * minuteMs;
 
-/** True when the batch failed because the request was already decided. */
+/** Returns true if the batch failed because the request was already decided. */
 export const isAlreadyDecided = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", shareCodes.requestHash) || isConstraintViolation(error, "UNIQUE", shareCodes.codeHash);
 
-/** Finds the decision on a request. Null if the request is undecided or its code has been deleted. */
+/** Finds the decision on a request. Returns null if the request is undecided or its code has been deleted. */
 export const findDecidedRequest = async (db: Database, requestHash: string) =>
   (await onPrimary(db).select().from(shareCodes).where(eq(shareCodes.requestHash, requestHash)).get()) ?? null;
 
@@ -47,7 +47,7 @@ interface Redemption {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** Null if the request does not have an Origin header because a server sent it. */
+  /** Null if the request has no Origin header because it came from a server. */
   readonly origin: string | null;
   /** ID of the redeeming request. */
   readonly requestId: string;
@@ -56,7 +56,7 @@ interface Redemption {
   readonly now: Instant;
 }
 
-/** Condition: the origin's domain is still verified. A test client on http://localhost does not have a domain. */
+/** Builds the condition that the origin's domain is still verified. A test client on http://localhost has no domain. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),
@@ -65,8 +65,9 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Attempts a redemption in one round trip. Runs the UPDATE, adds the audit entries to both chains if it succeeds, and returns the resulting
- * code. From that code, the caller derives success or the correct refusal. Null if the code is unknown. Only the UPDATE changes a code.
+ * Attempts a redemption in one round trip: runs the UPDATE, adds the audit entries to both chains if it succeeds, and returns the resulting
+ * code. From that code, the caller derives success or the correct refusal. Returns null if the code is unknown. Only the UPDATE changes a
+ * code.
  */
 export const attemptRedemption = async (db: Database, attempt: Redemption) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

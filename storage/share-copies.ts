@@ -1,5 +1,5 @@
 // Copies of a person's fields in their shares, and the events that tell businesses about changes. Both are written together, so a copy is
-// never behind the event feed. A copy carries the revision of the fields it was made from. Only older copies are replaced.
+// never behind the event feed. A copy has the revision of the fields it was made from, and only older copies are replaced.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
@@ -27,7 +27,7 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
     lt(shareValues.revision, revision),
   );
 
-/** For active shares: a CHECK guarantees that each has a key. */
+/** The key of an active share. A CHECK guarantees that each has one. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
 /**
@@ -57,7 +57,7 @@ export type ShareToUpdate = Found<typeof listOutdatedShares>[number];
 /** Context of an update event's payload, which is sealed with the share's key. */
 export const eventPayloadContext = columnContext("event", "data");
 
-/** Returns the sealed keys of the given shares that are active, in one shard. */
+/** Returns the sealed keys of those given shares that are active, in one shard. */
 export const listActiveShareKeys = (db: Database, ids: readonly ShareId[], now: Instant) =>
   db
     .select({ id: shares.id, keySealed: keySealedField })
@@ -73,8 +73,8 @@ export interface ShareUpdate {
 }
 
 /**
- * Returns the statements that write the update events, the time of the last update and the copies for shares in one environment. `now` is
- * on that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result counts the events.
+ * Returns the statements that write the update events, the time of the last update, and the copies for shares in one environment. `now` is
+ * by that environment's clock. Skips shares that have ended and shares whose copy is not older. The first result is the number of events.
  */
 export const updateShareCopies = (
   db: Database,
@@ -134,7 +134,7 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** Queues a change for another of the person's shards. */
+/** Queues a change for another shard in which the person has shares. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
@@ -158,9 +158,9 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
     .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
-const leaseMs = minuteMs; // longer than a batch takes
+const leaseMs = minuteMs; // longer than one batch takes
 
-/** Takes the change that has been due longest, under a one-minute lease. Null if no change is due. */
+/** Takes the most overdue change under a one-minute lease. Returns null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };

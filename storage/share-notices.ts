@@ -1,4 +1,4 @@
-// Emails about shares that are due later. A row stays until its email is in the outbox or is no longer needed.
+// Emails about shares that will be due later. A row stays until its email is in the outbox or no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -17,15 +17,15 @@ export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "ki
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
-const leaseMs = minuteMs; // longer than one page of them takes
+const leaseMs = minuteMs; // longer than one page of notices takes
 
 /** Takes up to `max` due notices under a one-minute lease, most overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * Lists the shares that the notices are about. Only live shares have notices, so their clock is the real time. Omits the consumer ID once
- * the account is erased.
+ * Lists the shares that the notices are about. Only live shares have notices, so the real time applies. Omits the consumer ID if the
+ * account is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;

@@ -1,5 +1,5 @@
-// The sweep of due shares: expiry warnings and expirations. One batch handles up to 2,000 shares and stamps each share with the run.
-// Events, audit entries and notices join on the stamp, so a repeated run does nothing twice.
+// The sweep of due shares: expiry warnings and expirations. One batch handles up to 2,000 shares and marks each share with the run's ID.
+// Events, audit entries and notices are joined on that ID, so a repeated run does nothing twice.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -13,7 +13,7 @@ import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSweptShares = 2_000; // a bound value of 1.2 MB; D1 allows 2 MB
-/** The limit when someone is waiting: a developer who moved a sandbox clock, or a person who is deleting their account. */
+/** The limit while someone is waiting: a developer who moved a sandbox clock, or a person who is deleting their account. */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -34,7 +34,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // Sandboxes whose clock was moved have their own index. All other shares are due by the real time.
+  // Sandboxes whose clock was moved have their own index. All other shares become due by the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)

@@ -1,4 +1,4 @@
-// The copy of the shared values in a share, sealed with the share's own key. It cannot be read without the key.
+// A share's copy of the shared values, sealed with the share's own key and unreadable without it.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ import { columnContext, type Vault } from "./vault.ts";
 /** Context of a share's copy; the owner is the business. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
-/** Returns the shared values; null once the share has ended. */
+/** Returns the shared values, or null once the share has ended. */
 export const openShareCopy = async (
   vault: Vault,
   of: { readonly id: ShareId; readonly businessId: BusinessId },
@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** Finds an active test share with its copy, which replaces a test person's fields; undefined for any other share. */
+/** Finds an active test share with its copy, which serves as the fields of a test person. Undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -49,8 +49,8 @@ const currentReadType = "consumer.current_read";
 
 /**
  * Reads a share's current values for a business and writes the audit entries for the read, in one round trip. The business's chain gets an
- * entry for each read; the person's chain gets one per share each day. Entries are written only for an active share. Null if the share does
- * not belong to the business.
+ * entry for each read; the person's chain gets at most one per share and day. Entries are written only for an active share. Returns null if
+ * the share does not belong to the business.
  */
 export const readShareValues = async (
   db: Database,

@@ -1,5 +1,5 @@
-// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, which holds the only copy of
-// its state. The status is computed from the current time. SPEC Share.
+// Reads shares for the business, for the person, and for changes. A share is stored in its business's shard, which has the only copy of its
+// state. The status depends on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShareId } from "../core/ids.ts";
@@ -68,8 +68,8 @@ export interface SharePage {
 }
 
 /**
- * Returns a page of shares, newest first, after `startingAfter`; null if that share does not belong to the owner. Shares that have expired
- * but have not been swept are few. They are read from the due-time index, because the planner would otherwise read every active share.
+ * Returns a page of shares, newest first, after `startingAfter`, or null if that share does not belong to the owner. The few shares that
+ * have expired but have not been swept are read from the due-time index, because the planner would otherwise read every active share.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -128,7 +128,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 
 /**
  * Finds a share by ID, with the data that a change needs. The caller is the business, the person or the holder of an emailed link. The
- * share does not have a person if it belongs to a test person or the account is erased. Null if the share does not belong to the caller.
+ * result has no person if the share belongs to a test person or the account is erased. Returns null if the share does not belong to the
+ * caller.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -162,7 +163,7 @@ const firstAnchorField = jsonRow(anchorFields, (row) =>
     .limit(1),
 ).as("anchor");
 
-/** The history of a share. A renewal is recorded in the entry of the new share. */
+/** Builds the condition for a share's history. A renewal is recorded in the entry of the new share. */
 const isHistoryOfShare = (id: ShareId): SQL => {
   const { entityId, type } = auditOutbox;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
@@ -170,8 +171,8 @@ const isHistoryOfShare = (id: ShareId): SQL => {
 };
 
 /**
- * Returns everything a business can read about its share, with the history from the business's chain, oldest first. Each history entry has
- * its ID and tells if the audit log has recorded it. One round trip; null if the share does not belong to the business.
+ * Returns everything that a business can read about its share, in one round trip. The history from the business's chain is oldest first;
+ * each history entry has its ID and says whether the audit log has recorded it. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type, drainedAt } = auditOutbox;
@@ -214,10 +215,10 @@ const selectLastRead = query
   .select({ at: auditOutbox.at })
   .from(auditOutbox)
   .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
-  .orderBy(desc(auditOutbox.ord)) // the newest entry of an active share is usually a read, so the first row examined is the result
+  .orderBy(desc(auditOutbox.ord)) // the newest entry of an active share is usually a read, so the first row examined is usually the result
   .limit(1);
 
-/** A share as the person sees it, with the time the business last received its values. */
+/** A share as the person sees it, including when the business last received its values. */
 const personShareFields = {
   ...shareFields,
   lastDeliveredAt: sql<Instant | null>`nullif(max(coalesce(${shares.updateSentAt}, 0), coalesce(${selectLastRead}, 0)), 0)`.as(
@@ -242,7 +243,7 @@ export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: In
   }));
 };
 
-/** Lists a person's shares in the state `active`, including expired shares, oldest first, with their audit chains. */
+/** Lists a person's shares in the state `active`, including those that have expired, oldest first, with their audit chains. */
 export const listUnendedShares = async (
   db: Database,
   consumerId: ConsumerId,
@@ -260,9 +261,9 @@ export const listUnendedShares = async (
 };
 
 /**
- * Returns everything a person can read about their share. Beyond the list's fields, this is the business's acknowledgment, its contact
- * address, the time of the last update sent, and the history from the person's chain, oldest first. One round trip; null if the share
- * belongs to another person.
+ * Returns everything that a person can read about their share, in one round trip. In addition to the list's fields, this includes the
+ * business's acknowledgment, its contact address, the time of the last update sent, and the history from the person's chain, oldest first.
+ * Returns null if the share belongs to another person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const { rows, history } = await batch(db, {

@@ -18,7 +18,7 @@ export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain of the business's website, which is claimed for the business; null if it was not given. */
+  /** The domain of the business's website, which is claimed for the business; null if none was given. */
   readonly domain: string | null;
 }
 
@@ -37,7 +37,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
 };
 
-/** Returns a decrypted sign-up that has not expired; null if there is none. */
+/** Returns a decrypted sign-up that has not expired, or null if there is none. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db
@@ -62,12 +62,12 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Condition for later statements in the batch: the business exists. */
+/** Builds the condition, for later statements in the batch, that the business exists. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * Returns the statements that create a business. They do nothing unless the session used the code and the email address does not have a
- * membership. If two sign-ups run concurrently, only one succeeds.
+ * Returns the statements that create a business. They do nothing unless the session used the code and the email address has no membership.
+ * If two sign-ups run concurrently, only one succeeds.
  */
 export const insertAccount = async (
   db: Database,

@@ -14,7 +14,7 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .from(table)
     .where(condition);
 
-/** Counts stuck rows by kind, and returns the age of the oldest. Omits kinds without stuck rows. */
+/** Counts stuck rows by kind and returns the age of the oldest. Omits kinds with no stuck rows. */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;

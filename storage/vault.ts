@@ -1,11 +1,11 @@
-// Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one text,
-// `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only copy of
-// its data key; this is how erasure works. The additional data names the table, record, field and owner, so a sealed value that was moved
-// to another row or tenant does not open.
+// Sealing: AES-256-GCM with a new data key for each value. The current master key wraps the data key (AES-KW). A sealed value is one
+// string, `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. Setting a sealed value to NULL destroys the only
+// copy of its data key, which is how erasure works. The additional authenticated data contains the table, record, field and owner, so a
+// sealed value that was moved to another row or tenant cannot be opened.
 import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { sha256Hex } from "../core/hash.ts";
 
-/** Identifies where a sealed value belongs: the additional data of its encryption. */
+/** Identifies where a sealed value belongs. It becomes the additional authenticated data of the encryption. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
@@ -13,12 +13,12 @@ export interface EncryptionContext {
   readonly owner: string;
 }
 
-/** Encryption contexts for a sealed column. */
+/** Returns encryption contexts for a sealed column. */
 export const columnContext =
   (table: string, field: string) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner });
 
-/** Encryption contexts for a record that is its own owner. */
+/** Returns encryption contexts for a record that is its own owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
@@ -31,39 +31,41 @@ export interface Sealer {
 
 export interface Vault extends Sealer {
   /**
-   * Creates a new key for one record, wrapped by the master key. Deleting the key makes all values sealed with it unreadable, including
+   * Creates a new key for one record, wrapped by the master key. Deleting this key makes all values sealed with it unreadable, including
    * copies.
    */
   readonly newRecordKey: () => Promise<string>;
   /** Seals and opens with the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** 32 hex characters (128 bits). Equal inputs give equal indexes. A guess cannot be tested without the key. */
+  /** Returns 32 hex characters (128 bits). Equal inputs give equal indexes, and a guess cannot be tested without the key. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
-  /** Keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
+  /** Returns a keyed hash of a six-digit code sent for `purpose`. Without the key, an attacker cannot try the million possible codes. */
   readonly codeHash: (purpose: string, code: string) => Promise<string>;
-  /** The token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
+  /** Returns the token of a link sent for `purpose`: 256 bits, base64url, derived from the key so that it does not have to be stored. */
   readonly linkToken: (purpose: string) => Promise<string>;
-  /** Keyed hash of a sent text within one record. Someone with a copy of the database cannot test guesses against it. */
+  /**
+   * Returns a keyed hash, within one record, of a text that was sent. Someone with a copy of the database cannot test guesses against it.
+   */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** Returns a value's blind index when only the lowercase hex SHA-256 of its normalized form is known. */
+  /** Returns a value's blind index if only the lowercase hex SHA-256 of its normalized form is known. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
 }
 
 export interface VaultKeys {
-  /** 32-byte keys by version. The last one seals; all of them open. */
+  /** 32-byte keys by version. The last key seals; any of them can open. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** 32 bytes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM keeps a leading U+FEFF
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM preserves a leading U+FEFF
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // 96 bits, random: each data key seals one value, so a nonce can never repeat under a key
 
 /** A record key never changes, so it has only one version. */
 const recordKeyVersion = "r";
 
-/** Joins the parts, which are names and IDs. Throws if a part contains a bar, because two contexts could then look the same. */
+/** Joins the parts, which are names and IDs. Throws if a part contains a vertical bar, because two contexts could then look the same. */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
@@ -73,7 +75,7 @@ const associatedData = (context: EncryptionContext, version: string): Uint8Array
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-/** Wrapping keys by version. The current one seals; all of them open. */
+/** Wrapping keys by version. The current key seals; any of them can open. */
 interface WrappingKeys {
   readonly byVersion: ReadonlyMap<string, CryptoKey>;
   readonly current: string;
@@ -121,7 +123,7 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
-/** Opens a vault. Throws if there is no master key. */
+/** Opens a vault. Throws if there are no master keys. */
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const byVersion = new Map<string, CryptoKey>();
   for (const [version, bytes] of keys.masterKeys) {

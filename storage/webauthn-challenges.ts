@@ -1,4 +1,5 @@
-// Challenges for passkey registration and sign-in, stored by hash. One statement consumes a challenge, even if the ceremony fails.
+// Challenges for passkey registration and sign-in, stored by hash. A single statement consumes a challenge, even if the ceremony then
+// fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,16 +9,16 @@ import { webauthnChallenges } from "./schema.ts";
 
 const { challengeHash, purpose, sessionHash, userHandle, expiresAt, usedAt } = webauthnChallenges;
 
-/** A challenge is valid for one purpose and one session. `sessionHash` is null when no one is signed in. */
+/** A challenge is valid for one purpose and one session. `sessionHash` is null if no one is signed in. */
 type Challenge = Pick<typeof webauthnChallenges.$inferSelect, "challengeHash" | "purpose" | "sessionHash">;
 
-/** Saves a challenge for its lifetime. */
+/** Saves a challenge until it expires. */
 export const insertChallenge = (db: Database, challenge: Challenge & { readonly userHandle: string | null }, now: Instant) =>
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /**
- * Consumes a challenge. Only one of several concurrent calls gets it. Null if it is unknown, expired or already used, or belongs to another
- * session or purpose.
+ * Consumes a challenge. Only one of several concurrent calls succeeds. Returns null if the challenge is unknown, expired or already used,
+ * or belongs to another session or purpose.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db

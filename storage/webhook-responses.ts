@@ -14,6 +14,6 @@ type SerializedRegistration = Omit<RegisteredEndpoint, "createdAt" | "environmen
 /** Parses what `serializeRegistration` wrote. */
 export const parseRegistration = (text: string): RegisteredEndpoint => {
   const { created_at, ...endpoint } = JSON.parse(text) as SerializedRegistration;
-  // Responses saved before the sandbox existed do not have an environment.
+  // Responses saved before the sandbox existed have no environment.
   return { ...endpoint, environment: endpoint.environment ?? "live", createdAt: Date.parse(created_at) };
 };

@@ -45,13 +45,13 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Fields for a query over `certificates`: the withdrawal as anyone can see it, and the withdrawal with its proof; null while the
+ * Fields for a query over `certificates`: the withdrawal as anyone can see it, and the withdrawal with its proof. Both are null while the
  * certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-/** Decrypts the note and the acknowledgment of a withdrawal. Erased values are null. */
+/** Decrypts a withdrawal's note and acknowledgment. Erased values are null. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,
@@ -82,7 +82,7 @@ export const withdrawableFields = {
 
 /**
  * Finds a certificate with the data that a withdrawal needs. This includes the indexes and hashes that prove who may withdraw, and the
- * business's published contact details. Null if the certificate is unknown.
+ * business's published contact details. Returns null if the certificate is unknown.
  */
 export const findWithdrawable = async (db: Database, certId: CertId) => {
   const row = await db
@@ -98,9 +98,9 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       entities: entitiesField,
       accepted: acceptedEntitiesField,
       entitiesWithdrawn: withdrawnEntitiesField,
-      // Endpoints can subscribe to opt-in events.
+      // Whether endpoints can subscribe to opt-in events.
       isToldAll: businesses.emitCertificateIssued,
-      // Default scope of a withdrawal recorded by the business.
+      // Default scope of a withdrawal that the business records.
       recordedScope: businesses.revocationScopeDefault,
       contact: businesses.contactEmail,
       mailingAddress: businesses.mailingAddress,
@@ -128,8 +128,8 @@ interface AddressScope {
 }
 
 /**
- * The certificates covered by a withdrawal of everything: certificates of one business that carry an email address or phone number and were
- * active at a given time.
+ * The certificates covered by a withdrawal of everything: one business's certificates that contain the email address or phone number and
+ * were active at a given time.
  */
 export interface AddressWithdrawalScope extends AddressScope {
   /** A certificate issued later is a new consent. */
@@ -181,8 +181,8 @@ export const listActiveWithAddress = (
     .all();
 
 /**
- * Condition for the email that confirms a withdrawal without a verified email address: fewer than `max` such withdrawals since `since`, on
- * certificates with that address. Certificates withdrawn at the same instant count once.
+ * Builds the condition for the email that confirms a withdrawal without a verified email address: fewer than `max` such withdrawals since
+ * `since`, on certificates with that address. Certificates withdrawn at the same instant count once.
  */
 export const hasFewUnverifiedWithdrawals = (scope: AddressScope, since: Instant, max: number): SQL => {
   const whole = query
@@ -215,8 +215,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns what the business recorded about a withdrawal, so that it can be applied to the person's other certificates. Null if the person
- * withdrew.
+ * Returns what the business recorded about a withdrawal, so that it can be applied to the person's other certificates. Returns null if the
+ * person made the withdrawal.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
@@ -226,7 +226,7 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: Cer
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-/** True when the batch failed because the certificate was already withdrawn. */
+/** Returns true if the batch failed because the certificate was already withdrawn. */
 export const isAlreadyWithdrawn = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
@@ -246,5 +246,5 @@ export const insertAcknowledgement = async (
   return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
 };
 
-/** True when the batch failed because the business had already acknowledged. */
+/** Returns true if the batch failed because the business had already acknowledged. */
 export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);

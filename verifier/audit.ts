@@ -66,7 +66,7 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** Returns the index of the chain in the tree of heads, from audit/heads.json; null when absent. */
+/** Returns the index of the chain in the tree of heads, from audit/heads.json, or null when absent. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 

@@ -51,7 +51,7 @@ export const checkFiles = (files: PackFiles): Finding => {
 
 const spkiLength = 44; // RFC 8410: a 12-byte prefix and the 32 bytes of an Ed25519 key
 
-/** Returns the thumbprint of the key in a PEM file; null if malformed. */
+/** Returns the thumbprint of the key in a PEM file, or null if malformed. */
 const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
   const der = fromBase64(body ?? "");

@@ -186,7 +186,7 @@ function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: Ge
   };
 }
 
-/** True when the attached certificate covers the current values. */
+/** Returns true if the attached certificate covers the current values. */
 function isCertified(form: HTMLFormElement, config: Config): boolean {
   const values = getCertifiedValues(form);
   return values !== undefined && values === getCurrentValues(form, config);

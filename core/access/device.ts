@@ -12,6 +12,6 @@ export const parseDevice = (userAgent: string | undefined): Device => ({
   browser: parseBrowserFamily(userAgent ?? ""),
 });
 
-/** Returns text such as `Firefox, Windows`; null if neither part is known. */
+/** Returns text such as `Firefox, Windows`, or null if neither part is known. */
 export const formatDeviceName = ({ os, browser }: Device): string | null =>
   [browser, os].filter((family) => family !== null).join(", ") || null;

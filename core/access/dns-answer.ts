@@ -43,7 +43,7 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** Returns the name at the end of the aliases. Null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
+/** Returns the name at the end of the aliases. Returns null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -82,7 +82,7 @@ const joinTxtStrings = (data: string): string => {
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
 };
 
-/** Returns the TXT values at a name, following its aliases. The list can be empty. Null if the answer is not reliable. */
+/** Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the answer is not reliable. */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;
   if (body.Status === nxDomainStatus) return [];

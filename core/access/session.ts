@@ -54,6 +54,6 @@ export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "user
 /** Returns the audit chain that records a signed-in person's actions: the consumer's own, or their business's. */
 export const getAuditChain = (session: Session): AuditChain => (session.realm === "consumer" ? session.chain : session.business.chain);
 
-/** Whether the person's last verification is recent enough for actions that a stolen session must not allow. */
+/** Returns whether the person's last verification is recent enough for actions that a stolen session must not allow. */
 export const isRecentlyVerified = ({ verifiedAt }: Pick<Session, "verifiedAt">, now: Instant, minutes: number): boolean =>
   now - verifiedAt < minutes * minuteMs;

@@ -44,14 +44,15 @@ const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 /** Ignores the case of scheme and host, and one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
-/** Whether all requested resources are this server. Also true if the request does not name a resource. */
+/** Returns whether all requested resources are this server. Also true if the request does not name a resource. */
 export const isForResource = (requested: readonly string[], resource: string): boolean =>
   requested.every((name) => normalizeResource(name) === normalizeResource(resource));
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
 /**
- * Null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases an error cannot be sent to any client.
+ * Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases an error cannot be sent to any
+ * client.
  */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,

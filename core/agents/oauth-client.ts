@@ -32,7 +32,7 @@ const maxClientIdLength = 1_024;
 
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Returns one visible line; null if nothing is left. */
+/** Returns one visible line, or null if nothing is left. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
   const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
@@ -69,7 +69,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Returns the ID as a document URL, checked exactly as written; null if it is not one. */
+/** Returns the ID as a document URL, checked exactly as written, or null if it is not one. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -77,13 +77,13 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Whether the document publishes a secret or private key, which anyone could then use. */
+/** Returns whether the document publishes a secret or private key, which anyone could then use. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** Returns the client described by a metadata document; null if the document names another ID or is not usable. */
+/** Returns the client described by a metadata document, or null if the document names another ID or is not usable. */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;

@@ -17,7 +17,7 @@ const invalidParamsCode = -32602;
 
 const getMeta = ({ params }: Pick<RpcMessage, "params">) => (isJsonObject(params) && isJsonObject(params._meta) ? params._meta : null);
 
-/** Whether the message has the version key, with any value. Earlier revisions do not use it. */
+/** Returns whether the message has the version key, with any value. Earlier revisions do not use it. */
 export const isModernRequest = (message: Pick<RpcMessage, "params">): boolean => Object.hasOwn(getMeta(message) ?? {}, versionKey);
 
 /** The error for a request that uses a method of this revision without the version key. */
@@ -38,14 +38,14 @@ const createHeaderMismatch = (header: string): RpcError => ({
   message: `The header ${header} must match the request body.`,
 });
 
-/** Whether the client can open a URL for its person. `elicitation: {}` means forms only. */
+/** Returns whether the client can open a URL for its person. `elicitation: {}` means forms only. */
 export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boolean => {
   const capabilities = getMeta(message)?.[capabilitiesKey];
   const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined;
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/** Returns the first error in a request of this revision, always HTTP 400; null if the request is valid. */
+/** Returns the first error in a request of this revision, always HTTP 400, or null if the request is valid. */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];

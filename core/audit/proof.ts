@@ -51,7 +51,7 @@ export type AuditProofVerdict = Verdict<
   AuditProofFault
 >;
 
-/** Parses a canonical object with exactly these string members; null for anything else. */
+/** Parses a canonical object with exactly these string members. Returns null for anything else. */
 const parseExactObject = <N extends string>(text: string, names: readonly N[]): { readonly [name in N]: string } | null => {
   const parsed = text.isWellFormed() ? parseIJson(encodeUtf8(text)) : null;
   if (!parsed?.ok || !isJsonObject(parsed.value)) return null;

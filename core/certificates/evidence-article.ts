@@ -76,7 +76,7 @@ const renderTextMember = (object: JsonObject, name: string): Markup | null => {
   return typeof value === "string" && value !== "" ? renderExactText(value) : null;
 };
 
-/** Returns the evidence of the submission; null if it is not in this pack. */
+/** Returns the evidence of the submission, or null if it is not in this pack. */
 const getIncludedEvidence = ({ opened, isRedacted }: ArticleParts): JsonObject | null => (isRedacted ? null : opened.evidence);
 
 const renderMissingEvidence = ({ isRedacted }: ArticleParts, what: string): Markup =>

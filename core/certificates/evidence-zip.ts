@@ -57,7 +57,7 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Whether the name is a relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
+/** Returns whether the name is a relative ASCII path, so that members cannot be unpacked outside their folder on any system. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /** Sorts members by name and ignores the order of the map. Throws for a name that the reader would refuse. */

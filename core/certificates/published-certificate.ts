@@ -94,7 +94,7 @@ export interface PublishedCertificate {
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
-/** Whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
+/** Returns whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
 /** Returns false only for a sandbox certificate on localhost, where domain control cannot be verified. */

@@ -26,8 +26,9 @@ export const parseOsFamily = (userAgent: string): string | null => findFamily(os
 export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
- * Whether this is a link preview, crawler or monitor. Their views are recorded and marked but not counted. Matches only names that identify
- * themselves as such, because an unknown tool may have a reader behind it, and an uncounted view is lost evidence. CUBOT is a phone maker.
+ * Returns whether this is a link preview, crawler or monitor. Their views are recorded and marked but not counted. Matches only names that
+ * identify themselves as such, because an unknown tool may have a reader behind it, and an uncounted view is lost evidence. CUBOT is a
+ * phone maker.
  */
 export const isKnownBot = (userAgent: string): boolean =>
   /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(

@@ -19,17 +19,17 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Whether the certificate names the business at all, regardless of the person's answer. */
+/** Returns whether the certificate names the business at all, regardless of the person's answer. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
-/** Whether the consent covers the business and the person has not withdrawn from it. */
+/** Returns whether the consent covers the business and the person has not withdrawn from it. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
-/** Whether the person consented to the business and later withdrew from it. */
+/** Returns whether the person consented to the business and later withdrew from it. */
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 
-/** Whether each consent is to one seller: there is only one recipient, or the person was asked about each recipient separately. */
+/** Returns whether each consent is to one seller: there is only one recipient, or the person was asked about each recipient separately. */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

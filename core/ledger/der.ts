@@ -111,7 +111,7 @@ export const createSequenceReader = (
   };
 };
 
-/** Returns the content of an object identifier in hex; null for any other value. */
+/** Returns the content of an object identifier in hex, or null for any other value. */
 export const parseOid = (value: DerValue | undefined): string | null => (value?.tag === derTags.oid ? toHex(value.content) : null);
 
 /** Throws RangeError when the content is longer than 65,535 bytes. */

@@ -227,6 +227,6 @@ export const verifyReceipt = async (
   return { ok: true, checkpoint, index };
 };
 
-/** Returns the receipt's proof as c2sp.org/tlog-proof text, for other tools; null if the receipt is malformed. */
+/** Returns the receipt's proof as c2sp.org/tlog-proof text, for other tools, or null if the receipt is malformed. */
 export const formatReceiptProof = (receipt: Receipt): string | null =>
   formatTlogProofFromLines(receipt.leaf_index, receipt.inclusion_proof, receipt.signed_root);

@@ -27,7 +27,7 @@ interface RekorKey {
 /** Unlike an Ed25519 key ID, it does not include the name. */
 const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
 
-/** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Null for other keys. */
+/** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Returns null for other keys. */
 export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {
   const publicKey = ed25519KeyFromSpki(spki);
   if (publicKey !== null) return formatVkey(createVerifierKey(hash, origin, keyKinds.log, publicKey));

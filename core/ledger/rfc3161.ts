@@ -124,7 +124,7 @@ interface SignedToken {
   readonly signature: Bytes;
 }
 
-/** Returns the identifier of an AlgorithmIdentifier without parameters; null if it has parameters. */
+/** Returns the identifier of an AlgorithmIdentifier without parameters, or null if it has parameters. */
 const parseAlgorithm = (value: DerValue | undefined): string | null => {
   const members = createSequenceReader(value);
   const oid = parseOid(members.next(derTags.oid));
@@ -273,7 +273,7 @@ const findSignerCertificate = async (
   return "certificate_mismatch";
 };
 
-/** Returns the hash algorithm of the signature; null for unsupported signatures and keys. */
+/** Returns the hash algorithm of the signature, or null for unsupported signatures and keys. */
 const selectSignatureHash = (spki: Uint8Array, signed: SignedToken): string | null => {
   const oid = signed.signatureOid ?? "";
   const kind = parseSpki(spki)?.kind;

@@ -61,7 +61,7 @@ export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
     encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no unused bits; 4 marks an uncompressed point
   );
 
-/** Returns the 32 bytes of an Ed25519 public key; null for any other key. */
+/** Returns the 32 bytes of an Ed25519 public key, or null for any other key. */
 export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
   const members = createSequenceReader(parseDer(spki) ?? undefined);
   const algorithm = createSequenceReader(members.next(derTags.sequence));
@@ -70,7 +70,7 @@ export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
   return isEd25519 && members.done() && bits?.content.length === 33 && bits.content[0] === 0 ? bits.content.slice(1) : null;
 };
 
-/** Returns the secret scalar of a P-256 key in PKCS #8; null for anything else. */
+/** Returns the secret scalar of a P-256 key in PKCS #8, or null for anything else. */
 export const p256PrivateKeyFromPkcs8 = (pkcs8: Uint8Array): Bytes | null => {
   const members = createSequenceReader(parseDer(pkcs8) ?? undefined);
   const version = members.next(derTags.integer);

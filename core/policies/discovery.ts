@@ -131,7 +131,7 @@ export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readon
 
 const inspectedLength = 1_000; // title, navigation and heading; text further down often mentions terms on any page
 
-/** Whether the start of a guessed page mentions the policy. Many sites return a page for every URL. */
+/** Returns whether the start of a guessed page mentions the policy. Many sites return a page for every URL. */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
   const plain = foldText(text.slice(0, inspectedLength));
   return [...policyPhrases[kind], ...standaloneTerms[kind]].some((phrase) => containsPhrase(plain, phrase));

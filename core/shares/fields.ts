@@ -71,7 +71,7 @@ export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGrou
   return scope.filter((key) => members.includes(key));
 };
 
-/** Returns the values of a group as one line; null if there are none. */
+/** Returns the values of a group as one line, or null if there are none. */
 export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactKey[], group: FieldGroup): string | null => {
   const values = filterKeysInGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");

@@ -31,7 +31,7 @@ export const maxRecoveredDeliveries = 10_000;
 /** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-/** Returns the time of the next attempt after attempt number `attempt` failed at `at`; null if it was the last. */
+/** Returns the time of the next attempt after attempt number `attempt` failed at `at`, or null if it was the last. */
 export const computeNextAttemptAt = (attempt: number, at: Instant): Instant | null => {
   const delayMs = retryDelaysMs[attempt - 1];
   return attempt >= maxDeliveryAttempts || delayMs === undefined ? null : at + delayMs;

@@ -84,7 +84,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns a page of a chain, newest first, with entries older than `beforeSeq`. With `belowSize`, shows the chain as it was in a log of
-   * that size. With `about`, includes only entries with these entity IDs. Null for a chain without entries.
+   * that size. With `about`, includes only entries with these entity IDs. Returns null for a chain without entries.
    */
   getChainPage(
     chain: string,
@@ -105,7 +105,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return proveChainHead(this.#proofPorts, chain, atSize);
   }
 
-  /** Returns one tlog-proof for each of `seqs` that the chain contains. Null when the log is frozen. */
+  /** Returns one tlog-proof for each of `seqs` that the chain contains. Returns null when the log is frozen. */
   proveEntries(chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }
@@ -117,8 +117,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns the entries of `listEntries` with all their proofs. The proofs use the first checkpoint that covers the entries, so a later
-   * call returns the same proofs. If the chain is not in a heads record yet, adds one now, unless the log is frozen. Null if there are no
-   * entries, or if the log froze before it signed them.
+   * call returns the same proofs. If the chain is not in a heads record yet, adds one now, unless the log is frozen. Returns null if there
+   * are no entries, or if the log froze before it signed them.
    */
   getTrail(chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, outboxIds);

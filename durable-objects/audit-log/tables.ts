@@ -314,7 +314,8 @@ export const maxEntriesScanned = 2_000;
 
 /**
  * Returns a page of a chain, newest first, with stored values unchanged; the reader verifies them. With `about`, only entries about these
- * entities; the page can then be short or empty even if older entries follow. Null for a chain without entries in a log of `belowSize`.
+ * entities; the page can then be short or empty even if older entries follow. Returns null for a chain without entries in a log of
+ * `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -369,13 +370,13 @@ export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Returns a chain's index in the tree of heads and its newest entry; null for a chain without entries. */
+/** Returns a chain's index in the tree of heads and its newest entry, or null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };
 };
 
-/** Returns the log index of a chain's newest entry in a log of `belowSize`; null for a chain without entries there. */
+/** Returns the log index of a chain's newest entry in a log of `belowSize`, or null for a chain without entries there. */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql
     .exec<{ log_index: number }>(

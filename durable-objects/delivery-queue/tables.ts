@@ -282,8 +282,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due; null if no deliveries are waiting. A disabled endpoint keeps its waiting deliveries and does not
- * send them.
+ * Returns when the next delivery is due, or null if no deliveries are waiting. A disabled endpoint keeps its waiting deliveries and does
+ * not send them.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   if (findQueueRow(sql)?.status !== "enabled") return null;
@@ -376,7 +376,7 @@ export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly Hour
     )
     .toArray();
 
-/** Returns how long and how often the endpoint has been failing; null if it is not failing or its owners have already been alerted. */
+/** Returns how long and how often the endpoint has been failing, or null if it is not failing or its owners have already been alerted. */
 export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
@@ -402,7 +402,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the retention of the first ended delivery is over; null if there are no ended deliveries. */
+/** Returns when the retention of the first ended delivery is over, or null if there are no ended deliveries. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {
     const { at } = sql

@@ -100,7 +100,7 @@ export class EventArchive {
     return true;
   }
 
-  /** Returns when the next batch should move; null if no segment is being filled. */
+  /** Returns when the next batch should move, or null if no segment is being filled. */
   getNextMoveAt(now: Instant): Instant | null {
     return this.#findFillingSegment() === null ? null : (this.#retry?.at ?? now + minMoveSpacingMs);
   }

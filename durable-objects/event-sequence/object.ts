@@ -180,14 +180,14 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Returns when the earlier secret stops signing; null if the endpoint does not exist. Repeating a call with the same secret has no
+   * Returns when the earlier secret stops signing, or null if the endpoint does not exist. Repeating a call with the same secret has no
    * effect.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
   }
 
-  /** Returns the information needed to send to an endpoint, including its sealed secrets. Null when there is no such endpoint. */
+  /** Returns the information needed to send to an endpoint, including its sealed secrets. Returns null when there is no such endpoint. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
@@ -216,7 +216,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.findReplaySource(deliveryId);
   }
 
-  /** Returns attempts by hour since `since`, oldest first; null if the endpoint does not exist. */
+  /** Returns attempts by hour since `since`, oldest first, or null if the endpoint does not exist. */
   async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
     return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
   }

@@ -36,7 +36,7 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 
 /**
  * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old.
- * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Null when the log is frozen. Throws a
+ * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Returns null when the log is frozen. Throws a
  * RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it is
  * returned, so a crash never loses a published tree.
  */

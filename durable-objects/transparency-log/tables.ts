@@ -179,7 +179,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Null when the log is frozen. */
+/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Returns null when the log is frozen. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;

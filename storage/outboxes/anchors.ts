@@ -1,5 +1,5 @@
 // Anchors: statements waiting to be added to the ledger. The rows are the source of truth; queue messages are only notifications. A worker
-// holds a row under a lease and loses it when the lease expires. A receipt is stored only once.
+// holds rows under a lease and loses them when the lease expires. A receipt is stored only once.
 import { desc, eq, gt, inArray, isNull, lte, ne, sql, type Column, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../../core/certificates/published-certificate.ts";
 import type { SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
@@ -11,18 +11,18 @@ import { createLookup, type Lookup } from "../lookups.ts";
 import { allOf, jsonTable, query } from "../query.ts";
 import { anchors } from "../schema.ts";
 
-const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and ten requests for a checkpoint
+const leaseMs = minuteMs; // longer than one call to the slowest ledger (30 s) plus ten requests for a checkpoint
 
 const { event, receipt, anchoredAt } = anchors;
 const { ord, id, statement, entryHash, prepared, attempts, lastError, lease, leaseUntil, status, nextAt } = anchors;
-// Inlined, because SQLite uses the index anchors_due only if the condition is not a bound value.
+// Inlined, because SQLite uses the index anchors_due only if the condition contains no bound value.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const isUnanchored = ne(status, "anchored");
 
-/** The published fields of an anchor. */
+/** An anchor's published fields. */
 export const anchorFields = { event, ledgerId: anchors.ledgerId, entryHash, statement, status, receipt, anchoredAt };
 
-/** Takes up to `max` rows due for a ledger, oldest first, and leases them to `holder`. */
+/** Takes up to `max` rows that are due for a ledger, oldest first, and leases them to `holder`. */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const due = query
     .select({ ord })
@@ -61,7 +61,7 @@ const rowsPerStatement = 100; // a receipt is about 3 KB, so 300 KB of JSON per 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Returns statements that store the outcomes of claimed rows. If the lease on a row was lost, the row is left to its new holder. */
+/** Returns the statements that store the outcomes of claimed rows. A row whose lease was lost is left to its new holder. */
 export const updateAnchorOutcomes = (
   db: Database,
   holder: string,
@@ -131,8 +131,8 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 
 /**
  * Moves pending event statements from an earlier ledger to its replacement, because the earlier ledger no longer accepts statements.
- * Checkpoints have their own rows per ledger. Skips statements that the new ledger already has (OR IGNORE, which the query builder does not
- * support).
+ * Checkpoints are not moved, because they have separate rows for each ledger. Skips statements that the new ledger already has (OR IGNORE,
+ * which the query builder does not support).
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, now: Instant) => {
   const isEarlier = allOf(isPendingAnchor, ne(anchors.ledgerId, ledgerId), eq(anchors.kind, "event"), lte(leaseUntil, now));
@@ -166,7 +166,7 @@ export const listEntityAnchors = async (db: Database, entityId: string) => {
 
 export type EntityAnchor = Found<typeof listEntityAnchors>[number];
 
-/** Returns the newest confirmed anchor of a log's checkpoints; null before the first anchor. */
+/** Returns the newest confirmed anchor of a log's checkpoints, or null if none has been confirmed yet. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select(anchorFields)

@@ -1,5 +1,5 @@
-// The audit outbox: audit entries waiting to join the audit chains. They are written in the same batch as the change. The rows are kept
-// afterward, because they hold the payloads that the chains commit to.
+// The audit outbox: entries waiting to be added to the audit chains. They are written in the same batch as the change. The rows are kept
+// afterward, because they contain the payloads that the chains commit to.
 import { desc, eq, gt, inArray, isNull, sql, type Column, type SQL } from "drizzle-orm";
 import { hashAuditPayload } from "../../core/audit/payload.ts";
 import type { CommittedPayload, PendingEntry } from "../../core/audit/trail.ts";
@@ -29,8 +29,8 @@ export const auditEntryColumns = [
 ] as const;
 
 /**
- * Lists rows after `afterOrd` that have not been recorded by an audit log yet, oldest first. Reads from the primary, to see rows that were
- * just committed.
+ * Lists rows after `afterOrd` that no audit log has recorded yet, oldest first. Reads from the primary, to see rows that were just
+ * committed.
  */
 export const listUndrainedRows = (db: Database, auditLogNumber: number, afterOrd: number, max: number) =>
   onPrimary(db)
@@ -60,13 +60,13 @@ export const markDrained = (db: Database, ords: readonly number[], now: Instant)
     .set({ drainedAt: now })
     .where(allOf(isNull(drainedAt), inArray(ord, jsonList(ords))));
 
-/** Encryption context of an entry's salt and payload. The owner is the chain. */
+/** Encryption context of an entry's salt and payload. Their owner is the chain. */
 export const auditPayloadContext = columnContext("audit_outbox", "payload");
 
-/** Prefix of a payload that is not sealed. No master key version starts with it. */
+/** Prefix of an unsealed payload. No master key version starts with it. */
 const unsealedPrefix = "0.";
 
-/** Event types whose entries are stored unsealed. Their statements do not know the chain, which is needed for sealing. */
+/** Event types whose entries are stored unsealed, because their statements do not know the chain, which sealing requires. */
 export const unsealedEventTypes = [
   "share.redeemed",
   "consumer.current_read",
@@ -77,7 +77,8 @@ export const unsealedEventTypes = [
 export type UnsealedEventType = (typeof unsealedEventTypes)[number];
 
 /**
- * Creates a payload stored in plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal data.
+ * Creates a payload that is stored as plain text, with its hash. Use it only for constant words, times and our own IDs, never for personal
+ * data.
  */
 export const createUnsealedPayload = (payload: { readonly [key: string]: string }) => {
   const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
@@ -96,7 +97,7 @@ interface UnsealedPayload {
 export const insertShareAuditEntries = (
   db: Database,
   entries: {
-    /** SQL that must include the table `shares`. */
+    /** The tables to read from; must include `shares`. */
     readonly from: SQL;
     readonly where: SQL;
     readonly id: string | SQL;
@@ -132,13 +133,13 @@ export const listWaitingEntries = (
   return createLookup(db, [waiting], ([rows]) => rows);
 };
 
-/** Checks whether a record has any audit entry. Reads from the primary, to see a commit whose response was lost. */
+/** Returns whether a record has any audit entry. Reads from the primary, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditOutbox).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
 const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 
-/** Lists a certificate's audit entries of these types: issuance and withdrawals first, then oldest first, up to `max`. */
+/** Lists a certificate's audit entries of these types, up to `max`: issuance and withdrawals first, then the others, oldest first. */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
@@ -158,7 +159,7 @@ export const listCertificateEntries = async (
   );
 };
 
-/** Opens an entry's salt and payload, sealed or plain; null once erased. */
+/** Opens an entry's salt and payload, whether sealed or plain. Returns null after an erasure. */
 const openPayload = async (vault: Vault, chainTag: string, entry: string, stored: string | null): Promise<CommittedPayload | null> => {
   if (stored === null) return null;
   const isOpen = stored.startsWith(unsealedPrefix);
@@ -167,7 +168,7 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
   return { salt, payload };
 };
 
-/** Returns the salt and payload of these rows of a chain, keyed by row ID; null once erased. */
+/** Returns the salts and payloads of these rows of a chain, keyed by row ID. A value is null after an erasure. */
 export const listCommittedPayloads = (
   db: Database,
   vault: Vault,

@@ -1,6 +1,6 @@
-// A shard's event outboxes: public events waiting to join their business's event sequence (durable-objects/event-sequence/object.ts). They
-// are written in the same batch as the change. Events about sandbox records have a separate table, which feeds the sandbox's sequence. A
-// row is deleted once the sequence has it.
+// A shard's event outboxes: public events waiting to be added to their business's event sequence
+// (durable-objects/event-sequence/object.ts). They are written in the same batch as the change. Events about sandbox records have a
+// separate table, which feeds the sandbox's sequence. A row is deleted once the sequence has stored it.
 import { eq, getColumns, inArray, min } from "drizzle-orm";
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { UnsequencedEvent } from "../../core/events/event.ts";
@@ -42,13 +42,13 @@ export const listWaitingEvents = (db: Database, { businessId, environment }: Eve
     .all();
 };
 
-/** Deletes events by ID. Deleting up to a number would not be safe, because numbers are assigned again after a database restore. */
+/** Deletes events by ID. Deleting all rows up to a number would not be safe, because numbers are reused after a database restore. */
 export const deleteSequencedEvents = (db: Database, environment: Environment, ids: readonly string[]) => {
   const outbox = eventOutboxFor(environment);
   return db.delete(outbox).where(inArray(outbox.eventId, jsonList(ids)));
 };
 
-/** Lists businesses with waiting events for the minute job, in the order of their oldest event. */
+/** Lists businesses that have waiting events, for the minute job, ordered by their oldest event. */
 export const listBusinessesWithEvents = async (db: Database, environment: Environment, max: number): Promise<readonly BusinessId[]> => {
   const outbox = eventOutboxFor(environment);
   const rows = await db.select({ id: outbox.businessId }).from(outbox).groupBy(outbox.businessId).orderBy(min(outbox.ord)).limit(max);

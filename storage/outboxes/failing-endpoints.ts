@@ -1,4 +1,4 @@
-// Endpoints that have been failing for a long time, listed for operators. A row is written when the owners are notified. It stays until a
+// Endpoints that have been failing for a long time, listed for operators. A row is written when the owners are notified, and stays until a
 // check finds that the endpoint responds again or no longer exists.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
@@ -24,7 +24,7 @@ export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }:
     .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
     .onConflictDoNothing();
 
-/** Lists endpoints, earliest recorded first. */
+/** Lists endpoints in the order in which they were recorded. */
 export const listFailingEndpointRows = (db: Database, max: number): Promise<readonly FailingEndpoint[]> =>
   db
     .select({ webhookId: sql<WebhookId>`${entityId}`, businessId, since: createdAt })

@@ -1,5 +1,5 @@
-// The mail outbox. A row is written in the batch of the change that causes the email, with address and contents sealed. The email is
-// rendered when it is sent. The row is deleted once a transport has accepted the email or the email is no longer needed.
+// The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
+// rendered when it is sent. The row is deleted once a transport has accepted the email or it is no longer needed.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -16,7 +16,7 @@ const leaseMs = 60 * secondMs; // longer than a transport's 10 s, so that two wo
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 /**
- * If `to` is null, the row costs the same work and is dropped without being sent. Requests for unknown addresses therefore look like any
+ * If `to` is null, the row causes the same work but is dropped without being sent, so that requests for unknown addresses look like any
  * other request.
  */
 export type NewMail = TemplatedMail & {
@@ -28,7 +28,7 @@ export type NewMail = TemplatedMail & {
   readonly certId?: CertId;
   /** The consumer that the email is for. Erasing the account deletes the unsent email. */
   readonly consumerId?: ConsumerId;
-  /** The row is written only if this condition is true in the batch. */
+  /** A condition: the row is written only if it is true in the batch. */
   readonly onlyIf?: SQL;
 };
 
@@ -62,7 +62,7 @@ const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbo
 
 /**
  * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different rows. The unary plus makes SQLite read the index in that order instead of sorting everything that is due.
+ * workers get different rows. The unary plus makes SQLite read the index in that order instead of sorting all due emails.
  */
 export const claimMail = (db: Database, now: Instant, max: number) =>
   db
@@ -84,7 +84,7 @@ export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).
 export const postponeMail = (db: Database, mail: string, at: Instant) => db.update(mailOutbox).set({ nextAt: at }).where(eq(id, mail));
 
 /**
- * Checks whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed
+ * Returns whether an email is being sent for the first time, for the development mailbox. A lease is longer than the wait after a failed
  * first attempt, so half the lease separates the two cases.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {

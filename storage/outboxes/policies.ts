@@ -1,7 +1,7 @@
-// Certificates that are waiting for a policy capture of their origin. Rows of one business with the same origin and page form a topic. The
-// first row of a topic carries its lease (due time and attempts); the rows after it do not have a due time. Claiming a topic moves its due
+// Certificates that are waiting for a policy capture of their origin. One business's rows with the same origin and page form a topic. The
+// first row of a topic carries the topic's lease (due time and attempts); the other rows have no due time. Claiming a topic moves its due
 // time, so if a worker dies, the topic becomes due again. Claiming and backing off cost the same for one certificate as for 100,000.
-// Businesses take turns, one capture at a time. SPEC Policy snapshot.
+// Businesses take turns, with one capture each. SPEC Policy snapshot.
 import { eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { BusinessId, CertId } from "../../core/ids.ts";
@@ -11,8 +11,8 @@ import { businesses, certificates, outbox, policyTurns } from "../schema.ts";
 import { allOf, countIn, existsIn, jsonList, query } from "../query.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 60 * secondMs; // longer than a capture (25 s) and linking the first certificates after it
-const maxTopics = 20; // per business: anyone can name any page of a site
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus linking the first certificates
+const maxTopics = 20; // per business, because anyone can submit any page of a site
 
 export interface PolicyTopic {
   readonly businessId: BusinessId;
@@ -23,12 +23,12 @@ const { ord, topic, nextAt, attempts, businessId } = outbox;
 const isPolicyRequest = eq(outbox.kind, "policy");
 const isInTopic = (of: PolicyTopic) => allOf(isPolicyRequest, eq(businessId, of.businessId), eq(topic, of.topic));
 
-const neverDue = Number.MAX_SAFE_INTEGER; // for rows after the one with the topic's lease
-const overLimitTopic = ""; // the topic for requests beyond the limit
+const neverDue = Number.MAX_SAFE_INTEGER; // for the rows that do not carry the topic's lease
+const overLimitTopic = ""; // the topic of requests beyond the limit
 
 /** The separator is a space, because a URL contains none. */
 export const toPolicyTopic = (origin: string, page: string): string => `${origin} ${page}`;
-/** Null for the topic for requests beyond the limit, which are not captured. */
+/** Returns null for the topic of requests beyond the limit, which are not captured. */
 const originFromTopic = (of: string): string | null => (of === overLimitTopic ? null : of.slice(0, of.indexOf(" ")));
 
 /**
@@ -61,8 +61,8 @@ export const requestPolicyCapture = (db: Database, given: { readonly id: CertId;
 };
 
 /**
- * Gives the next turn to the business that has waited longest since its last turn, among businesses that have due work and are not taking a
- * turn.
+ * Gives the next turn to the business that has waited longest since its last turn, among the businesses that have due work and are not
+ * already taking a turn.
  */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
@@ -82,19 +82,20 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
   return turn?.businessId ?? null;
 };
 
-/** Ends the turn of a business. */
+/** Ends a business's turn. */
 export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /**
- * Takes the most overdue topic of the business whose turn it is; null if no topic is due. Only one of several concurrent workers gets it.
+ * Takes the most overdue topic of the business whose turn it is. Returns null if no topic is due. Only one of several concurrent workers
+ * gets it.
  */
 export const claimPolicyLease = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
   if (turn === null) return null;
   const [lease] = await claimDueRows(db, outbox, { now, leaseMs, max: 1, only: allOf(isPolicyRequest, eq(businessId, turn)) });
   if (lease === undefined) return null;
-  // The certificate that has waited longest. Everything written for the capture goes to its shard.
+  // The certificate that has waited longest. Everything written for the capture goes to that certificate's shard.
   const { topic: of, payload: page, entityId: certId, attempts: tried } = lease;
   return { businessId: turn, topic: of, origin: originFromTopic(of), page, certId, attempts: tried };
 };
@@ -111,8 +112,8 @@ export const postponePolicyLease = (db: Database, of: PolicyTopic, at: Instant) 
     .where(eq(ord, selectFirstWaiting(of)));
 
 /**
- * Takes back an attempt that failed on our side, so that it does not count against the origin. The topic is due again when the lease
- * expires.
+ * Undoes the count of an attempt that failed on our side, so that it does not count against the origin. The topic is due again when the
+ * lease expires.
  */
 export const revertPolicyAttempt = (db: Database, of: PolicyTopic) =>
   db
@@ -120,7 +121,7 @@ export const revertPolicyAttempt = (db: Database, of: PolicyTopic) =>
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
     .where(eq(ord, selectFirstWaiting(of)));
 
-/** Lists the certificates of a topic that have waited longest. */
+/** Lists the certificates in a topic that have waited longest. */
 export const listCertificatesAwaitingPolicies = (db: Database, of: PolicyTopic, max: number) =>
   db
     .select({ ord, certId: outbox.entityId, chain: businessChainFields })

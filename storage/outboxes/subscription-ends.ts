@@ -1,5 +1,5 @@
 // Subscriptions to cancel because their account is closed or pays for a newer subscription. The row is written with the change that causes
-// it. It is retried until the provider confirms that the subscription no longer exists.
+// the cancellation. The cancellation is retried until the provider confirms that the subscription no longer exists.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -7,13 +7,13 @@ import { allOf } from "../query.ts";
 import { billingCustomers, outbox } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 
-const leaseMs = 2 * minuteMs; // longer than a call to the provider and its retry
+const leaseMs = 2 * minuteMs; // longer than one call to the provider plus its retry
 const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
- * Returns the statement to add to the batch that closes an account. It ends the account's subscription. Does nothing if the account does
- * not have a subscription or the end is already requested.
+ * Returns the statement to add to the batch that closes an account. It ends the account's subscription. Does nothing if there is none or
+ * its end has already been requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
@@ -24,9 +24,7 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
     .onConflictDoNothing();
 };
 
-/**
- * Returns the statement to add to a checkout's batch. If an account has two subscriptions, it ends the subscription that is not in force.
- */
+/** Returns the statement to add to a checkout's batch. If an account has two subscriptions, it ends the one that is not in force. */
 export const requestSubscriptionEnd = (
   db: Database,
   end: { readonly subscriptionId: string; readonly accountId: string; readonly customerId: string },

@@ -1,5 +1,5 @@
-// Withdrawals of all of a person's certificates that do not fit in one batch. A row stays until the last certificate is done. A worker
-// takes it for one minute at a time, so if the worker dies, another worker continues.
+// Withdrawals of all of a person's certificates that do not fit into one batch. A row stays until the last certificate is withdrawn. A
+// worker takes the row for one minute at a time, so if the worker dies, another one continues.
 import { eq } from "drizzle-orm";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -9,7 +9,7 @@ import { withdrawalWork } from "../schema.ts";
 import { claimDueRows } from "./claim.ts";
 import type { AddressWithdrawalScope } from "../withdrawals.ts";
 
-const leaseMs = minuteMs; // longer than a batch takes
+const leaseMs = minuteMs; // longer than one batch takes
 
 export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
@@ -25,7 +25,7 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...wo
     .insert(withdrawalWork)
     .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
-/** Takes the most overdue work; null if no work is due. */
+/** Takes the most overdue work. Returns null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;

@@ -32,7 +32,7 @@ interface Described {
   readonly security?: readonly Record<string, unknown>[];
 }
 
-/** True if every alternative of the security requirement includes this scheme. */
+/** Returns true if every alternative of the security requirement includes this scheme. */
 const needs = (security: Described["security"], name: string): boolean =>
   security !== undefined && security.length > 0 && security.every((scheme) => name in scheme);
 

@@ -19,7 +19,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // shorter than a lease
 
-/** True if the ledger itself failed, not just one statement. */
+/** Returns true if the ledger itself failed, not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 

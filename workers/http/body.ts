@@ -26,7 +26,7 @@ export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<
 export const requestMediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** Returns the error message for an unacceptable Content-Type or Content-Encoding header; null if both are acceptable. */
+/** Returns the error message for an unacceptable Content-Type or Content-Encoding header, or null if both are acceptable. */
 const findEncodingError = ({ headers }: Request, accepted: readonly string[]): string | null => {
   if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
   const rule = `must be ${accepted.join(" or ")}`;

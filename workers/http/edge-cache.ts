@@ -6,7 +6,10 @@ import type { AppEnv } from "./context.ts";
 const partialTilePattern = /\.p\/\d+$/;
 const partialTileMaxAgeSeconds = 60; // never changes either, but the next entry replaces it with a wider tile
 
-/** Returns the cache. Null if the runtime does not have one. Also null in development, where one URL serves many test services' logs. */
+/**
+ * Returns the cache. Returns null if the runtime does not have one. Also null in development, where one URL serves many test services'
+ * logs.
+ */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);
 

@@ -58,9 +58,9 @@ const parseJsonOrNull = (text: string): unknown => {
   }
 };
 
-/** Parses a form field's text; null if it is not a valid credential. */
+/** Parses a form field's text. Returns null if it is not a valid credential. */
 export const parseCreatedCredential = (text: string): RegistrationResponse | null =>
   createdCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;
-/** Parses a form field's text; null if it is not a valid credential. */
+/** Parses a form field's text. Returns null if it is not a valid credential. */
 export const parseSignedCredential = (text: string): AuthenticationResponse | null =>
   signedCredentialSchema.safeParse(parseJsonOrNull(text)).data ?? null;

@@ -11,7 +11,7 @@ const contextBytes = 32;
 const contextPattern = /^[A-Za-z0-9_-]{43}$/;
 const cookieMaxAgeSeconds = 86_400; // 24 hours
 
-/** Returns the context ID in the cookie; null if this browser has not requested a code. */
+/** Returns the context ID in the cookie, or null if this browser has not requested a code. */
 export const findWithdrawalContext = (c: Context<AppEnv>): string | null => {
   const value = findCookie(c, withdrawalCookieName);
   return value !== undefined && contextPattern.test(value) ? value : null;

@@ -114,7 +114,7 @@ export interface ParsedProviderEvent {
   readonly event: BillingEvent | null;
 }
 
-/** Parses an event. Null if the text is not an event. A missing or future time counts as `now`. */
+/** Parses an event. Returns null if the text is not an event. A missing or future time counts as `now`. */
 export const parseProviderEvent = (text: string, now: Instant): ParsedProviderEvent | null => {
   let json: unknown;
   try {

@@ -43,7 +43,7 @@ const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Respon
   return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
 };
 
-/** Parses a form body. Null if the body is not a form, or repeats a field other than `resource`. */
+/** Parses a form body. Returns null if the body is not a form, or repeats a field other than `resource`. */
 const parseForm = async (c: Context<AppEnv>): Promise<ReadonlyMap<string, readonly string[]> | null> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   if (bytes === null || requestMediaType(c.req.raw) !== "application/x-www-form-urlencoded") return null;
@@ -63,7 +63,7 @@ const decodeFormComponent = (text: string): string | null => {
   }
 };
 
-/** Parses `Authorization: Basic`, whose two parts are form-encoded (RFC 6749 section 2.3.1). Null if malformed. */
+/** Parses `Authorization: Basic`, whose two parts are form-encoded (RFC 6749 section 2.3.1). Returns null if malformed. */
 const parseBasicCredentials = (header: string): readonly [id: string, secret: string] | null => {
   const [, encoded] = /^basic ([A-Za-z0-9+/]+=*)$/i.exec(header) ?? [];
   if (encoded === undefined) return null;

@@ -86,7 +86,7 @@ const triggerRequestSchema = z
   })
   .openapi("SandboxTrigger");
 
-/** Null for a malformed share ID. */
+/** Returns null for a malformed share ID. */
 const triggerRequestFromWire = ({ type, share_id: id, fields }: z.output<typeof triggerRequestSchema>): TriggerRequest | null => {
   const shareId = id == null ? null : parseShareId(id);
   if (id != null && shareId === null) return null;

@@ -11,9 +11,9 @@ import type { Runtime } from "../dependencies.ts";
 import type { AccessDependencies, KnownKeyCache } from "./dependencies.ts";
 
 /**
- * Whether a key is exempt from the lookup rate limit. A key is exempt if it was valid when this isolate last checked it, or if it is
- * malformed and needs no lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock out
- * the keys used there.
+ * Returns whether a key is exempt from the lookup rate limit. A key is exempt if it was valid when this isolate last checked it, or if it
+ * is malformed and needs no lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock
+ * out the keys used there.
  */
 export const isExemptFromLookupLimit = (services: KnownKeyCache, key: string): boolean =>
   !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeyHashes.get(sha256Hex(key)) === true;

@@ -13,7 +13,7 @@ export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 export const sealSignInEmail = (services: ReadDependencies, email: string): Promise<string> =>
   sealNote(services, signInNoteScope, { email }, emailCodeLimits.login.lifeMs);
 
-/** Opens the entered address. Null if the note is missing, expired or does not contain an email address. */
+/** Opens the entered address. Returns null if the note is missing, expired or does not contain an email address. */
 export const openSignInEmail = async (services: ReadDependencies, sealed: string | undefined): Promise<string | null> => {
   const email = (await openNote<{ readonly email: string }>(services, signInNoteScope, sealed))?.content.email;
   return email !== undefined && isEmailAddress(email) ? email : null;

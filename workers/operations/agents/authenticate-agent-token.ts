@@ -7,10 +7,10 @@ import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { KnownKeyCache } from "../access/dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Whether the text cannot be a token and therefore does not need a lookup. */
+/** Returns whether the text cannot be a token and therefore does not need a lookup. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
-/** Whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's IP address. */
+/** Returns whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's IP address. */
 export const isKnownAgentToken = (services: KnownKeyCache, token: string): boolean =>
   services.knownKeyHashes.get(sha256Hex(token)) === true;
 

@@ -9,6 +9,6 @@ const createDisconnectToken = ({ vault }: Stores, id: string): Promise<string> =
 export const createDisconnectUrl = async (services: ReadDependencies, id: string): Promise<string> =>
   `${services.config.appUrl}/oauth/end/${id}?t=${await createDisconnectToken(services, id)}`;
 
-/** Whether a link's token belongs to this connection. Compares in constant time. */
+/** Returns whether a link's token belongs to this connection. Compares in constant time. */
 export const isDisconnectLink = async (services: Stores, id: string, token: string): Promise<boolean> =>
   /^tok_[0-9a-z]{26}$/.test(id) && isEqualConstantTime(token, await createDisconnectToken(services, id));

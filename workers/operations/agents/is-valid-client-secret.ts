@@ -5,8 +5,8 @@ import type { Stores } from "../dependencies.ts";
 import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.ts";
 
 /**
- * Whether the secret is correct for this client. Registered clients send the secret from their registration. Clients with a metadata
- * document do not have a secret; their authorization code is bound to their ID.
+ * Returns whether the secret is correct for this client. Registered clients send the secret from their registration. Clients with a
+ * metadata document do not have a secret; their authorization code is bound to their ID.
  */
 export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;

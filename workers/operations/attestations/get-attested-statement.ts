@@ -38,7 +38,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(toBase64), attestations: checkpoint.attestations };
 };
 
-/** Whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
+/** Returns whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
 /**

@@ -4,7 +4,7 @@ import type { Instant } from "../../../core/time.ts";
 import { findCustomerByAccount } from "../../../storage/billing.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Null for a business that is not suspended, or that was suspended by an operator. */
+/** Returns null for a business that is not suspended, or that was suspended by an operator. */
 export const getUnpaidSince = async (services: Stores, { business }: MemberSession): Promise<Instant | null> =>
   business.status === "suspended"
     ? ((await findCustomerByAccount(services.shards.forId(business.id), business.id))?.suspendedAt ?? null)

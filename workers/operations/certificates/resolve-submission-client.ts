@@ -20,7 +20,7 @@ const toSubmissionClient = (
   originHeader: string | null,
 ): SubmissionClient => ({ id, account, origin: verifyOrigin(originHeader, account.domains, getOriginRules(config, account)) });
 
-/** Reads the account from the database and caches it. Null for an unknown client ID. */
+/** Reads the account from the database and caches it. Returns null for an unknown client ID. */
 export const readSubmissionClient = async (
   services: CertificateDependencies,
   id: ClientId,

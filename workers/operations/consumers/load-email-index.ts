@@ -4,6 +4,6 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import { findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the blind index of the address that the person signs in with. Null if the account no longer exists. */
+/** Returns the blind index of the address that the person signs in with. Returns null if the account no longer exists. */
 export const loadEmailIndex = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
   findPersonRecord(services.shards.forId(id), id).map((record) => record?.emailIndex ?? null);

@@ -19,6 +19,6 @@ export const listNewestCertificates = (
   return listCertificatePage(db, { businessId: business.id, environment, filter: { status, ...noFilter }, page: 1, perPage });
 };
 
-/** Whether the business has a live certificate. */
+/** Returns whether the business has a live certificate. */
 export const hasLiveCertificate = async (services: Stores, member: MemberSession): Promise<boolean> =>
   (await listNewestCertificates(getBusinessDatabase(services, member), member, "live", null, 1)).total > 0;

@@ -26,7 +26,7 @@ export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }
   | { readonly kind: "late" | "over"; readonly share: Share };
 
-/** Returns an earlier decision's state, for a page that is reloaded. Writes nothing. Null if there is no decision. */
+/** Returns an earlier decision's state, for a page that is reloaded. Writes nothing. Returns null if there is no decision. */
 export const findEarlierDecision = async (
   services: ReadDependencies,
   person: Pick<Person, "id"> | null,
@@ -47,8 +47,8 @@ export const findEarlierDecision = async (
 };
 
 /**
- * Returns the earlier decision with its code, reissued if it expired unused and the decision is less than ten minutes old. Null if there is
- * no decision. Returns `code_used`, then `share_inactive`, then `code_expired`.
+ * Returns the earlier decision with its code, reissued if it expired unused and the decision is less than ten minutes old. Returns null if
+ * there is no decision. Returns `code_used`, then `share_inactive`, then `code_expired`.
  */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,

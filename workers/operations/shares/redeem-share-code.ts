@@ -44,8 +44,8 @@ interface RedemptionAttempt {
 }
 
 /**
- * Returns why this attempt did not redeem the code. The caller is verified before the code's state is revealed. Null for a retry by the
- * caller that redeemed the code.
+ * Returns why this attempt did not redeem the code. The caller is verified before the code's state is revealed. Returns null for a retry by
+ * the caller that redeemed the code.
  */
 const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAttempt): Refusal | null => {
   if (code === null || code.clientId !== attempt.clientId) return refuse("code_invalid");

@@ -37,10 +37,10 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
   return { request, returnUrl: verifiedReturnUrl, key: sha256Hex(toCanonicalJson({ ...parts, return_url: verifiedReturnUrl })) };
 };
 
-/** True if this browser brought the request from its origin, or the business registered the return URL. */
+/** Returns true if this browser brought the request from its origin, or the business registered the return URL. */
 export const canRedirect = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): boolean =>
   returnUrl !== null && (browser.seenRequests.includes(key) || request.client.returnUrls.includes(returnUrl));
 
-/** True if the browser names a page on the request's origin as the referrer. A link on another site cannot fake that. */
+/** Returns true if the browser names a page on the request's origin as the referrer. A link on another site cannot fake that. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;
