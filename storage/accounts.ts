@@ -159,7 +159,7 @@ export const findBusinessCountry = async (db: Database, businessId: BusinessId):
   return row?.country ?? null;
 };
 
-/** Returns the names that a certificate may use for a business. Null if the business is unknown. */
+/** Returns the names that a certificate may use for a business, or null if the business is unknown. */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ name: businesses.name, legalName: businesses.legalName })

@@ -1,5 +1,5 @@
-// Contact checks: what a business's records say about an email address or phone number, and whether a guess matches a certificate. Both use
-// blind indexes and decrypt nothing.
+// Contact checks: what a business's records say about an email address or phone number, and whether a guess matches a certificate. Both
+// compare blind indexes and decrypt nothing.
 import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
@@ -23,8 +23,8 @@ import { allOf, query } from "./query.ts";
 /** The blind indexes of the person to look up. If both are given, a record that matches either one counts. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
 
-const maxBasisRecords = 20; // records of one person with one business; more would not change the verdict
-/** The newest certificates and the newest shares of an address that a check judges, so that its cost has a limit. */
+const maxBasisRecords = 20; // records about one person at one business; more would not change the verdict
+/** How many of an address's newest certificates, and of its newest shares, a check evaluates. This limits its cost. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
@@ -90,7 +90,7 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
     .where(allOf(sql`${shares[index]} = j.value`, eq(shares.businessId, businessId), eq(shares.environment, environment)))
     .orderBy(desc(shares.createdAt));
 
-/** Whether each address has more records than are judged. */
+/** Returns whether each address has more records than the check evaluates. */
 const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
   const more = [certificatesOfAddress(contact, index), sharesOfAddress(contact, index)].map((records) =>
     exists(records.limit(1).offset(maxJudgedRecords)),
@@ -174,8 +174,8 @@ const sortFoundRecords = (records: readonly FoundRecord[]): readonly ContactBasi
 };
 
 /**
- * Lists the records about each subject. Judges the newest 1,000 certificates and shares of each address; an address that several subjects
- * have is judged once. Records that permit contact come first, then newest first. One round trip.
+ * Lists the records about each subject in one round trip. Evaluates each address's newest 1,000 certificates and newest 1,000 shares; an
+ * address that several subjects have is evaluated once. Records that permit contact come first; otherwise the order is newest first.
  */
 export const listContactBasis = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectBasis[]> => {
   const emails = listDistinct(contact.subjects.map(({ email }) => email));
@@ -239,8 +239,8 @@ const maxDailyMisses = 20;
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares a guess with the certificate and counts a miss in one statement, so that concurrent guesses cannot exceed the caller's limit of
- * 20 misses a day. Returns null when the limit is reached. `day` is in whole days since 1970 (UTC).
+ * Compares a guess with the certificate and counts a failed match in one statement, so that concurrent guesses cannot exceed the caller's
+ * limit of 20 failed matches a day. Returns null if the limit is reached. `day` is in whole days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,

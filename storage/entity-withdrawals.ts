@@ -1,6 +1,6 @@
-// The recipients on a certificate, withdrawals from individual recipients, and the business's acknowledgments of those withdrawals. If two
-// withdrawals or acknowledgments on one certificate run concurrently, the second fails as a whole (same number or same recipient) and is
-// decided again. SPEC Withdrawal.
+// A certificate's recipients, withdrawals of consent for individual recipients, and the business's acknowledgments of them. If two
+// withdrawals or acknowledgments for one certificate run concurrently, the second fails as a whole (same number or same recipient) and its
+// caller decides again. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -47,7 +47,7 @@ export const entitiesField = sql<readonly string[]>`${query
   .innerJoin(entityLists, eq(entityLists.id, certificateGroups.entityListId))
   .where(eq(certificateGroups.id, certificates.groupId))}`.mapWith(entityLists.entities);
 
-/** Condition: a list of recipients contains the name. Reads one row of an index, not the list. */
+/** Builds the condition that a list of recipients contains the name. Reads one row of an index, not the list. */
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 

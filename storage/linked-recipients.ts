@@ -43,16 +43,16 @@ export const listLinkedNames = async (db: Database, issuer: BusinessId, recipien
 export const insertLinkedRecipient = (db: Database, issuer: BusinessId, link: RecipientLink, at: Instant) =>
   db.insert(linkedRecipients).values({ ...link, businessId: ownerIfBelowLimit(businessId, issuer, maxLinks), createdAt: at });
 
-/** True when the insert failed because the issuer already has 1,000 links. */
+/** Returns true if the insert failed because the issuer already has 1,000 links. */
 export const isRecipientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", businessId);
-/** True when the insert failed because the link exists. */
+/** Returns true if the insert failed because the link exists. */
 export const isAlreadyLinked = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", businessId, recipientId, entity);
 
-/** Condition: the issuer's row of this link. */
+/** Builds the condition that selects the issuer's row for this link. */
 const isLink = (issuer: BusinessId, link: RecipientLink) =>
   allOf(eq(businessId, issuer), eq(recipientId, link.recipientId), eq(entity, link.entity));
 
-/** Finds one link; null if there is none. */
+/** Finds one link. Returns null if there is none. */
 export const findLinkedRecipient = async (db: Database, issuer: BusinessId, link: RecipientLink): Promise<LinkedRecipient | null> =>
   (await db.select({ entity, recipientId, createdAt }).from(linkedRecipients).where(isLink(issuer, link)).get()) ?? null;
 
