@@ -2,25 +2,30 @@
 import { isEmailAddress } from "../email-address.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { groupLabels } from "../shares/labels.ts";
-import { toIso, type Instant } from "../time.ts";
+import type { Instant } from "../time.ts";
 import { toPlainName } from "./message.ts";
 import type { MailData, MailLanguage } from "./templates.ts";
 
 const dateLocales: Readonly<Record<MailLanguage, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
 
 /** `4 December 2026`, in UTC. */
-export const formatDate = (language: MailLanguage, at: Instant): string =>
-  new Intl.DateTimeFormat(dateLocales[language], { dateStyle: "long", timeZone: "UTC" }).format(at);
+export const formatDate = (language: MailLanguage, at: Instant): string => {
+  const date = new Intl.DateTimeFormat(dateLocales[language], { dateStyle: "long", timeZone: "UTC" }).format(at);
+  return language === "fr-CA" ? date.replace(/^1 /, "1er ") : date;
+};
 
-/** `2026-11-20 10:05 UTC` */
-export const formatMinute = (at: Instant): string => `${toIso(at).slice(0, 16).replace("T", " ")} UTC`;
+/** `20 November 2026, 10:05 UTC`, with non-breaking spaces in the time. */
+export const formatMinute = (language: MailLanguage, at: Instant): string => {
+  const format = new Intl.DateTimeFormat(dateLocales[language], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
+  return `${formatDate(language, at)}, ${`${format.format(at)} UTC`.replaceAll(" ", "\u00a0")}`;
+};
 
 const maxListedNames = 20;
 
-/** Lists at most 20 names, one per line; `more` describes how many were left out. */
-export const formatNameLines = (names: readonly string[], more: (count: number) => string): readonly string[] => [
+/** Lists at most 20 names; `describeRest` describes how many were left out. */
+export const formatNames = (names: readonly string[], describeRest: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
-  ...(names.length > maxListedNames ? [more(names.length - maxListedNames)] : []),
+  ...(names.length > maxListedNames ? [describeRest(names.length - maxListedNames)] : []),
 ];
 
 /** `email, phone and name`, in the language. */

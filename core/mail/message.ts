@@ -1,6 +1,4 @@
-// Composes an email: the text and HTML bodies come from the same lines. To rule out header injection and extra recipients, each address
-// must be one mailbox and the subject one printable line.
-import { isEmailAddress } from "../email-address.ts";
+// What an email says, independent of its language and of how it is shown: the text and the HTML body are rendered from the same lines.
 
 export interface OutgoingMail {
   /** UUID, the same for every attempt, so that a provider can deduplicate. */
@@ -20,46 +18,57 @@ export interface Mailer {
   readonly send: (message: OutgoingMail) => Promise<MailOutcome>;
 }
 
-/** A paragraph, a code in large type, or a link on a separate line. */
-export type MailLine = string | { readonly code: string } | { readonly link: string };
+export type MailSpan = string | { readonly strong: string };
 
-export interface MailContent {
-  readonly subject: string;
-  readonly lines: readonly MailLine[];
+/** Text in which some parts are emphasized. */
+export type MailText = readonly MailSpan[];
+
+/** One row of the table of facts. Several values are listed below each other. */
+export interface MailFact {
+  readonly label: string;
+  readonly values: readonly string[];
+  /** `id` is for text that readers copy, such as a certificate ID. */
+  readonly style?: "strong" | "id";
 }
 
-const maxSubjectLength = 120;
-const printableLinePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
+export type MailLine =
+  | { readonly kind: "paragraph"; readonly text: MailText }
+  /** A one-time code. The text body has it on a separate line. */
+  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "facts"; readonly facts: readonly MailFact[] }
+  /** The button of the email. Its address is also shown, for readers who cannot press it. */
+  | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
+  /** A less important link. */
+  | { readonly kind: "link"; readonly label: string; readonly link: string }
+  /** A heading with its paragraph. */
+  | { readonly kind: "heading"; readonly heading: string; readonly text: MailText };
+
+export interface MailContent {
+  /** Also the heading of the HTML body. */
+  readonly subject: string;
+  /** The first one is a paragraph. Inboxes show it next to the subject. */
+  readonly lines: readonly MailLine[];
+  /** Below a rule: what to do if something is wrong, and why the reader got the email. */
+  readonly footer: readonly MailLine[];
+}
+
+export const toPlainText = (text: MailText): string => text.map((span) => (typeof span === "string" ? span : span.strong)).join("");
+
+/** Returns the start of the email as plain text. */
+export const getPreview = ({ lines: [first] }: MailContent): string => (first?.kind === "paragraph" ? toPlainText(first.text) : "");
+
+/**
+ * Replaces each `{name}` with its value, in one pass, so that a value never becomes a placeholder. A placeholder without a value stays
+ * visible.
+ */
+export const fillText = (text: string, values: Readonly<Record<string, MailSpan>> = {}): MailText =>
+  text.split(/(\{[a-z]+\})/).flatMap((part) => {
+    const value = part.startsWith("{") ? (values[part.slice(1, -1)] ?? part) : part;
+    return value === "" ? [] : [value];
+  });
 
 export const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
-const renderTextLine = (line: MailLine): string => (typeof line === "string" ? line : "code" in line ? line.code : line.link);
-
-// No colors: email programs handle dark mode themselves, and a hex color has six digits like a code.
-const renderHtmlLine = (line: MailLine): string => {
-  if (typeof line === "string") return `<p>${escapeHtml(line)}</p>`;
-  if ("code" in line) return `<p style="font-size:2em;letter-spacing:.2em"><strong>${escapeHtml(line.code)}</strong></p>`;
-  return `<p><a href="${escapeHtml(line.link)}">${escapeHtml(line.link)}</a></p>`;
-};
-
-/** Throws when an address is not one mailbox or the subject is not one printable line of 1 to 120 characters. */
-export const composeMail = (
-  envelope: { readonly id: string; readonly to: string; readonly from: string; readonly language: string },
-  { subject, lines }: MailContent,
-): OutgoingMail => {
-  if (!isEmailAddress(envelope.to) || !isEmailAddress(envelope.from)) throw new Error("mail: the address must be one mailbox");
-  if (subject.length > maxSubjectLength || !printableLinePattern.test(subject))
-    throw new Error("mail: the subject must be one printable line");
-  return {
-    id: envelope.id,
-    to: envelope.to,
-    from: envelope.from,
-    subject,
-    text: `${lines.map(renderTextLine).join("\n\n")}\n`,
-    html: `<!doctype html><html lang="${envelope.language}"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>${lines.map(renderHtmlLine).join("")}</body></html>`,
-  };
-};
 
 const maxNameLength = 100;
 

@@ -1,15 +1,17 @@
-// Renders a template in a language. Separate from templates.ts, whose types the i18n files import.
-import { en } from "./i18n/en.ts";
+// Renders a template in a language. Separate from templates.ts, which storage imports without the texts.
+import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
+import { layouts, type LayoutContext } from "./layouts.ts";
 import type { MailContent } from "./message.ts";
-import type { MailLanguage, MailMessages, MailTemplate, TemplatedMail } from "./templates.ts";
+import type { MailLanguage, TemplatedMail } from "./templates.ts";
 
 const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
 
-export const renderMail = (language: MailLanguage, mail: TemplatedMail): MailContent => {
-  const [subject, ...lines] = (
-    messagesByLanguage[language][mail.template] as (data: TemplatedMail["data"]) => ReturnType<MailMessages[MailTemplate]>
-  )(mail.data);
-  return { subject, lines };
-};
+/** `appUrl` is the address of the app and the portal, for links to their pages. */
+export const renderMail = (language: MailLanguage, mail: TemplatedMail, appUrl: string): MailContent =>
+  (layouts[mail.template] as (data: TemplatedMail["data"], context: LayoutContext) => MailContent)(mail.data, {
+    language,
+    messages: messagesByLanguage[language],
+    appUrl,
+  });

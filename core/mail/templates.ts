@@ -1,8 +1,8 @@
 // The email templates: the data that each one needs and how long sending is retried. To add one, declare it in `MailData` and
-// `mailLifetimeMs` and write its text in every file in i18n/. Text that a business or a person chose never appears in a subject.
+// `mailLifetimeMs`, describe it in layouts.ts, and write its text in every file in i18n/. Text that a business or a person chose never
+// appears in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
-import type { MailLine } from "./message.ts";
 
 export type MailLanguage = "en" | "es" | "fr-CA";
 
@@ -50,6 +50,8 @@ export interface MailData {
     readonly entities: readonly string[] | null;
     /** True when every consent given to the business with this email address was withdrawn. */
     readonly coversAllConsents: boolean;
+    /** When the person withdrew; if the business recorded it, when the business was told. */
+    readonly withdrawnAt: Instant;
     readonly ceaseBy: Instant;
     readonly receiptUrl: string;
     readonly contact: string | null;
@@ -77,7 +79,7 @@ export interface MailData {
   /** To the owners of a business. Does not contain data about the person. */
   readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
   /** To the person whose agent changed something, at most once an hour per token. */
-  readonly agent_changed: { readonly tokenId: string; readonly at: Instant; readonly appUrl: string };
+  readonly agent_changed: { readonly tokenId: string; readonly at: Instant };
   /** The last email to a person whose account was deleted. */
   readonly account_deleted: { readonly at: Instant };
   readonly removal_completed: {
@@ -133,9 +135,4 @@ export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   agent_ending: 3 * dayMs,
   webhook_failing: dayMs,
   client_limit_near: dayMs,
-};
-
-/** The text of every template in one language. */
-export type MailMessages = {
-  readonly [T in MailTemplate]: (data: MailData[T]) => readonly [subject: string, ...lines: readonly MailLine[]];
 };

@@ -306,7 +306,7 @@ describe("a production host", () => {
   test("serves no development route", async () => {
     for (const host of Object.keys(served)) {
       const service = createServiceCall(productionSettings, host);
-      for (const path of ["/dev/mail", "/dev", "/__test/x", "/cdn-cgi/local/scheduled"])
+      for (const path of ["/dev/mail", "/dev/mail/00000000-0000-4000-8000-000000000000", "/dev", "/__test/x", "/cdn-cgi/local/scheduled"])
         expect((await service(path)).status, `${host}${path}`).toBe(404);
     }
   });

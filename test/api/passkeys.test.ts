@@ -108,8 +108,8 @@ describe("POST /v1/me/passkeys", () => {
     expect(entry).toMatchObject({ type: "passkey.added", entity_type: "passkey", entity_id: id });
     await waitUntilSettled();
     const [mail] = await listMailTo(consumerEmail);
-    expect(mail?.subject).toBe("Se ha añadido una llave de acceso a su cuenta");
-    expect(mail?.text).toContain("(Firefox, Windows)");
+    expect(mail?.subject).toBe("Se agregó una llave de acceso a su cuenta");
+    expect(mail?.text).toContain("Dispositivo: Firefox, Windows");
   });
 
   test("accepts a name, which is encrypted at rest", async () => {

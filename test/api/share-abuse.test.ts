@@ -475,7 +475,7 @@ describe("the consent sheet", () => {
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares).toHaveLength(1);
     expect(await eventsOf(shares[0].id)).toEqual(["share.created"]);
-    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You shared details")).toHaveLength(1);
+    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You shared your details")).toHaveLength(1);
     const code = codeIn(await sheet.get(path)) as string;
     expect(codeIn(await sheet.get(path))).toBe(code);
     const other = await signInPerson();
@@ -547,7 +547,7 @@ describe("a share", () => {
     expect(answers.filter(({ body }) => body.data?.already_revoked !== true && body.ok)).toHaveLength(1);
     expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked"]);
     expect(await entriesOf(share.id, "share.revoked")).toBe(2);
-    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped a share")).toHaveLength(1);
+    expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped sharing")).toHaveLength(1);
   });
 
   test("P16: is acknowledged only by its business, and only after it was revoked", async () => {

@@ -57,7 +57,7 @@ describe("an email in the outbox", () => {
     await write({ language: "es" });
     const accepting = sending("accepted");
     await Promise.all([relayMail(accepting), relayMail(accepting)]);
-    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([["pat@example.com", "Su código para entrar"]]);
+    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([["pat@example.com", "Su código para iniciar sesión"]]);
     expect(await waiting()).toEqual([]);
     await relayMail(accepting);
     expect(sent.length).toBe(1);
@@ -192,7 +192,7 @@ describe("a mail provider", () => {
     await write({ template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } });
     now += 10 * minute;
     await relayMail(sending("later"));
-    expect(sent.map(({ subject }) => subject)).toEqual(["A consent was withdrawn"]);
+    expect(sent.map(({ subject }) => subject)).toEqual(["A person withdrew consent"]);
     expect((await waiting()).length).toBe(1);
     expect(faults).toEqual(["mail: given up"]);
     now += 3 * 24 * 60 * minute;
@@ -356,5 +356,19 @@ describe("GET /dev/mail", () => {
     expect(headers.get("content-type")).toMatch(/^text\/html/);
     expect(text).toContain("Your sign-in code");
     expect(text).toContain("123456");
+  });
+
+  test("links from the page to the HTML body of an email, in which nothing loads or runs", async () => {
+    now = Date.now();
+    await write();
+    const list = await call("/dev/mail", { headers: { accept: "text/html" } });
+    const path = /href="(\/dev\/mail\/[^"]+)"/.exec(list.text)?.[1] as string;
+    const { status, headers, text } = await call(path);
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
+    expect(text).toMatch(/^<!doctype html><html lang="en">.*123456.*<\/html>$/s);
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; style-src 'unsafe-inline'");
+    expect(policy).not.toMatch(/script-src|img-src/);
+    expect((await call("/dev/mail/of-no-email")).status).toBe(404);
   });
 });

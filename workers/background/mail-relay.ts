@@ -1,6 +1,7 @@
 // Sends the email in the outboxes right after a response, and every minute for the rest. Each email is sent at least once, and always with
 // the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
-import { composeMail, type MailOutcome } from "../../core/mail/message.ts";
+import { composeMail } from "../../core/mail/compose.ts";
+import type { MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
@@ -16,8 +17,9 @@ const backoff = { firstMs: 15 * secondMs, maxMs: 30 * minuteMs };
 const attemptSend = async (platform: Platform, due: DueMail): Promise<MailOutcome | "no recipient"> => {
   const mail = await openMail(platform.vault, due);
   if (mail.to === null) return "no recipient";
-  const envelope = { id: due.id, to: mail.to, from: platform.config.mail.from, language: mail.language };
-  return platform.mailer.send(composeMail(envelope, renderMail(mail.language, mail)));
+  const { config, mailer } = platform;
+  const envelope = { id: due.id, to: mail.to, from: config.mail.from, language: mail.language };
+  return mailer.send(composeMail(envelope, renderMail(mail.language, mail, config.appUrl)));
 };
 
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {

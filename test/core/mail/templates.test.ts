@@ -1,129 +1,24 @@
 // Renders every email template in every language and checks that user-chosen text cannot add links, headers or recipients.
 import { describe, expect, test } from "vitest";
-import { composeMail, toPlainName } from "../../../core/mail/message.ts";
+import { composeMail } from "../../../core/mail/compose.ts";
+import { en } from "../../../core/mail/i18n/en.ts";
+import { es } from "../../../core/mail/i18n/es.ts";
+import { frCa } from "../../../core/mail/i18n/fr-CA.ts";
+import { fillText, getPreview, toPlainName, toPlainText } from "../../../core/mail/message.ts";
 import { renderMail } from "../../../core/mail/render.ts";
-import { mailLifetimeMs, type TemplatedMail, type MailLanguage, type MailTemplate } from "../../../core/mail/templates.ts";
+import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../../core/mail/templates.ts";
+import { mailLanguages as languages, sampleMails as mails } from "../../support/sample-mails.ts";
 
-const hostileName = 'Acme <b>& "Sons"</b>\r\nBcc: everyone@example.com https://evil.example/pay www.evil.example pay@evil.example';
-const shared = { businessName: hostileName, groups: ["email", "address"], until: Date.UTC(2027, 10, 20) } as const;
-const stopped = {
-  shareId: "shr_00k3v9d2m4q8x1c7b5n0t6w2h9",
-  businessName: hostileName,
-  at: Date.UTC(2026, 10, 20, 10, 5),
-  ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
-} as const;
-const mails: { readonly [T in MailTemplate]: Extract<TemplatedMail, { template: T }> } = {
-  login_code: { template: "login_code", data: { code: "123456" } },
-  signup_code: { template: "signup_code", data: { code: "123456" } },
-  member_invited: {
-    template: "member_invited",
-    data: { businessName: hostileName, signInUrl: "https://app.example.com/portal/sign-in", until: Date.UTC(2026, 10, 27, 10, 5) },
-  },
-  domain_missing: { template: "domain_missing", data: { domain: "acme.example", lapsesAt: Date.UTC(2026, 11, 4, 10, 5) } },
-  domain_lapsed: { template: "domain_lapsed", data: { domain: "acme.example" } },
-  withdrawal_code: {
-    template: "withdrawal_code",
-    data: { code: "123456", businessName: hostileName, verifyUrl: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
-  },
-  passkey_added: { template: "passkey_added", data: { at: Date.parse("2026-11-20T10:05:00.000Z"), device: "Firefox, Windows" } },
-  withdrawal_confirmation: {
-    template: "withdrawal_confirmation",
-    data: {
-      certId: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9",
-      businessName: hostileName,
-      by: "person",
-      entities: null,
-      coversAllConsents: true,
-      ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
-      receiptUrl: "https://api.example.com/v1/certs/cc_00k3v9d2m4q8x1c7b5n0t6w2h9/receipt",
-      contact: hostileName,
-      mailingAddress: hostileName,
-    },
-  },
-  withdrawal_owner_notice: {
-    template: "withdrawal_owner_notice",
-    data: { certIds: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },
-  },
-  entities_owner_notice: {
-    template: "entities_owner_notice",
-    data: {
-      certId: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9",
-      entities: Array.from({ length: 25 }, (_, at) => `${at} ${hostileName}`),
-      ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
-    },
-  },
-  agent_connected: {
-    template: "agent_connected",
-    data: {
-      clientName: "Helper",
-      clientHost: "assistant.example.com",
-      redirectHost: "127.0.0.1",
-      at: 0,
-      endUrl: "https://app.example.com/oauth/end/tok_x?t=y",
-    },
-  },
-  agent_ending: {
-    template: "agent_ending",
-    data: {
-      clientName: "Helper",
-      until: Date.UTC(2026, 11, 4, 10, 5),
-      endUrl: "https://app.example.com/oauth/end/tok_x?t=y",
-    },
-  },
-  agent_changed: {
-    template: "agent_changed",
-    data: { tokenId: "tok_00k3v9d2m4q8x1c7b5n0t6w2h9", at: Date.UTC(2026, 10, 20, 10, 5), appUrl: "https://app.example.com/app" },
-  },
-  webhook_failing: {
-    template: "webhook_failing",
-    data: { webhookId: "whk_00k3v9d2m4q8x1c7b5n0t6w2h9", failingSince: Date.UTC(2026, 10, 20, 10, 5), failures: 100 },
-  },
-  share_receipt: {
-    template: "share_receipt",
-    data: {
-      ...shared,
-      host: "acme-solar.example",
-      purpose: hostileName,
-      stopUrl: "https://app.example.com/stop/shr_00abc#t=token",
-      appUrl: "https://app.example.com/app",
-    },
-  },
-  share_expiring: {
-    template: "share_expiring",
-    data: {
-      ...shared,
-      isTomorrow: true,
-      renewUrl: "https://app.example.com/app/shares/shr_00abc/renew",
-      stopUrl: "https://app.example.com/stop/shr_00abc#t=token",
-    },
-  },
-  share_stopped: {
-    template: "share_stopped",
-    data: { ...stopped, groups: shared.groups, contact: "privacy@example.com", appUrl: "https://app.example.com/app/shares/shr_00abc" },
-  },
-  share_ceased: { template: "share_ceased", data: { ...stopped, note: hostileName } },
-  share_overdue: { template: "share_overdue", data: { ...stopped, contact: null } },
-  account_deleted: { template: "account_deleted", data: { at: stopped.at } },
-  removal_completed: {
-    template: "removal_completed",
-    data: {
-      completedCount: 11,
-      targetCount: 12,
-      recheckAt: stopped.ceaseBy,
-      affidavitUrl: "https://app.example.com/app/removals/rmv_00k3v9d2m4q8x1c7b5n0t6w2h9",
-    },
-  },
-  share_owner_notice: { template: "share_owner_notice", data: { shareIds: [stopped.shareId], ceaseBy: stopped.ceaseBy } },
-  client_limit_near: {
-    template: "client_limit_near",
-    data: { clientId: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9", until: Date.UTC(2026, 10, 21) },
-  },
-};
-const languages: readonly MailLanguage[] = ["en", "es", "fr-CA"];
+const appUrl = "https://app.example.com";
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
 
-const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" };
-const messageOf = (language: MailLanguage, mail: TemplatedMail) => composeMail({ ...envelope, language }, renderMail(language, mail));
+/** Keys whose text is the same word in another language. */
+const sameInBoth = new Set(["facts.endpoint", "facts.token"]);
+
+const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as MailLanguage };
+const messageOf = (language: MailLanguage, mail: TemplatedMail) =>
+  composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
+const linksIn = (text: string): readonly string[] => [...new Set(text.match(/https?:[^\s"<]+/g))];
 
 describe("every mail in every language", () => {
   test.each(cases)("renders $template in $language as complete text and HTML bodies", ({ language, mail }) => {
@@ -132,7 +27,38 @@ describe("every mail in every language", () => {
     expect(text).not.toMatch(/undefined|\[object/);
     expect(text.split("\n\n").length).toBeGreaterThanOrEqual(4);
     expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${language}">.*</html>$`, "s"));
-    expect(html).not.toMatch(/undefined|\[object|<(?:b|script|img|style)\b/);
+    expect(html).not.toMatch(/undefined|\[object|<(?:b|script|img)\b/);
+    expect(html.split("</head>")[1]).not.toMatch(/<(?:style|link)\b/);
+    for (const body of [text, html]) expect(body).not.toMatch(/\{(?!id\}\/cease-ack)[a-z]+\}/); // an unfilled placeholder
+  });
+
+  test.each(cases)("says the same in both bodies of $template in $language", ({ language, mail }) => {
+    const { text, html } = messageOf(language, mail);
+    const visible = html
+      .split("</head>")[1]
+      ?.replaceAll(/<[^>]*>/g, "\n")
+      .replaceAll(/&(lt|gt|quot|amp);/g, (_entity, name: string) => ({ lt: "<", gt: ">", quot: '"', amp: "&" })[name] as string) as string;
+    const parts = text.split("\n").flatMap((line) => (line === "" ? [] : line.split(/(?<=^[^:]{1,40}:) /)));
+    for (const part of parts) expect(visible.replaceAll(/\s+/g, " ")).toContain(part.replace(/\u00a0?:$|:$/, "").replaceAll(/\s+/g, " "));
+    expect(linksIn(visible)).toEqual(linksIn(text));
+  });
+
+  test.each(cases)("has the heading, one button at most, and a preview in $template in $language", ({ language, mail }) => {
+    const content = renderMail(language, mail, appUrl);
+    const { html } = messageOf(language, mail);
+    expect(html.match(/<h1\b[^>]*>([^<]+)<\/h1>/)?.[1]).toBe(content.subject);
+    expect(content.lines.filter(({ kind }) => kind === "action").length).toBeLessThanOrEqual(1);
+    expect(getPreview(content)).toMatch(/.{30}/);
+    expect(getPreview(content)).not.toMatch(/\d{6}/); // a locked screen shows it
+    expect(content.footer.at(-1)?.kind).toBe("paragraph");
+  });
+
+  test.each(cases)("uses only what old email programs support in $template in $language", ({ language, mail }) => {
+    const { html } = messageOf(language, mail);
+    const styles = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style);
+    expect(styles.filter((style) => /flex|grid|position|var\(|#/.test(style ?? ""))).toEqual([]);
+    expect(html).toContain("max-width:560px"); // 600 pixels with the space at both sides
+    expect(new TextEncoder().encode(html).length).toBeLessThan(100_000); // Gmail cuts off longer ones
   });
 
   test.each(cases.filter(({ template }) => template.endsWith("_code")))(
@@ -153,6 +79,38 @@ describe("every mail in every language", () => {
   });
 });
 
+describe("the texts in every language", () => {
+  type Texts = { readonly [key: string]: string | Texts };
+  const listTexts = (texts: Texts, path = ""): readonly (readonly [key: string, text: string])[] =>
+    Object.entries(texts).flatMap(([key, text]) => (typeof text === "string" ? [[path + key, text]] : listTexts(text, `${path}${key}.`)));
+  const placeholdersOf = (texts: Texts) => listTexts(texts).map(([key, text]) => [key, (text.match(/\{[^}]*\}/g) ?? []).sort()]);
+
+  test.each([
+    ["es", es],
+    ["fr-CA", frCa],
+  ])("have the same placeholders in English and %s", (_language, texts) => {
+    expect(placeholdersOf(texts)).toEqual(placeholdersOf(en));
+  });
+
+  test.each([
+    ["es", es],
+    ["fr-CA", frCa],
+  ])("are all translated into %s", (_language, texts) => {
+    const english = new Map(listTexts(en));
+    const same = listTexts(texts).filter(([key, text]) => english.get(key) === text);
+    expect(same.map(([key]) => key).filter((key) => !sameInBoth.has(key))).toEqual([]);
+  });
+
+  test("fill placeholders in one pass, so that a name never becomes one", () => {
+    expect(toPlainText(fillText("{a} and {b}, not {c}", { a: "{b}", b: { strong: "$&" } }))).toBe("{b} and $&, not {c}");
+  });
+
+  test("state the first day of a month as French does", () => {
+    const mail = { ...mails.share_owner_notice, data: { shareIds: ["shr_1"], ceaseBy: Date.UTC(2026, 11, 1) } } as const;
+    expect(messageOf("fr-CA", mail).text).toContain("à la fin du 1er décembre 2026 (UTC)");
+  });
+});
+
 describe("a name chosen by a business", () => {
   test.each(languages)("appears as plain text, never as a link, a line break or a subject (%s)", (language) => {
     const { subject, text, html } = messageOf(language, mails.withdrawal_code);
@@ -163,7 +121,7 @@ describe("a name chosen by a business", () => {
       expect(body).not.toMatch(/evil\.example|\/\/evil|@evil|everyone@example/);
       expect(body).not.toContain("\r");
     }
-    expect(html.match(/href="[^"]*"/g)).toEqual(['href="https://verify.example.com/c/cc_00abc?a=1&amp;b=2"']);
+    expect([...new Set(html.match(/href="[^"]*"/g))]).toEqual(['href="https://verify.example.com/c/cc_00abc?a=1&amp;b=2"']);
   });
 
   test.each(languages)("appears at most twenty times in a list of recipients (%s)", (language) => {
@@ -183,8 +141,9 @@ describe("a name chosen by a business", () => {
     const { text } = messageOf("en", mails.withdrawal_owner_notice);
     expect(text).toContain("cc_00k3v9d2m4q8x1c7b5n0t6w2h9");
     expect(text).toContain("4 December 2026");
-    expect(text).toContain("2026-12-04T23:59:59.999Z");
-    expect(text).not.toMatch(/@|https?:/);
+    expect(text).toContain("by the end of 4 December 2026 (UTC)");
+    expect(text).not.toContain("@");
+    expect(linksIn(text)).toEqual(["https://app.example.com/portal/deadlines"]);
   });
 });
 
@@ -205,7 +164,7 @@ describe("an address or a subject that could carry a header", () => {
     "",
   ];
   test.each(addresses)("throws for the address %j", (address) => {
-    const content = renderMail("en", mails.login_code);
+    const content = renderMail("en", mails.login_code, appUrl);
     expect(() => composeMail({ ...envelope, to: address }, content)).toThrow("must be one mailbox");
     expect(() => composeMail({ ...envelope, from: address }, content)).toThrow("must be one mailbox");
   });
@@ -213,7 +172,7 @@ describe("an address or a subject that could carry a header", () => {
   test.each(["a\r\nBcc: x@example.com", "a\nb", "a\u2028b", "a\u202Eb", "a\u0000", "", "a".repeat(121)])(
     "throws for the subject %j",
     (subject) => {
-      expect(() => composeMail(envelope, { subject, lines: [] })).toThrow("must be one printable line");
+      expect(() => composeMail(envelope, { subject, lines: [], footer: [] })).toThrow("must be one printable line");
     },
   );
 });

@@ -11,7 +11,7 @@ const queueChangeMail = async (services: ReadDependencies, agent: Agent): Promis
   const { tokenId, ownerId } = agent;
   const db = services.shards.forId(ownerId);
   const now = services.clock();
-  const data = { tokenId, at: now, appUrl: `${services.config.appUrl}/app` };
+  const data = { tokenId, at: now };
   const onlyIf = hasTokenNoticeDue(tokenId, now);
   const mail = await prepareMailToPerson(services, db, personFromAgent(agent).id, { template: "agent_changed", data, onlyIf });
   await batch(db, [...mail, markTokenNotified(db, tokenId, now), ...recordTokenUse(db, agent, now)]);

@@ -37,6 +37,7 @@ export const prepareConfirmationMail = async (
   const { id: certId, businessId, environment, businessName } = certificate;
   const to = await openSubjectEmail(vault, certId, businessId, subjectSealed);
   if (to === null || emailIndex === null) return [];
+  const withdrawnAt = change.recorded?.receivedAt ?? now;
   const onlyIf =
     change.method === "email_code"
       ? undefined
@@ -53,7 +54,8 @@ export const prepareConfirmationMail = async (
       by: change.method === "business_recorded" ? "business" : "person",
       entities: entities?.names ?? null,
       coversAllConsents: scope === "business",
-      ceaseBy: getCeaseDeadline(change.recorded?.receivedAt ?? now),
+      withdrawnAt,
+      ceaseBy: getCeaseDeadline(withdrawnAt),
       receiptUrl:
         entities === null ? buildReceiptUrl(config.baseUrl, certId) : buildEntityReceiptUrl(config.baseUrl, certId, entities.number),
       contact,

@@ -1,4 +1,5 @@
-// GET /dev/mail: the emails that development captured instead of sending, as JSON or as a page. Mounted in development only.
+// The emails that development captured instead of sending: as JSON or a page at /dev/mail, and the HTML body of one at /dev/mail/{id}.
+// Mounted in development only.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { toIso } from "../../../core/time.ts";
@@ -16,13 +17,16 @@ const renderCapturedMail = async (c: Context<AppEnv>): Promise<Response> => {
     content: (
       <article>
         <h1>Captured mail</h1>
-        <p>Nothing leaves this machine: what would have been sent is here, the newest first.</p>
-        {mails.length === 0 && <p>There is none.</p>}
+        <p>Emails are stored here instead of being sent. The newest is first.</p>
+        {mails.length === 0 && <p>No emails yet. Sign in or withdraw a consent to get one.</p>}
         {mails.map((mail) => (
           <section>
             <h2>{mail.subject}</h2>
             <p class="quiet">
               To {mail.to}, {toIso(mail.sentAt)}
+            </p>
+            <p>
+              <a href={`/dev/mail/${mail.id}`}>View as HTML</a>
             </p>
             <pre>{mail.text}</pre>
           </section>
@@ -32,6 +36,18 @@ const renderCapturedMail = async (c: Context<AppEnv>): Promise<Response> => {
   }));
 };
 
+/** Shows the HTML body as an email program does: with its inline styles, and without anything that loads or runs. */
+const renderHtmlBody = async (c: Context<AppEnv>): Promise<Response> => {
+  const mail = (await c.var.services.getMailbox(null)).find(({ id }) => id === c.req.param("id"));
+  if (mail === undefined) return c.notFound();
+  c.header(
+    "Content-Security-Policy",
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  return c.html(mail.html);
+};
+
 export const registerCapturedMailRoutes = (app: Hono<AppEnv>): void => {
   app.get("/dev/mail", renderCapturedMail);
+  app.get("/dev/mail/:id", renderHtmlBody);
 };

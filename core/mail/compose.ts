@@ -1,0 +1,28 @@
+// Composes an email from its content. To rule out header injection and extra recipients, each address must be one mailbox and the subject
+// one printable line.
+import { isEmailAddress } from "../email-address.ts";
+import { renderHtmlBody } from "./html-body.ts";
+import type { MailContent, OutgoingMail } from "./message.ts";
+import type { MailLanguage } from "./templates.ts";
+import { renderTextBody } from "./text-body.ts";
+
+export interface MailEnvelope {
+  readonly id: string;
+  readonly to: string;
+  readonly from: string;
+  readonly language: MailLanguage;
+}
+
+/** The product name above the heading. */
+const brand = "svc";
+const maxSubjectLength = 120;
+const printableLinePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
+
+/** Throws when an address is not one mailbox or the subject is not one printable line of 1 to 120 characters. */
+export const composeMail = ({ id, to, from, language }: MailEnvelope, content: MailContent): OutgoingMail => {
+  const { subject } = content;
+  if (!isEmailAddress(to) || !isEmailAddress(from)) throw new Error("mail: the address must be one mailbox");
+  if (subject.length > maxSubjectLength || !printableLinePattern.test(subject))
+    throw new Error("mail: the subject must be one printable line");
+  return { id, to, from, subject, text: renderTextBody(content, language), html: renderHtmlBody(content, brand, language) };
+};

@@ -1,0 +1,29 @@
+// Renders the plain-text body of an email. A code and every link are on a line of their own, so that people and programs find them.
+import { toPlainText, type MailContent, type MailFact, type MailLine } from "./message.ts";
+import type { MailLanguage } from "./templates.ts";
+
+/** French puts a non-breaking space before a colon. */
+const colons: Readonly<Record<MailLanguage, string>> = { en: ":", es: ":", "fr-CA": "\u00a0:" };
+
+const renderFact = ({ label, values }: MailFact, colon: string): string =>
+  values.length === 1 ? `${label}${colon} ${values[0]}` : [`${label}${colon}`, ...values].join("\n");
+
+const renderLine = (line: MailLine, colon: string): string => {
+  switch (line.kind) {
+    case "paragraph":
+      return toPlainText(line.text);
+    case "code":
+      return line.code;
+    case "facts":
+      return line.facts.map((fact) => renderFact(fact, colon)).join("\n");
+    case "action":
+      return `${line.label}${colon}\n${line.link}\n${line.hint}`;
+    case "link":
+      return `${line.label}${colon}\n${line.link}`;
+    case "heading":
+      return `${line.heading}\n${toPlainText(line.text)}`;
+  }
+};
+
+export const renderTextBody = ({ lines, footer }: MailContent, language: MailLanguage): string =>
+  `${[...lines, ...footer].map((line) => renderLine(line, colons[language])).join("\n\n")}\n`;
