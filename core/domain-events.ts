@@ -53,6 +53,7 @@ export const domainEventRoutes = {
   "webhook.changed": { anchored: false, event: null },
   "webhook.secret_rotated": { anchored: false, event: null },
   "webhook.secret_revealed": { anchored: false, event: null },
+  "webhook.delivery_revealed": { anchored: false, event: null },
   "webhook.deleted": { anchored: false, event: null },
   "agent_token.minted": { anchored: false, event: null },
   "agent_token.revoked": { anchored: false, event: null },

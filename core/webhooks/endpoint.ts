@@ -3,6 +3,7 @@ import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
+import type { HourlyAttempts } from "./hourly-attempts.ts";
 
 /** Maximum per business and environment. */
 export const maxEndpoints = 20;
@@ -38,6 +39,10 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
   readonly secret: string;
 }
 
+/** The results that a list of deliveries can be limited to. */
+export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
+export type DeliveryFilter = (typeof deliveryFilters)[number];
+
 /** Delivery health, stored with the deliveries. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
@@ -53,6 +58,12 @@ export interface EndpointHealth {
   readonly oldestPendingAt: Instant | null;
   /** Deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
+}
+
+/** An endpoint's health and its attempts in each of the last 48 hours. */
+export interface EndpointActivity {
+  readonly health: EndpointHealth;
+  readonly hours: readonly HourlyAttempts[];
 }
 
 /** The data that a delivery queue needs to send to its endpoint. */
@@ -101,6 +112,24 @@ export type AttemptOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
 
+/** An attempt as stored. */
+export interface RecordedAttempt {
+  /** The number sent in `Svc-Attempt`. */
+  readonly number: number;
+  /** True for a replay or recovery, which does not count as a scheduled attempt. */
+  readonly isResend: boolean;
+  /** When it ended. */
+  readonly at: Instant;
+  readonly responseStatus: number | null;
+  readonly error: DeliveryError | null;
+  readonly durationMs: number;
+  /** The `WebhookExchange`, sealed by storage/webhook-exchanges.ts. Null if nothing was sent. */
+  readonly exchangeSealed: string | null;
+}
+
+/** The outcome of an attempt, with what it sent and received as sealed by storage/webhook-exchanges.ts. Null if that was not kept. */
+export type AttemptResult = AttemptOutcome & { readonly exchangeSealed: string | null };
+
 export interface OutgoingDelivery {
   readonly settings: EndpointSettings;
   readonly event: StoredEvent;
@@ -113,9 +142,17 @@ export interface OutgoingDelivery {
  * longer be read.
  */
 export type SendResult =
-  | AttemptOutcome
+  | AttemptResult
   | { readonly kind: "deferred"; readonly error: Exclude<DeliveryError, "http"> }
   | { readonly kind: "cancelled" };
+
+/** A delivery with its endpoint, its event and its recorded attempts, newest first. */
+export interface DeliveryRecord {
+  readonly settings: EndpointSettings;
+  readonly delivery: Delivery;
+  readonly event: StoredEvent;
+  readonly attempts: readonly RecordedAttempt[];
+}
 
 /** The input of a replay: the current delivery and what to send. */
 export interface ReplaySource {

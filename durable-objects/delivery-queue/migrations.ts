@@ -17,4 +17,13 @@ export const deliveryQueueSteps: readonly string[] = [
   CREATE INDEX delivery_resend ON delivery (due) WHERE resend = 1;
   CREATE TABLE attempt_hour (start INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL) STRICT;
 `,
+  `
+  CREATE TABLE attempt (
+    failed INTEGER NOT NULL, n INTEGER NOT NULL, seq INTEGER NOT NULL, number INTEGER NOT NULL, resend INTEGER NOT NULL,
+    at INTEGER NOT NULL, response_status INTEGER, error TEXT, duration_ms INTEGER NOT NULL, exchange_sealed TEXT,
+    PRIMARY KEY (failed, n)) STRICT, WITHOUT ROWID;
+  CREATE INDEX attempt_delivery ON attempt (seq, at);
+  CREATE INDEX delivery_abandoned ON delivery (seq) WHERE status = 'abandoned';
+  CREATE INDEX delivery_retrying ON delivery (seq) WHERE due IS NOT NULL AND attempt > 0;
+`,
 ];

@@ -7,8 +7,11 @@ import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import type {
-  AttemptOutcome,
+  AttemptResult,
   Delivery,
+  DeliveryFilter,
+  DeliveryRecord,
+  EndpointActivity,
   EndpointDelivery,
   EndpointHealth,
   EndpointSettings,
@@ -18,11 +21,22 @@ import type {
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import { attemptLeaseMs } from "../../core/webhooks/retry-schedule.ts";
 import { migrateSchema } from "../schema-steps.ts";
+import { listAttempts } from "./attempts.ts";
 import { deliveryQueueSteps } from "./migrations.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import { computeAlarmDelayMs } from "./schedule.ts";
 import { Sender } from "./sender.ts";
 import * as tables from "./tables.ts";
+
+export interface DeliveryList {
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+}
+
+/** What the page of an endpoint shows. `page` is null when the delivery to start after is not one of this endpoint. */
+export interface EndpointOverview extends EndpointActivity {
+  readonly page: DeliveryList | null;
+}
 
 const retryAfterErrorMs = 5 * secondMs;
 
@@ -102,10 +116,15 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.getHealth(this.ctx.storage.sql) : null;
   }
 
-  /** Newest first, at most `limit`; null when `before` is not a delivery of this endpoint. */
-  listDeliveries(limit: number, before: string | null): { readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null {
+  /** The endpoint's health, and its attempts by hour. Null when the queue is not open. */
+  getActivity(): EndpointActivity | null {
+    return this.#isOpen() ? tables.getActivity(this.ctx.storage.sql) : null;
+  }
+
+  /** Newest first, at most `limit`, all or only those with `status`; null when `before` is not a delivery of this endpoint. */
+  listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
     const settings = this.#findSettings();
-    const rows = settings === null ? null : tables.listDeliveries(this.ctx.storage.sql, limit + 1, before);
+    const rows = settings === null ? null : tables.listDeliveries(this.ctx.storage.sql, limit + 1, before, status);
     if (settings === null || rows === null) return null;
     return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
@@ -116,6 +135,26 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (settings === null) return [];
     const rows = tables.listDeliveriesBetween(this.ctx.storage.sql, after, upTo);
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
+  }
+
+  /** Returns everything that is known about the endpoint's activity and a page of its deliveries. */
+  getOverview(limit: number, before: string | null, status: DeliveryFilter | null): EndpointOverview | null {
+    const activity = this.getActivity();
+    return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };
+  }
+
+  /** Returns a delivery with its recorded attempts. */
+  findRecord(deliveryId: string): DeliveryRecord | null {
+    const settings = this.#findSettings();
+    const { sql } = this.ctx.storage;
+    const row = settings === null ? null : tables.findDeliveryRow(sql, deliveryId);
+    if (settings === null || row === null) return null;
+    return {
+      settings,
+      delivery: tables.toDelivery(row, settings.endpointId),
+      event: tables.toStoredEvent(row),
+      attempts: listAttempts(sql, row.seq),
+    };
   }
 
   /** Returns a delivery with everything needed to send it again. */
@@ -130,7 +169,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /** Records the result of a replay and returns the updated delivery. */
-  async saveReplay(deliveryId: string, outcome: AttemptOutcome): Promise<Delivery | null> {
+  async saveReplay(deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     const { clock } = await this.#getPorts();
     const settings = this.#findSettings();
     if (settings === null) return null;

@@ -5,7 +5,15 @@
 // - `success` or `abandoned`: it has ended. `attempt` counts the attempts that have ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
-import type { Delivery, DeliveryError, EndpointHealth, EndpointSettings, AttemptOutcome } from "../../core/webhooks/endpoint.ts";
+import type {
+  AttemptResult,
+  Delivery,
+  DeliveryError,
+  DeliveryFilter,
+  EndpointActivity,
+  EndpointHealth,
+  EndpointSettings,
+} from "../../core/webhooks/endpoint.ts";
 import type { FailureStreak } from "../../core/webhooks/health.ts";
 import { toStartOfHour, getChartStart, type HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import {
@@ -21,6 +29,7 @@ import {
 } from "../../core/webhooks/retry-schedule.ts";
 import type { Instant } from "../../core/time.ts";
 import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
+import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts.ts";
 
 const rowsPerPrune = 1_000; // takes a few milliseconds
 
@@ -182,8 +191,8 @@ export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null
   return row ?? null;
 };
 
-/** Records the result of an attempt in the delivery and in the health of the endpoint. */
-const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
+/** Records the result of an attempt in the delivery, in the list of attempts and in the health of the endpoint. */
+const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const delivered = isDelivered(outcome);
   const attempt = nextAttemptNumber(row);
   const next = delivered ? null : computeNextAttemptAt(attempt, now);
@@ -203,6 +212,7 @@ const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptOutcom
     delivered ? row.failed_at : now,
     row.seq,
   );
+  insertAttempt(sql, { seq: row.seq, number: attempt, isResend: row.resend === 1, result: outcome }, now);
   if (delivered) recordSuccess(sql, responseStatus, now);
   else recordFailure(sql, responseStatus, now);
 };
@@ -239,7 +249,7 @@ const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null 
  * Records the outcome unless the attempt is no longer current: the delivery may have been replayed in the meantime, or the lease may have
  * expired.
  */
-export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptOutcome, now: Instant): void => {
+export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
@@ -249,7 +259,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
   if (row.unready >= maxDeferrals) {
-    recordOutcome(sql, row, { kind: "unanswered", error, durationMs: 0 }, now);
+    recordOutcome(sql, row, { kind: "unanswered", error, durationMs: 0, exchangeSealed: null }, now);
     return;
   }
   sql.exec("UPDATE delivery SET status = 'pending', unready = unready + 1, due = ? WHERE seq = ?", now + deferralDelayMs, row.seq);
@@ -276,7 +286,7 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
     .toArray();
   for (const row of rows) {
     if (row.interruptions >= maxForgivenInterruptions)
-      recordOutcome(sql, row, { kind: "unanswered", error: "connection", durationMs: 0 }, now);
+      recordOutcome(sql, row, { kind: "unanswered", error: "connection", durationMs: 0, exchangeSealed: null }, now);
     else sql.exec("UPDATE delivery SET status = 'pending', due = ?, interruptions = interruptions + 1 WHERE seq = ?", now, row.seq);
   }
 };
@@ -290,11 +300,23 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
 };
 
+// Written as in the partial indexes, so that rare results are found in a long list.
+const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
+  abandoned: "status = 'abandoned'",
+  retrying: "due IS NOT NULL AND attempt > 0",
+};
+
 /** Newest first, older than the delivery `before`. Null when that delivery does not exist. */
-export const listDeliveries = (sql: SqlStorage, limit: number, before: string | null): readonly DeliveryRow[] | null => {
+export const listDeliveries = (
+  sql: SqlStorage,
+  limit: number,
+  before: string | null,
+  status: DeliveryFilter | null,
+): readonly DeliveryRow[] | null => {
   const start = before === null ? Number.MAX_SAFE_INTEGER : findDeliveryRow(sql, before)?.seq;
   if (start === undefined) return null;
-  return sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq < ? ORDER BY seq DESC LIMIT ?", start, limit).toArray();
+  const condition = status === null ? "TRUE" : filterConditions[status];
+  return sql.exec<DeliveryRow>(`SELECT * FROM delivery WHERE seq < ? AND ${condition} ORDER BY seq DESC LIMIT ?`, start, limit).toArray();
 };
 
 /** Deliveries of the events after `after` and up to `upTo`. */
@@ -306,9 +328,12 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
 
 /**
  * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt under way no longer
- * counts. A failed replay does not change anything. In both cases the number of attempts stays the same.
+ * counts. A failed replay is only recorded in the list of attempts. In both cases the number of attempts stays the same.
  */
-export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptOutcome, now: Instant): void => {
+export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
+  const row = findDeliveryRow(sql, id);
+  if (row === null) return;
+  insertAttempt(sql, { seq: row.seq, number: Math.max(1, row.attempt), isResend: true, result: outcome }, now);
   if (!isDelivered(outcome) || outcome.kind !== "answered") return;
   sql.exec(
     `UPDATE delivery SET status = 'success', due = NULL, resend = 0, error = NULL, response_status = ?, duration_ms = ?,
@@ -367,6 +392,9 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
+/** The endpoint's health, and its attempts in every hour that is stored. */
+export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: getHealth(sql), hours: listAttemptHours(sql, 0) });
+
 /** Attempts by hour since `since`, oldest first. Omits hours without attempts. */
 export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
   sql
@@ -390,10 +418,11 @@ export const recordAlert = (sql: SqlStorage): void => {
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hours that charts no longer show. For each status, also deletes at most `rowsPerPrune` ended deliveries whose retention is over.
+ * Deletes hours that charts no longer show, and attempts whose retention is over. For each status, also deletes at most `rowsPerPrune` ended deliveries whose retention is over.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
+  pruneAttempts(sql, now);
   for (const [status, retentionMs] of retentionByStatus)
     sql.exec(
       `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE status = ? AND ended_at <= ? ORDER BY ended_at LIMIT ${rowsPerPrune})`,
@@ -402,13 +431,15 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the retention of the first ended delivery is over, or null if there are no ended deliveries. */
+/** Returns when the retention of the first attempt or ended delivery is over, or null if there are neither. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
+  const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {
     const { at } = sql
       .exec<{ at: number | null }>("SELECT MIN(ended_at) AS at FROM delivery WHERE status = ? AND ended_at IS NOT NULL", status)
       .one();
     return at === null ? [] : [at + retentionMs];
   });
+  if (attemptAt !== null) times.push(attemptAt);
   return times.length === 0 ? null : Math.min(...times);
 };

@@ -1,6 +1,8 @@
 // The webhook endpoints of a business: registration, changes, removal, health and deliveries.
 import { canHoldDelivery, maxEndpoints } from "../../core/webhooks/endpoint.ts";
 import type {
+  DeliveryFilter,
+  DeliveryRecord,
   Endpoint,
   EndpointChange,
   EndpointDelivery,
@@ -9,17 +11,25 @@ import type {
   NewEndpoint,
   ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
+import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
-import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "./faults.ts";
 import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
-/** An endpoint with its health; null when its delivery queue did not respond. */
+/** An endpoint with its health and attempts by hour; both are null when its delivery queue did not respond. */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | null;
+  readonly hours: readonly HourlyAttempts[] | null;
+}
+
+/** An endpoint with what its page shows; null when its delivery queue did not respond. */
+export interface EndpointWithOverview {
+  readonly endpoint: Endpoint;
+  readonly overview: EndpointOverview | null;
 }
 
 type EndpointPorts = Omit<HandOverPorts, "archive"> & { readonly handOver: HandOver };
@@ -46,11 +56,30 @@ export class Endpoints {
   }
 
   async #loadWithHealth(row: EndpointRow): Promise<EndpointWithHealth> {
+    const endpoint = tables.toEndpoint(row);
     try {
-      return { endpoint: tables.toEndpoint(row), health: await this.#ports.getQueue(row.id).getHealth() };
+      const activity = await this.#ports.getQueue(row.id).getActivity();
+      return { endpoint, health: activity?.health ?? null, hours: activity?.hours ?? null };
     } catch (error) {
       logError("health", error);
-      return { endpoint: tables.toEndpoint(row), health: null };
+      return { endpoint, health: null, hours: null };
+    }
+  }
+
+  async findWithOverview(
+    id: string,
+    limit: number,
+    before: string | null,
+    status: DeliveryFilter | null,
+  ): Promise<EndpointWithOverview | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    if (row === null) return null;
+    const endpoint = tables.toEndpoint(row);
+    try {
+      return { endpoint, overview: await this.#ports.getQueue(id).getOverview(limit, before, status) };
+    } catch (error) {
+      logError("overview", error);
+      return { endpoint, overview: null };
     }
   }
 
@@ -126,6 +155,12 @@ export class Endpoints {
       tables.listEndpointRows(this.#sql).map(({ id }) => this.#ports.getQueue(id).listDeliveriesBetween(after, upTo)),
     );
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  }
+
+  async findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
+    const candidates = tables.listEndpointRows(this.#sql).filter((row) => canHoldDelivery(row.id, deliveryId));
+    const found = await Promise.all(candidates.map((row) => this.#ports.getQueue(row.id).findRecord(deliveryId)));
+    return found.find((record) => record !== null) ?? null;
   }
 
   async findReplaySource(deliveryId: string): Promise<ReplaySource | null> {

@@ -2,7 +2,7 @@
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 
-export const logError = (at: "alarm" | "archive" | "drain" | "health" | "push", error: unknown): void =>
+export const logError = (at: "alarm" | "archive" | "drain" | "health" | "overview" | "push", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `event-sequence.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 export interface RetryState {

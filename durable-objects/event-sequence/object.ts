@@ -7,8 +7,10 @@ import { parseEventSequenceName, type EventSequenceOwner } from "../../core/even
 import type { StoredEvent } from "../../core/events/event.ts";
 import { shardOfId } from "../../core/ids.ts";
 import type {
-  AttemptOutcome,
+  AttemptResult,
   Delivery,
+  DeliveryFilter,
+  DeliveryRecord,
   EndpointChange,
   EndpointDelivery,
   EndpointSettings,
@@ -20,10 +22,10 @@ import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
-import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
-import { Endpoints, type EndpointWithHealth } from "./endpoints.ts";
+import { Endpoints, type EndpointWithHealth, type EndpointWithOverview } from "./endpoints.ts";
 import { logError } from "./faults.ts";
 import { HandOver, safetyAlarmMs } from "./hand-over.ts";
 import { eventSequenceSteps } from "./migrations.ts";
@@ -197,13 +199,24 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.remove(id);
   }
 
-  /** Newest first; null if the endpoint does not exist or `before` is not one of its deliveries. */
-  async listDeliveries(
+  /** Returns what the page of an endpoint shows, in one call; null if the endpoint does not exist. */
+  findEndpointOverview(
     endpointId: string,
     limit: number,
     before: string | null,
-  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean } | null> {
+    status: DeliveryFilter | null,
+  ): Promise<EndpointWithOverview | null> {
+    return this.#endpoints.findWithOverview(endpointId, limit, before, status);
+  }
+
+  /** Newest first; null if the endpoint does not exist or `before` is not one of its deliveries. */
+  async listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
+  }
+
+  /** Returns a delivery to any endpoint of this business, with its recorded attempts. */
+  findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
+    return this.#endpoints.findDeliveryRecord(deliveryId);
   }
 
   /** Returns all endpoints' deliveries of the events after `after` and up to `upTo`. Leaves out endpoints that do not respond. */
@@ -232,7 +245,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /** Records the result of a replay; null if the endpoint or delivery does not exist. */
-  async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptOutcome): Promise<Delivery | null> {
+  async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }
 }

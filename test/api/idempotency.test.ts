@@ -431,6 +431,7 @@ describe("the Idempotency-Key header", () => {
       "/v1/me/passkeys/options": "likewise",
       "/v1/certs/search": "only reads",
       "/v1/business/portal/certs/{cert_id}/reveal": "only reads, and its response must not be stored",
+      "/v1/webhooks/deliveries/{delivery_id}/reveal": "likewise",
       "/v1/webhooks/stripe": "the event's own id is the key",
       "/v1/auth/logout": "ends the session that identifies the caller, and a repeat changes nothing",
     };

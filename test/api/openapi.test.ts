@@ -845,6 +845,27 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...memberRefusals("GET", () => `/${webhookId}/deliveries`),
     ...notFound("GET", `/${noWebhook}/deliveries`),
   },
+  getDeliveryAttempts: {
+    200: () => callAsMember("GET", `/deliveries/${deliveryId}/attempts`),
+    "200 with attempts": async () => {
+      await callAsMember("POST", `/deliveries/${deliveryId}/replay`);
+      return callAsMember("GET", `/deliveries/${deliveryId}/attempts`);
+    },
+    ...memberRefusals("GET", () => `/deliveries/${deliveryId}/attempts`),
+    ...notFound("GET", `/deliveries/${noDelivery}/attempts`),
+  },
+  revealDelivery: {
+    200: () => callAsMember("POST", `/deliveries/${deliveryId}/reveal`),
+    ...withoutPastDue(unsafeRefusals("POST", () => `/deliveries/${deliveryId}/reveal`)),
+    ...notFound("POST", `/deliveries/${noDelivery}/reveal`),
+    share_inactive: async () => {
+      const record = await eventSequences.getByName(world.acme.id).findDeliveryRecord(deliveryId);
+      const event = { ...record!.event, dataSealed: "of a share that is gone" };
+      return withEventSequence({ findDeliveryRecord: async () => ({ ...record!, event }) }, (changed) =>
+        callAsMember("POST", `/deliveries/${deliveryId}/reveal`, { changed }),
+      );
+    },
+  },
   replayDelivery: {
     200: () => callAsMember("POST", `/deliveries/${deliveryId}/replay`),
     ...unsafeRefusals("POST", () => `/deliveries/${deliveryId}/replay`),

@@ -5,7 +5,12 @@ import { standardEventTypes } from "../../core/events/event.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarm, type ReceivedPost } from "../support/events.ts";
+import { openExchange } from "../../storage/webhook-exchanges.ts";
+import type { Env } from "../../workers/env.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import { signIn } from "../support/people.ts";
+import { createPersonEmail, grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
 import { call, readDatabaseContents, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const hook = "https://hook1.merchant-tests.com/in";
@@ -679,5 +684,102 @@ describe("tests and replays", () => {
     );
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
     expect(answers.filter(({ status }) => status === 429).length).toBe(10);
+  });
+});
+
+describe("a delivery", () => {
+  const getDelivery = (id: string, person: Person = member) => callWebhooks(person, "GET", `/deliveries/${id}/attempts`);
+  const revealDelivery = (id: string, person: Person = member) => callWebhooks(person, "POST", `/deliveries/${id}/reveal`);
+
+  test("is shown with the request and response of each attempt", async () => {
+    receiverStatus = 503;
+    const { id } = await created();
+    const delivery = await delivered(id);
+    receiverStatus = 200;
+    vi.setSystemTime(start + 5_000);
+    await callWebhooks(member, "POST", `/deliveries/${delivery}/replay`);
+    const { body } = await getDelivery(delivery);
+    expect(body.data).toMatchObject({ withheld: false, request_body: posts[0]?.body, delivery: { id: delivery, status: "success" } });
+    expect(body.data.attempts).toMatchObject([
+      { number: 1, resend: true, response_status: 200, error: null, response_body: "the receiver's own words", response_cut: false },
+      { number: 1, resend: false, response_status: 503, error: "http", at: new Date(start).toISOString() },
+    ]);
+    expect(body.data.attempts[1].request_headers).toContainEqual({
+      name: "svc-signature",
+      value: posts[0]?.headers.get("svc-signature"),
+    });
+    expect((await revealDelivery(delivery)).body.data).toEqual(body.data);
+    expect(await entries()).toEqual(["webhook.created"]); // there was nothing to reveal
+  });
+
+  test("is not found by another business or under an unknown ID", async () => {
+    const { id } = await created();
+    const delivery = await delivered(id);
+    const other = await signIn(otherOwnerEmail);
+    for (const answer of [
+      await getDelivery(delivery, other),
+      await revealDelivery(delivery, other),
+      await getDelivery("dlv_00zzzzzzzzzzzzzzzzzzzzzzzz"),
+      await revealDelivery("dlv_00zzzzzzzzzzzzzzzzzzzzzzzz"),
+    ])
+      expect(outcome(answer)).toBe("404 not_found");
+  });
+
+  describe("of shared details", () => {
+    /** A person shares their details and changes their email address; the receiver returns what it gets. */
+    const setUpUpdate = async () => {
+      const person = await signInPerson();
+      const { share } = await grantShare(person);
+      const { id } = await created();
+      vi.restoreAllMocks();
+      posts = mockReceivers(({ body }) => new Response(`echo ${body}`, { headers: { "x-echo": body } }));
+      const email = createPersonEmail();
+      expect((await person.put("/v1/me/fields", { email })).status).toBe(200);
+      await waitUntilSettled();
+      await eventSequences.getByName(world.acme.id).drain();
+      await runAlarm(deliveryQueues.getByName(id));
+      expect(posts.map(({ body }) => JSON.parse(body).data)).toEqual([{ email }]);
+      const [{ id: delivery }] = (await callWebhooks(owner, "GET", `/${id}/deliveries`)).body.data.deliveries;
+      return { person, share, webhook: id, delivery: delivery as string, email };
+    };
+
+    test("shows them only when a member reveals them, which is recorded first", async () => {
+      const { delivery, email, webhook } = await setUpUpdate();
+      const withheld = await getDelivery(delivery);
+      expect(withheld.body.data).toMatchObject({
+        withheld: true,
+        attempts: [{ response_status: 200, request_headers: null, response_headers: null, response_body: null }],
+      });
+      expect(JSON.parse(withheld.body.data.request_body)).toMatchObject({ type: "consumer.updated.email", data: null });
+      expect(withheld.text).not.toContain(email);
+      expect(await entries()).toEqual(["webhook.created"]);
+      const revealed = await revealDelivery(delivery);
+      expect(revealed.body.data).toMatchObject({
+        withheld: false,
+        request_body: posts[0]?.body,
+        attempts: [{ response_body: `echo ${posts[0]?.body}` }],
+      });
+      expect(await entries()).toEqual(["webhook.created", "webhook.delivery_revealed"]);
+      const row = await env.DB.prepare("SELECT entity_id FROM audit_outbox WHERE type = 'webhook.delivery_revealed'").first();
+      expect(row).toEqual({ entity_id: webhook });
+    });
+
+    test.each([
+      ["stops sharing", (person: SignedPerson, shareId: string) => person.post(`/v1/shares/${shareId}/revoke`, {})],
+      ["deletes their account", (person: SignedPerson) => call("/v1/me", { method: "DELETE", headers: person.headers })],
+    ] as const)("cannot be read by anyone after the person %s, nor can the response", async (_, end) => {
+      const { person, share, delivery, email } = await setUpUpdate();
+      const record = await eventSequences.getByName(world.acme.id).findDeliveryRecord(delivery);
+      expect((await end(person, share.id)).status).toBe(200);
+      expect(outcome(await revealDelivery(delivery))).toBe("409 share_inactive");
+      const { body, text } = await getDelivery(delivery);
+      expect(text).not.toContain(email);
+      expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
+      // The master key does not open what was kept.
+      const { vault } = await getPlatform(env as unknown as Env);
+      const sealed = record?.attempts[0]?.exchangeSealed as string;
+      await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();
+      expect(await readDatabaseContents()).not.toContain(email);
+    });
   });
 });

@@ -3,9 +3,11 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
-import type { Delivery, EndpointHealth } from "../../core/webhooks/endpoint.ts";
+import type { WebhookExchange } from "../../core/webhooks/exchange.ts";
+import type { Delivery, DeliveryRecord, EndpointHealth, RecordedAttempt } from "../../core/webhooks/endpoint.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
+import { insertAttempt, listAttempts } from "../../durable-objects/delivery-queue/attempts.ts";
 import {
   cancelDelivery,
   claimDelivery,
@@ -18,6 +20,7 @@ import {
 } from "../../durable-objects/delivery-queue/tables.ts";
 import { secretLength, formatWebhookSecret } from "../../core/webhooks/signature.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
+import { openExchange } from "../../storage/webhook-exchanges.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -40,6 +43,7 @@ import {
 import { createServiceCall } from "../support/world.ts";
 
 const hook = "https://hook1.merchant-tests.com/in?tenant=7";
+const answeredWith = (status: number) => ({ kind: "answered", status, durationMs: 1, exchangeSealed: null }) as const;
 const answering = (status: number) => () => new Response(null, { status });
 
 beforeEach(() => {
@@ -87,7 +91,7 @@ describe("the retry schedule", () => {
       error: "http",
       nextAttemptAt: null,
     });
-    expect(await getAlarm(queue)).toBe(Date.now() + 90 * 86_400_000); // when its retention period ends and it must be deleted
+    expect(await getAlarm(queue)).toBe(first + 7 * 86_400_000); // to delete the first attempt at the end of its retention
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
@@ -104,7 +108,7 @@ describe("the retry schedule", () => {
     await runAlarmsUntil(queue);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    expect(await getAlarm(queue)).toBe(Date.now() + 30 * 86_400_000); // when its retention period ends and it must be deleted
+    expect(await getAlarm(queue)).toBe((posts[0]?.at ?? 0) + 7 * 86_400_000); // to delete the first attempt at the end of its retention
   });
 
   test.each([
@@ -267,7 +271,7 @@ describe("a failure on our side", () => {
         const row = claim();
         expect(row.attempt).toBe(attempt);
         if (ends) deferDelivery(sql, row, "dns", now);
-        else settleAttempt(sql, row, { kind: "answered", status: 500, durationMs: 1 }, now);
+        else settleAttempt(sql, row, answeredWith(500), now);
         expect(findDeliveryRow(sql, row.id)).toMatchObject({
           status: "pending",
           attempt: attempt + 1,
@@ -313,11 +317,11 @@ describe("an attempt under way", () => {
       expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // its lease has not expired
       requeueInterrupted(sql, farAhead + attemptLeaseMs, false);
       const second = claimDelivery(sql, farAhead + attemptLeaseMs) as DeliveryRow;
-      settleAttempt(sql, first, { kind: "answered", status: 500, durationMs: 1 }, farAhead + attemptLeaseMs);
+      settleAttempt(sql, first, answeredWith(500), farAhead + attemptLeaseMs);
       deferDelivery(sql, first, "dns", farAhead + attemptLeaseMs);
       cancelDelivery(sql, first, farAhead + attemptLeaseMs);
       expect(findDeliveryRow(sql, second.id)).toEqual(second);
-      settleAttempt(sql, second, { kind: "answered", status: 200, durationMs: 1 }, farAhead + attemptLeaseMs);
+      settleAttempt(sql, second, answeredWith(200), farAhead + attemptLeaseMs);
       expect(findDeliveryRow(sql, second.id)).toMatchObject({ status: "success", attempt: 1, interruptions: 1 });
     });
   });
@@ -615,7 +619,7 @@ describe("an endpoint", () => {
     expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the verdict is cached
   });
 
-  test("W12: is read up to its status when its response never ends", async () => {
+  test("W12: is read up to 4 kB when its response never ends", async () => {
     let cancelled = 0;
     const posts = mockReceivers(
       () =>
@@ -693,7 +697,8 @@ describe("an endpoint", () => {
       await runAlarm(queue);
       left.push([Math.round((at - ended) / 86_400_000), (await deliveriesOf(queue)).length]);
     }
-    expect(left).toEqual([
+    // The alarms after 7 days delete the attempts.
+    expect(left.filter(([days]) => days > 7)).toEqual([
       [30, 1],
       [90, 0],
     ]);
@@ -708,7 +713,7 @@ describe("an endpoint", () => {
     expect(await healthOf(queue)).toMatchObject({ backlog: 0 }); // any call starts the object
     await vi.waitFor(async () => expect(await getAlarm(queue)).not.toBeNull(), 20_000);
     await runAlarm(queue);
-    expect(await getAlarm(queue)).toBeGreaterThan(farAhead + 29 * 86_400_000);
+    expect(await getAlarm(queue)).toBeGreaterThan(farAhead + 6 * 86_400_000);
   });
 });
 
@@ -740,9 +745,9 @@ describe("the hourly attempt counts", () => {
     const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 60_000);
     expect(await hoursOf(queue)).toEqual([]);
-    await queue.saveReplay((await deliveryOf(queue)).id, { kind: "answered", status: 500, durationMs: 1 });
+    await queue.saveReplay((await deliveryOf(queue)).id, answeredWith(500));
     expect(await hoursOf(queue)).toEqual([]);
-    await queue.saveReplay((await deliveryOf(queue)).id, { kind: "answered", status: 200, durationMs: 1 });
+    await queue.saveReplay((await deliveryOf(queue)).id, answeredWith(200));
     expect(await hoursOf(queue)).toEqual([{ start, delivered: 1, failed: 0 }]);
   });
 
@@ -765,5 +770,214 @@ describe("the hourly attempt counts", () => {
     await runAlarmsUntil(queue);
     await queue.wipe();
     expect(await hoursOf(queue)).toEqual([]);
+  });
+});
+
+describe("the recorded attempts", () => {
+  const day = 86_400_000;
+  const recordOf = async (queue: DeliveryQueueStub): Promise<DeliveryRecord> =>
+    (await queue.findRecord((await deliveryOf(queue)).id)) as DeliveryRecord;
+  const attemptsOf = async (queue: DeliveryQueueStub): Promise<readonly RecordedAttempt[]> => (await recordOf(queue)).attempts;
+  const openExchanges = async (queue: DeliveryQueueStub): Promise<readonly (WebhookExchange | null)[]> => {
+    const { vault } = await getPlatform(env as unknown as Env);
+    const { settings, delivery, attempts } = await recordOf(queue);
+    const owner = { deliveryId: delivery.id, businessId: settings.businessId };
+    return Promise.all(attempts.map(({ exchangeSealed }) => (exchangeSealed === null ? null : openExchange(vault, owner, exchangeSealed))));
+  };
+  const countAttempts = (queue: DeliveryQueueStub): Promise<number> =>
+    runInDurableObject(
+      queue,
+      (_, { storage: { sql } }) => sql.exec<{ count: number }>("SELECT COUNT(*) AS count FROM attempt").one().count,
+    );
+
+  test("have the request headers as sent, and the status, headers and body of the response", async () => {
+    let status = 500;
+    const posts = mockReceivers(() => new Response(`answer ${status}`, { status, headers: { "X-Trace": `trace-${status}` } }));
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    status = 202;
+    await runAlarmsUntil(queue);
+    expect(await attemptsOf(queue)).toMatchObject([
+      { number: 2, isResend: false, at: posts[1]?.at, responseStatus: 202, error: null },
+      { number: 1, isResend: false, at: posts[0]?.at, responseStatus: 500, error: "http" },
+    ]);
+    const exchanges = await openExchanges(queue);
+    expect(exchanges.map((one) => one?.response?.body)).toEqual(["answer 202", "answer 500"]);
+    expect(exchanges[1]?.response?.headers).toContainEqual(["x-trace", "trace-500"]);
+    for (const [at, exchange] of exchanges.entries())
+      for (const [name, value] of exchange?.requestHeaders ?? []) expect(posts[1 - at]?.headers.get(name), name).toBe(value);
+    expect(exchanges[0]?.requestHeaders.map(([name]) => name)).toEqual([
+      "content-type",
+      "user-agent",
+      "svc-signature",
+      "svc-event-id",
+      "svc-event-type",
+      "svc-delivery-id",
+      "svc-attempt",
+      "webhook-id",
+      "webhook-timestamp",
+      "webhook-signature",
+    ]);
+  });
+
+  test("are encrypted, bound to their delivery and business, and never have the signing secret", async () => {
+    mockReceivers(() => new Response("words of the receiver", { status: 500 }));
+    const { queue, secret } = await createQueueWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    const rows = await runInDurableObject(queue, (_, { storage: { sql } }) => JSON.stringify(sql.exec("SELECT * FROM attempt").toArray()));
+    expect(rows).not.toContain("words of the receiver");
+    expect(rows).not.toContain("svc-signature");
+    expect(JSON.stringify(await openExchanges(queue))).not.toContain(secret.slice("whsec_".length, -1));
+    const { vault } = await getPlatform(env as unknown as Env);
+    const { settings, delivery, attempts } = await recordOf(queue);
+    const sealed = attempts[0]?.exchangeSealed as string;
+    const owner = { deliveryId: delivery.id, businessId: settings.businessId };
+    await expect(openExchange(vault, { ...owner, deliveryId: "dlv_other" }, sealed)).rejects.toThrow();
+    await expect(openExchange(vault, { ...owner, businessId: "biz_other" }, sealed)).rejects.toThrow();
+  });
+
+  test("have no response when there was none, and no request when nothing was sent", async () => {
+    let address = "93.184.216.34";
+    mockReceivers(
+      () => {
+        throw new TypeError("Network connection lost.");
+      },
+      () => [address],
+    );
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    address = "10.0.0.7";
+    await runAlarmsUntil(queue, farAhead + 70_000);
+    expect(await attemptsOf(queue)).toMatchObject([
+      { number: 2, error: "dns", exchangeSealed: null },
+      { number: 1, error: "connection" },
+    ]);
+    expect(await openExchanges(queue)).toMatchObject([null, { response: null }]);
+  });
+
+  test("include replays, also those that failed", async () => {
+    mockReceivers(answering(500));
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue, farAhead + 1_000);
+    const { id } = await deliveryOf(queue);
+    vi.setSystemTime(farAhead + 2_000);
+    await queue.saveReplay(id, answeredWith(500));
+    vi.setSystemTime(farAhead + 3_000);
+    await queue.saveReplay(id, answeredWith(200));
+    expect(await attemptsOf(queue)).toMatchObject([
+      { number: 1, isResend: true, responseStatus: 200, error: null },
+      { number: 1, isResend: true, responseStatus: 500, error: "http" },
+      { number: 1, isResend: false, responseStatus: 500, error: "http" },
+    ]);
+  });
+
+  test("keep the first 4 kB of a response that never ends, and the delivery succeeds", async () => {
+    mockReceivers(
+      () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1_000).fill(0x78)) }), { status: 200 }),
+    );
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue);
+    expect(await openExchanges(queue)).toMatchObject([{ response: { body: "x".repeat(4_096), isCut: true } }]);
+  });
+
+  test("keep what arrived of a response that stalls, and the delivery succeeds", async () => {
+    mockReceivers(
+      () => new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array([0x6f, 0x6b])) }), { status: 200 }),
+    );
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue);
+    expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
+    expect(await openExchanges(queue)).toMatchObject([{ response: { body: "ok", isCut: true } }]);
+  });
+
+  test("of any receiver take at most 32 kB each", async () => {
+    const hostile = new Uint8Array(100_000).map((_, at) => [0x22, 0x5c, 0x00, 0xff][at % 4] as number);
+    mockReceivers(() => new Response(hostile, { status: 200, headers: { "x-large": '"'.repeat(4_000), "x-larger": "y".repeat(9_000) } }));
+    const { queue } = await createQueueWith(1);
+    await runAlarmsUntil(queue);
+    const [attempt] = await attemptsOf(queue);
+    expect(attempt?.exchangeSealed?.length).toBeLessThan(32_000);
+    expect(await openExchanges(queue)).toMatchObject([{ response: { isCut: true } }]);
+  });
+
+  test("are the newest 1,000 that succeeded and the newest 2,000 that failed of an endpoint", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await createQueueWith(1);
+    await runInDurableObject(queue, (_, { storage }) =>
+      storage.transactionSync(() => {
+        for (let at = 1; at <= 5_000; at += 1)
+          for (const status of [200, 500])
+            insertAttempt(storage.sql, { seq: at, number: 1, isResend: false, result: answeredWith(status) }, farAhead + at);
+        for (const [status, kept] of [
+          [200, 1_000],
+          [500, 2_000],
+        ]) {
+          const { first, count } = storage.sql
+            .exec<{ first: number; count: number }>(
+              "SELECT MIN(seq) AS first, COUNT(*) AS count FROM attempt WHERE response_status = ?",
+              status,
+            )
+            .one();
+          expect([first, count]).toEqual([5_001 - (kept ?? 0), kept]);
+        }
+        expect(listAttempts(storage.sql, 5_000)).toHaveLength(2);
+      }),
+    );
+  });
+
+  test("are deleted after seven days, also when nothing else happens on the endpoint", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await createQueueWith(3);
+    await runAlarmsUntil(queue);
+    expect(await countAttempts(queue)).toBe(3);
+    vi.setSystemTime(farAhead + 7 * day - 1);
+    await runAlarm(queue);
+    expect(await countAttempts(queue)).toBe(3);
+    vi.setSystemTime((await getAlarm(queue)) as number);
+    await runAlarm(queue);
+    expect(Date.now()).toBeLessThan(farAhead + 7 * day + 3_600_001);
+    expect(await countAttempts(queue)).toBe(0);
+    expect(await recordOf(queue)).toMatchObject({ delivery: { status: "success" }, attempts: [] });
+  });
+});
+
+describe("the list of deliveries", () => {
+  test("can be limited to those that are retrying or failed for good", async () => {
+    let status = 200;
+    mockReceivers(() => new Response(null, { status }));
+    const { queue, business } = await createQueueWith(2);
+    await runAlarmsUntil(queue);
+    status = 500;
+    const commitAndSend = async (until?: number): Promise<void> => {
+      await commitEvents(business, 1);
+      await eventSequences.getByName(business).drain();
+      await runAlarmsUntil(queue, until);
+    };
+    await commitAndSend();
+    await commitAndSend(Date.now() + 1_000);
+    const seqs = (list: Awaited<ReturnType<DeliveryQueueStub["listDeliveries"]>>) => list?.deliveries.map(({ status: of }) => of);
+    expect(seqs(await queue.listDeliveries(10, null))).toEqual(["retrying", "abandoned", "success", "success"]);
+    expect(seqs(await queue.listDeliveries(10, null, "retrying"))).toEqual(["retrying"]);
+    expect(seqs(await queue.listDeliveries(10, null, "abandoned"))).toEqual(["abandoned"]);
+    const overview = await queue.getOverview(10, null, "abandoned");
+    expect(overview).toMatchObject({ health: { backlog: 1 }, page: { hasMore: false, deliveries: [{ status: "abandoned" }] } });
+    expect(overview?.hours.reduce((sum, { failed }) => sum + failed, 0)).toBe(6);
+  });
+
+  test("reads few rows for a rare result among many deliveries", async () => {
+    mockReceivers(answering(200));
+    const { queue } = await createQueueWith(0);
+    await runInDurableObject(queue, (_, { storage: { sql } }) => {
+      sql.exec(`INSERT INTO delivery (seq, id, event_id, type, happened_at, created_at, status, attempt, due, interruptions, unready, ended_at)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        SELECT i, 'dlv_' || i, 'e', 'share.created', 1, 1, 'success', 1, NULL, 0, 0, 1 FROM n`);
+      sql.exec("UPDATE delivery SET status = 'abandoned' WHERE seq = 3");
+      sql.exec("UPDATE delivery SET status = 'pending', due = 1 WHERE seq = 5");
+      for (const condition of ["status = 'abandoned'", "due IS NOT NULL AND attempt > 0"]) {
+        const cursor = sql.exec(`SELECT * FROM delivery WHERE seq < 30000 AND ${condition} ORDER BY seq DESC LIMIT 26`);
+        expect(cursor.toArray()).toHaveLength(1);
+        expect(cursor.rowsRead).toBeLessThan(10);
+      }
+    });
   });
 });

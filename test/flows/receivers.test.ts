@@ -85,7 +85,7 @@ const ended = async (business: string, endpoint: string): Promise<Shown> => {
 };
 
 describe("a receiver", () => {
-  test("W11, W12: has ten seconds, only its status is read, and every other outcome is retried", {
+  test("W11, W12: has ten seconds, at most 4 kB of its response are read, and every other outcome is retried", {
     timeout: 60_000,
   }, async () => {
     const business = world.acme.id;

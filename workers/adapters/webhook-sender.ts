@@ -1,9 +1,11 @@
 // Sends one webhook request to a customer's endpoint. The host is checked again before each attempt, an attempt ends after ten seconds,
-// redirects are not followed, and only the status of the response is read.
+// redirects are not followed, and of the response only its status, its headers and the first 4 kB of its body are read.
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { concatBytes } from "../../core/bytes.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import type { AttemptOutcome } from "../../core/webhooks/endpoint.ts";
+import { cutHeaders, maxResponseBodyBytes, toResponseBody, type WebhookResponse } from "../../core/webhooks/exchange.ts";
 import { attemptTimeoutMs } from "../../core/webhooks/retry-schedule.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
@@ -22,8 +24,12 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `deferred`: all resolvers failed to respond, so the request was not sent. */
-export type WebhookResult = AttemptOutcome | { readonly kind: "deferred"; readonly error: "dns" };
+/** `blocked`: the URL or its host is not allowed, so nothing was sent. `deferred`: nor was it, because no resolver responded. */
+export type WebhookResult =
+  | (Extract<AttemptOutcome, { kind: "answered" }> & { readonly response: WebhookResponse })
+  | Extract<AttemptOutcome, { kind: "unanswered" }>
+  | { readonly kind: "blocked"; readonly error: "dns" | "connection" }
+  | { readonly kind: "deferred"; readonly error: "dns" };
 
 /** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
@@ -33,10 +39,43 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
+// The body only helps to debug a receiver. It usually arrives together with the status, and a slow one must not hold up other deliveries.
+const responseBodyTimeoutMs = 250;
+
 const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
   const text = error instanceof Error ? error.message : "";
   if (/\b(?:TLS|SSL|certificate)\b/i.test(text)) return "tls";
   return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
+};
+
+/** Reads the start of the body, as far as it arrives in time, and closes the connection. */
+const readResponse = async (response: Response): Promise<WebhookResponse> => {
+  const { headers, isCut: isHeaderCut } = cutHeaders(response.headers);
+  const reader = response.body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let hasMore = reader !== undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), responseBodyTimeoutMs);
+  });
+  try {
+    while (reader !== undefined && hasMore && size <= maxResponseBodyBytes) {
+      const read = await Promise.race([reader.read(), timeout]);
+      if (read === null) break;
+      hasMore = !read.done;
+      if (read.value === undefined) continue;
+      chunks.push(read.value);
+      size += read.value.length;
+    }
+  } catch {
+    // The connection broke. What arrived is kept.
+  } finally {
+    clearTimeout(timer);
+    reader?.cancel().catch(() => undefined); // an error while closing the connection does not matter
+  }
+  const { body, isCut } = toResponseBody(concatBytes(...chunks), hasMore);
+  return { headers, body, isCut: isHeaderCut || isCut };
 };
 
 export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhook => {
@@ -55,16 +94,14 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
     return verdict;
   };
 
-  const post = async ({ url, body, headers }: WebhookPost): Promise<AttemptOutcome> => {
+  const post = async ({ url, body, headers }: WebhookPost): Promise<WebhookResult> => {
     const startedAt = clock();
     const durationMs = (): number => Math.max(0, clock() - startedAt);
     return withTimeout(attemptTimeoutMs, async (signal) => {
       try {
         const response = await fetch(url, { method: "POST", body, headers, redirect: "manual", cache: "no-store", signal });
-        const outcome: AttemptOutcome = { kind: "answered", status: response.status, durationMs: durationMs() };
-        // The body is not read, and an error while closing the connection does not matter.
-        response.body?.cancel().catch(() => undefined);
-        return outcome;
+        const outcome = { kind: "answered", status: response.status, durationMs: durationMs() } as const;
+        return { ...outcome, response: await readResponse(response) };
       } catch (error) {
         return { kind: "unanswered", error: signal.aborted ? "timeout" : classifyError(error), durationMs: durationMs() };
       }
@@ -73,11 +110,11 @@ export const createWebhookSender = (settings: WebhookSenderSettings): PostWebhoo
 
   return async (request) => {
     const checked = checkOutboundUrl(request.url, { ...settings, ports: webhookPorts });
-    if (!checked.ok) return { kind: "unanswered", error: "connection", durationMs: 0 };
+    if (!checked.ok) return { kind: "blocked", error: "connection" };
     const { href, hostname, isDevelopmentHost } = checked.url;
     const verdict = isDevelopmentHost ? "public" : await checkHost(hostname);
     if (verdict === "unanswered") return { kind: "deferred", error: "dns" };
-    if (verdict !== "public") return { kind: "unanswered", error: "dns", durationMs: 0 };
+    if (verdict !== "public") return { kind: "blocked", error: "dns" };
     return post({ ...request, url: href });
   };
 };

@@ -1,6 +1,7 @@
 // Routes to sign up a business and to read and update its profile.
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
+import { optInEventTypes } from "../../../core/events/event.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { publicGuard } from "../../http/guards/public.ts";
@@ -95,7 +96,7 @@ const profileUpdateSchema = z
     emit_certificate_issued: z
       .boolean()
       .optional()
-      .openapi({ description: "Whether to emit `certificate.issued` and `certificate.entities_withdrawn` events." }),
+      .openapi({ description: `Whether to emit ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} events.` }),
   })
   .openapi("ProfileChange");
 

@@ -7,8 +7,10 @@ import { defineGuard } from "../../http/guards/define-guard.ts";
 import { enforceLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
+import { portalGuard, portalReadGuard, requireOwner } from "../../http/guards/portal.ts";
 import { successResponse, requestBody, deletedSchema, deletedToWire, toWire } from "../../http/wire.ts";
+import { getDelivery } from "../../operations/webhooks/get-delivery.ts";
+import { revealDelivery } from "../../operations/webhooks/reveal-delivery.ts";
 import { listDeliveries } from "../../operations/webhooks/list-deliveries.ts";
 import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
@@ -128,8 +130,7 @@ const listDeliveriesRoute = createRoute({
   path: "/v1/webhooks/{webhook_id}/deliveries",
   operationId: "listDeliveries",
   summary: "List recent deliveries",
-  description:
-    "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90. Only the status of each response is stored.",
+  description: "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90.",
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
@@ -139,6 +140,42 @@ const listDeliveriesRoute = createRoute({
     }),
   },
   when: webhookNotFoundRefusal,
+});
+
+const deliveryNotFoundRefusal = { not_found: "The delivery does not exist or is not yours." } as const;
+
+const getDeliveryRoute = createRoute({
+  method: "get",
+  path: "/v1/webhooks/deliveries/{delivery_id}/attempts",
+  operationId: "getDeliveryAttempts",
+  summary: "Show the attempts of a delivery",
+  description:
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event has shared details (`consumer.updated.*`), the details and everything that could repeat them are left out and `withheld` is `true`; reveal them with `POST .../reveal`.",
+  middleware: portalGuard(),
+  request: { params: wire.deliveryIdParamSchema },
+  responses: {
+    200: successResponse("The delivery and its attempts.", "DeliveryDetailAnswer", wire.deliveryDetailSchema, wire.deliveryDetailExample),
+  },
+  when: deliveryNotFoundRefusal,
+});
+
+const revealDeliveryRoute = createRoute({
+  method: "post",
+  path: "/v1/webhooks/deliveries/{delivery_id}/reveal",
+  operationId: "revealDelivery",
+  summary: "Reveal the details in a delivery",
+  description:
+    "Returns a delivery with the shared details that its request contained. Each call for an event with shared details is recorded in your audit trail.",
+  middleware: portalReadGuard(noBody),
+  request: { params: wire.deliveryIdParamSchema },
+  responses: {
+    200: successResponse("The delivery and its attempts.", "RevealedDeliveryAnswer", wire.deliveryDetailSchema, wire.deliveryDetailExample),
+  },
+  when: {
+    ...deliveryNotFoundRefusal,
+    invalid_request: "The body is not JSON (no body is needed).",
+    share_inactive: "The share is no longer active, so its details can no longer be read.",
+  },
 });
 
 const replayDeliveryRoute = createRoute({
@@ -158,7 +195,7 @@ const replayDeliveryRoute = createRoute({
   },
   when: {
     ...invalidBodyOrKeyRefusal,
-    not_found: "The delivery does not exist or is not yours.",
+    ...deliveryNotFoundRefusal,
     share_inactive: "The event updates a share that is no longer active, so its data can no longer be sent.",
   },
 });
@@ -237,6 +274,16 @@ webhookRoutes.openapi(listDeliveriesRoute, async (c) => {
   const { services, member } = c.var;
   const page = await listDeliveries(services, member.business.id, c.req.valid("param").webhook_id, c.req.valid("query"));
   return respond(c, 200, page, wire.deliveryListToWire);
+});
+
+webhookRoutes.openapi(getDeliveryRoute, async (c) => {
+  const found = await getDelivery(c.var.services, c.var.member.business.id, c.req.valid("param").delivery_id);
+  return respond(c, 200, found, wire.deliveryDetailToWire);
+});
+
+webhookRoutes.openapi(revealDeliveryRoute, async (c) => {
+  const revealed = await revealDelivery(c.var.services, c.var.member, c.req.valid("param").delivery_id);
+  return respond(c, 200, revealed, wire.deliveryDetailToWire);
 });
 
 webhookRoutes.openapi(replayDeliveryRoute, async (c) => {

@@ -1,10 +1,12 @@
 // Schemas, examples and mappers for webhook endpoints and deliveries.
 import { z } from "@hono/zod-openapi";
-import { standardEventTypes } from "../../../core/events/event.ts";
+import { optInEventTypes, standardEventTypes } from "../../../core/events/event.ts";
 import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
 import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import type { Header } from "../../../core/webhooks/exchange.ts";
 import { selectableEventTypes, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
 import { environmentSchema, idParamSchema, idSchema, limitSchema, timeSchema, instantSchema, toWire } from "../../http/wire.ts";
+import type { OpenedDelivery } from "../../operations/webhooks/open-delivery.ts";
 import type { DeliveryPage } from "../../operations/webhooks/list-deliveries.ts";
 import type { ReplayOutcome } from "../../operations/webhooks/replay-delivery.ts";
 import type { EndpointState } from "../../operations/webhooks/list-webhooks.ts";
@@ -49,6 +51,38 @@ export const deliveryExample = {
   created_at: "2026-03-05T10:00:00.012Z",
 };
 
+const eventExample = {
+  id: deliveryExample.event_id,
+  type: deliveryExample.event_type,
+  created_at: deliveryExample.created_at,
+  share_id: null,
+  cert_id: "cc_00e1k8gs98emr9z9zzvvfe5hbk",
+  data: null,
+  seq: 1841,
+};
+export const deliveryDetailExample = {
+  delivery: deliveryExample,
+  request_body: JSON.stringify(eventExample),
+  withheld: false,
+  attempts: [
+    {
+      number: 1,
+      resend: false,
+      at: "2026-03-05T10:00:00.250Z",
+      response_status: 200,
+      error: null,
+      duration_ms: 184,
+      request_headers: [
+        { name: "content-type", value: "application/json" },
+        { name: "svc-event-id", value: deliveryExample.event_id },
+      ],
+      response_headers: [{ name: "content-type", value: "application/json" }],
+      response_body: '{"ok":true}',
+      response_cut: false,
+    },
+  ],
+};
+
 export const webhookRequestExample = { url: commonExample.url, events: commonExample.events, description: commonExample.description };
 export const createdWebhookExample = { ...commonExample, secret: exampleSecret, created_at: exampleCreatedAt };
 export const webhookSecretExample = { id: exampleWebhookId, secret: exampleSecret };
@@ -62,7 +96,7 @@ const urlSchema = z.string().openapi({
   example: "https://hooks.example.com/svc",
 });
 const eventsSchema = z.array(z.string()).openapi({
-  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. \`certificate.issued\` and \`certificate.entities_withdrawn\` are not default types: list them to receive them.`,
+  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types: list them to receive them.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z
@@ -153,6 +187,10 @@ export const rotatedSecretSchema = z
     previous_secret_until: timeSchema.openapi({ description: "Until this time, deliveries are also signed with the previous secret." }),
   })
   .openapi("RotatedSecret");
+const errorSchema = z
+  .enum(["timeout", "dns", "tls", "connection", "http"])
+  .nullable()
+  .openapi({ description: "Reason for the last failure. `http`: the status was not 2xx." });
 const deliverySchema = z
   .object({
     id: z.string(),
@@ -162,16 +200,41 @@ const deliverySchema = z
     status: z.enum(["pending", "retrying", "success", "abandoned"]),
     attempt: z.int().openapi({ description: "Scheduled attempts made, at most 5. Replays do not count." }),
     response_status: z.int().nullable().openapi({ description: "HTTP status of the last attempt; `null` if there was no response." }),
-    error: z
-      .enum(["timeout", "dns", "tls", "connection", "http"])
-      .nullable()
-      .openapi({ description: "Reason for the last failure. `http`: the status was not 2xx." }),
+    error: errorSchema,
     duration_ms: z.int().nullable(),
     next_attempt_at: timeSchema.nullable(),
     delivered_at: timeSchema.nullable(),
     created_at: timeSchema,
   })
   .openapi("Delivery");
+const headersSchema = z.array(z.object({ name: z.string(), value: z.string() }));
+const headersToWire = (headers: readonly Header[] | undefined) => headers?.map(([name, value]) => ({ name, value })) ?? null;
+
+const attemptSchema = z
+  .object({
+    number: z.int().openapi({ description: "Number sent in `Svc-Attempt`." }),
+    resend: z.boolean().openapi({ description: "`true` for a replay or a recovery." }),
+    at: timeSchema.openapi({ description: "Time when the attempt ended." }),
+    response_status: z.int().nullable().openapi({ description: "HTTP status; `null` if there was no response." }),
+    error: errorSchema,
+    duration_ms: z.int(),
+    request_headers: headersSchema.nullable().openapi({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
+    response_headers: headersSchema.nullable().openapi({ description: "Headers, with names in lowercase; `null` without a response." }),
+    response_body: z.string().nullable().openapi({ description: "The first 4 kB, as text; `null` without a response." }),
+    response_cut: z.boolean().openapi({ description: "`true` if the response was longer than what is kept." }),
+  })
+  .openapi("DeliveryAttempt");
+export const deliveryDetailSchema = z
+  .object({
+    delivery: deliverySchema,
+    request_body: z.string().openapi({ description: "The body of the request, the same in each attempt." }),
+    withheld: z.boolean().openapi({
+      description:
+        "`true` if the event has shared details: `data` in `request_body` is then `null`, and the headers and response bodies are left out.",
+    }),
+    attempts: z.array(attemptSchema).openapi({ description: "Attempts of the last 7 days, newest first, at most 20." }),
+  })
+  .openapi("DeliveryDetail");
 export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
 export const webhookCallSchema = z.object({
   delivered: z.boolean().openapi({ description: "`true` for a 2xx status." }),
@@ -215,6 +278,22 @@ export const rotatedSecretToWire = (secret: RotatedSecret): z.input<typeof rotat
 export const deliveryListToWire = ({ deliveries, hasMore }: DeliveryPage): z.input<typeof deliveryListSchema> => ({
   deliveries: deliveries.map((delivery) => toWire(deliverySchema, delivery)),
   has_more: hasMore,
+});
+
+export const deliveryDetailToWire = (detail: OpenedDelivery): z.input<typeof deliveryDetailSchema> => ({
+  delivery: toWire(deliverySchema, detail.delivery),
+  request_body: detail.requestBody,
+  withheld: detail.isWithheld,
+  attempts: detail.attempts.map(({ exchange, ...attempt }) =>
+    toWire(attemptSchema, {
+      ...attempt,
+      resend: attempt.isResend,
+      requestHeaders: headersToWire(exchange?.requestHeaders),
+      responseHeaders: headersToWire(exchange?.response?.headers),
+      responseBody: exchange?.response?.body ?? null,
+      responseCut: exchange?.response?.isCut ?? false,
+    }),
+  ),
 });
 
 export const deliveryReplayToWire = (replay: ReplayOutcome): z.input<typeof deliveryReplaySchema> => ({

@@ -2,7 +2,7 @@
 import type { Principal } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
 import type { EventFeedDependencies } from "./dependencies.ts";
-import { openEventPayloads } from "../webhooks/open-event-payloads.ts";
+import { openEventPayloads, type OpenedPayload } from "../webhooks/open-event-payloads.ts";
 
 export type FeedReader = Pick<Principal, "environment"> & { readonly business: Pick<Principal["business"], "id"> };
 
@@ -26,9 +26,9 @@ export interface FeedPage {
 export const getEventFeed = async (services: EventFeedDependencies, reader: FeedReader, query: FeedQuery): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
-  const payloads = sealed.length === 0 ? new Map<string, EventData>() : await openEventPayloads(services, sealed);
+  const payloads = sealed.length === 0 ? new Map<string, OpenedPayload>() : await openEventPayloads(services, sealed);
   return {
-    events: page.events.map(({ dataSealed: _, ...event }) => ({ ...event, data: payloads.get(event.id) ?? null })),
+    events: page.events.map(({ dataSealed: _, ...event }) => ({ ...event, data: payloads.get(event.id)?.data ?? null })),
     nextCursor: page.readThrough,
     hasMore: page.readThrough < page.head,
     newestSeq: page.head,

@@ -1,5 +1,5 @@
 // The outcome of a webhook request that a member is waiting for.
-import { isDelivered, type SendResult, type AttemptOutcome } from "../../../core/webhooks/endpoint.ts";
+import { isDelivered, type SendResult, type AttemptOutcome, type AttemptResult } from "../../../core/webhooks/endpoint.ts";
 
 export interface CallOutcome {
   readonly delivered: boolean;
@@ -9,8 +9,8 @@ export interface CallOutcome {
 }
 
 /** Reports a request that was not sent as an unreachable receiver, so that tests cannot probe the internal network. */
-export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptOutcome =>
-  sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0 } : sent;
+export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
+  sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 
 /** Returns the outcome as shown to the member. */
 export const toCallOutcome = (outcome: AttemptOutcome): CallOutcome => ({

@@ -2,6 +2,7 @@
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Endpoint, EndpointHealth } from "../../../core/webhooks/endpoint.ts";
+import type { HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
 import type { EventSequences } from "./dependencies.ts";
 import { environments } from "./find-event-sequence.ts";
 
@@ -11,6 +12,8 @@ export interface EndpointState {
   readonly environment: Environment;
   /** Null if its delivery queue did not respond. */
   readonly health: EndpointHealth | null;
+  /** Attempts in each of the last 48 hours that had any. Null if its delivery queue did not respond. */
+  readonly hours: readonly HourlyAttempts[] | null;
 }
 
 /** Lists live endpoints, then sandbox endpoints, oldest first within each group. */

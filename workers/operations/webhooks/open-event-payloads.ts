@@ -2,13 +2,20 @@
 import type { StoredEvent, EventData } from "../../../core/events/event.ts";
 import { shardOfId, type ShareId } from "../../../core/ids.ts";
 import { listActiveShareKeys, eventPayloadContext } from "../../../storage/share-copies.ts";
+import type { Sealer } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
+
+export interface OpenedPayload {
+  readonly data: EventData;
+  /** Seals with the key of the event's share. */
+  readonly sealer: Sealer;
+}
 
 /** Returns payloads by event ID. Leaves out events whose share is no longer active, because their payload must not be read. */
 export const openEventPayloads = async (
   services: ReadDependencies,
   events: readonly StoredEvent[],
-): Promise<ReadonlyMap<string, EventData>> => {
+): Promise<ReadonlyMap<string, OpenedPayload>> => {
   const { vault } = services;
   const byShard = Map.groupBy(events, ({ shareId }) => shardOfId(shareId ?? ""));
   const keys = await Promise.all(
@@ -27,7 +34,8 @@ export const openEventPayloads = async (
     events.map(async ({ id, shareId, dataSealed }) => {
       const sealer = sealers.get(shareId ?? "");
       if (sealer === undefined || shareId === null || dataSealed === null) return [];
-      return [[id, JSON.parse(await sealer.open(eventPayloadContext(id, shareId), dataSealed)) as EventData] as const];
+      const data = JSON.parse(await sealer.open(eventPayloadContext(id, shareId), dataSealed)) as EventData;
+      return [[id, { data, sealer }] as const];
     }),
   );
   return new Map(opened.flat());

@@ -1,7 +1,9 @@
 // Signs an event and posts it to an endpoint.
 import { eventToWire } from "../../../core/events/event.ts";
 import type { EndpointSettings, OutgoingDelivery, SendResult } from "../../../core/webhooks/endpoint.ts";
+import type { Header } from "../../../core/webhooks/exchange.ts";
 import { buildDeliveryHeaders } from "../../../core/webhooks/signature.ts";
+import { sealExchange } from "../../../storage/webhook-exchanges.ts";
 import { openWebhookSecret } from "../../../storage/webhook-secrets.ts";
 import { runIsolated } from "../../log.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
@@ -34,10 +36,20 @@ const signAndPost = async (
 ): Promise<SendResult> => {
   const payload = event.dataSealed === null ? null : (await openEventPayloads(services, [event])).get(event.id);
   if (payload === undefined) return { kind: "cancelled" };
-  const body = JSON.stringify(eventToWire(event, payload));
+  const body = JSON.stringify(eventToWire(event, payload?.data ?? null));
   const secrets = await getActiveSecrets(services, settings);
   const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets, now: services.clock() });
-  return services.postWebhook({ url: settings.url, body, headers });
+  const sent = await services.postWebhook({ url: settings.url, body, headers });
+  if (sent.kind === "deferred") return sent;
+  if (sent.kind === "blocked") return { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null };
+  const { response, ...outcome } = sent.kind === "answered" ? sent : { ...sent, response: null };
+  const requestHeaders = Object.entries(headers).map(([name, value]): Header => [name.toLowerCase(), value]);
+  const owner = { deliveryId, businessId: settings.businessId };
+  // The request was sent, so an error here must not cause it to be sent again.
+  const exchangeSealed = await runIsolated(services, "webhook-exchange", () =>
+    sealExchange(payload?.sealer ?? services.vault, owner, { requestHeaders, response }),
+  );
+  return { ...outcome, exchangeSealed: exchangeSealed ?? null };
 };
 
 /**

@@ -5,14 +5,15 @@ import { optInEventTypes } from "../../../core/events/event.ts";
 import { parseDeliveryId, parseWebhookId, type WebhookId } from "../../../core/ids.ts";
 import type { Delivery, DeliveryStatus } from "../../../core/webhooks/endpoint.ts";
 import { dayMs, toIso, type Instant } from "../../../core/time.ts";
+import { toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import { selectableEventTypes } from "../../../core/webhooks/event-selection.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
 import { countFailedDeliveries } from "../../operations/webhooks/count-failed-deliveries.ts";
+import { getEndpointOverview } from "../../operations/webhooks/get-endpoint-overview.ts";
 import { getAttemptHours } from "../../operations/webhooks/get-attempt-hours.ts";
-import { listDeliveries } from "../../operations/webhooks/list-deliveries.ts";
 import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
 import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
@@ -228,17 +229,17 @@ const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: For
   const beforeText = c.req.query("before");
   const before = beforeText === undefined ? null : parseDeliveryId(beforeText);
   if (beforeText !== undefined && before === null) return notFoundPage(request);
-  const [endpoints, hours, account, page, failed] = await Promise.all([
-    listEndpointsInEnvironment(request),
-    getAttemptHours(services, toReader(request), id),
+  const [found, account, failed] = await Promise.all([
+    getEndpointOverview(services, toReader(request), id, { limit: deliveriesPerPage, before, status: null }),
     getAccount(services, member),
-    listDeliveries(services, member.business.id, id, { limit: deliveriesPerPage, before }),
     loadFailedDeliveries(request, id),
   ]);
-  const state = endpoints.find(({ endpoint }) => endpoint.id === id);
-  if (state === undefined || hours === null || !page.ok) return notFoundPage(request);
-  const { endpoint, health } = state;
-  const { deliveries, hasMore } = page.value;
+  if (found === null || found.overview?.page === null) return notFoundPage(request);
+  const { endpoint, overview } = found;
+  const health = overview?.health ?? null;
+  const hours = toHourlyFigures(overview?.hours ?? [], request.now);
+  const { deliveries, hasMore } = overview?.page ?? { deliveries: [], hasMore: false };
+  const state: EndpointState = { endpoint, environment: request.environment, health, hours: overview?.hours ?? null };
   const last = deliveries.at(-1);
   const path = `/portal/webhooks/${id}`;
   const isEnabled = endpoint.status === "enabled";

@@ -1,0 +1,23 @@
+// Finds a delivery in the live sequence, then in the sandbox.
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
+import type { DeliveryRecord } from "../../../core/webhooks/endpoint.ts";
+import type { EventSequences } from "./dependencies.ts";
+import { environments } from "./find-event-sequence.ts";
+
+export interface FoundDeliveryRecord extends DeliveryRecord {
+  readonly environment: Environment;
+}
+
+/** Returns null if this business does not have the delivery. */
+export const findDeliveryRecord = async (
+  services: EventSequences,
+  businessId: BusinessId,
+  deliveryId: DeliveryId,
+): Promise<FoundDeliveryRecord | null> => {
+  for (const environment of environments) {
+    const record = await services.eventSequence(businessId, environment).findDeliveryRecord(deliveryId);
+    if (record !== null) return { ...record, environment };
+  }
+  return null;
+};

@@ -1,0 +1,19 @@
+// GET /v1/webhooks/deliveries/{delivery_id}/attempts.
+import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
+import { openDelivery, type OpenedDelivery } from "./open-delivery.ts";
+import { findDeliveryRecord } from "./find-delivery-record.ts";
+
+/**
+ * Returns a delivery with what each recorded attempt sent and received. If the event has shared details, request and response bodies and
+ * all headers are withheld. Can return `not_found`.
+ */
+export const getDelivery = async (
+  services: WebhookDependencies,
+  businessId: BusinessId,
+  deliveryId: DeliveryId,
+): Promise<Result<OpenedDelivery, "not_found">> => {
+  const record = await findDeliveryRecord(services, businessId, deliveryId);
+  return record === null ? refuse("not_found") : ok(await openDelivery(services, record, null));
+};

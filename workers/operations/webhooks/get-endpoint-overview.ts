@@ -1,0 +1,26 @@
+// Data for the portal's page about one endpoint.
+import type { Environment } from "../../../core/access/entitlement.ts";
+import type { BusinessId, DeliveryId, WebhookId } from "../../../core/ids.ts";
+import type { DeliveryFilter } from "../../../core/webhooks/endpoint.ts";
+import type { EndpointWithOverview } from "../../../durable-objects/event-sequence/endpoints.ts";
+import type { EventSequences } from "./dependencies.ts";
+
+interface OverviewQuery {
+  readonly limit: number;
+  /** The last delivery on the previous page. Null for the first page. */
+  readonly before: DeliveryId | null;
+  /** Null for all deliveries. */
+  readonly status: DeliveryFilter | null;
+}
+
+/**
+ * Reads an endpoint, its health, its attempts by hour and a page of its deliveries in one call. Returns null if this environment does not
+ * have the endpoint.
+ */
+export const getEndpointOverview = async (
+  services: EventSequences,
+  { business, environment }: { readonly business: { readonly id: BusinessId }; readonly environment: Environment },
+  endpointId: WebhookId,
+  { limit, before, status }: OverviewQuery,
+): Promise<EndpointWithOverview | null> =>
+  services.eventSequence(business.id, environment).findEndpointOverview(endpointId, limit, before, status);
