@@ -43,7 +43,7 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
 
 /** For use within a sentence. */
 export const groupLabels: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
-  en: { email: "e-mail", phone: "phone", address: "address", name: "name" },
+  en: { email: "email", phone: "phone", address: "address", name: "name" },
   es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },
   "fr-CA": { email: "courriel", phone: "téléphone", address: "adresse", name: "nom" },
 };

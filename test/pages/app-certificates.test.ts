@@ -28,7 +28,7 @@ describe("consents given on forms", () => {
     expect(list).toContain("Current (4)");
     expect(list).toContain("2 consents given on forms");
     expect(list).toContain("1 consent given on a form");
-    expect(list).toContain("Share of e-mail and phone");
+    expect(list).toContain("Share of email and phone");
     const withAcme = await browser.open(`/app/with/${world.acme.id}`);
     expect(getPageText(withAcme)).toContain("Everything with Acme Solar LLC");
     expect(getPageText(withAcme)).toContain("roof survey");

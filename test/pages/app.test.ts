@@ -98,7 +98,7 @@ describe("consents", () => {
     const browser = browserOf(pat);
     const list = await browser.open("/app");
     expect(getPageText(list)).toContain("Current (2)");
-    expect(getPageText(list)).toContain("Share of e-mail and phone");
+    expect(getPageText(list)).toContain("Share of email and phone");
     expect(getPageText(list)).toContain("Write to you about <b>panels</b>");
     expect(list.text).toContain(`/app/shares/${first.share.id}/stop`);
     expect(list.text).toContain(`/app/with/${world.acme.id}/stop`);

@@ -58,7 +58,7 @@ export const es: MailMessages = {
     hint: "Si la agregó usted, no tiene que hacer nada.",
     wrongTitle: "¿No fue usted?",
     wrong:
-      "Inicie sesión con un código, elimine la llave de acceso y cierre todas las demás sesiones. Después cambie la contraseña de su correo: es posible que alguien tenga acceso a su correo o a uno de sus dispositivos.",
+      "Inicie sesión con un código, elimine la llave de acceso y cierre todas las demás sesiones. Después cambie la contraseña de su correo. Es posible que alguien tenga acceso a su correo o a uno de sus dispositivos.",
   },
   signup_code: {
     subject: "Su código para abrir una cuenta de empresa",
@@ -83,7 +83,7 @@ export const es: MailMessages = {
     subject: "No pudimos verificar su dominio",
     intro: "Revisamos sus dominios una vez por semana. Esta vez no encontramos el registro de verificación de {domain}.",
     action: "Ver el registro que debe publicar",
-    hint: "Publíquelo de nuevo antes de que venza el dominio.",
+    hint: "Publíquelo de nuevo antes de esa fecha para que el dominio siga verificado.",
     afterTitle: "¿Qué pasa si sigue faltando?",
     after: "Los formularios de este dominio dejarán de recibir certificados. Los certificados ya emitidos no cambian.",
   },
@@ -144,7 +144,7 @@ export const es: MailMessages = {
     hint: "Puede dejar de compartir en cualquier momento, sin iniciar sesión.",
     all: "Ver todo lo que comparte",
     wrongTitle: "¿No fue usted?",
-    wrong: "Use el botón de arriba para dejar de compartir.",
+    wrong: "Use el enlace de arriba para dejar de compartir.",
   },
   share_expiring: {
     subjectTomorrow: "Mañana deja de compartir unos datos",
@@ -195,7 +195,7 @@ export const es: MailMessages = {
   },
   agent_changed: {
     subject: "Su asistente hizo un cambio",
-    intro: "Un asistente al que usted dio un token detuvo un permiso o cambió uno de sus datos de contacto.",
+    intro: "Un asistente con uno de sus tokens detuvo un permiso o cambió uno de sus datos de contacto.",
     action: "Ver su historial",
     hint: "Contiene todos los cambios. Por cada token le escribimos como máximo una vez por hora.",
     wrongTitle: "¿No era lo que quería?",
@@ -208,7 +208,7 @@ export const es: MailMessages = {
     keptTitle: "Qué conservamos",
     kept: "Constancia de que los permisos existieron, sin sus datos, y los certificados de los formularios que envió. Todavía puede retirar cada consentimiento en la página de su certificado.",
     wrongTitle: "¿No fue usted?",
-    wrong: "Es posible que alguien tenga acceso a su correo. Cambie la contraseña.",
+    wrong: "Es posible que alguien tenga acceso a su correo. Cambie su contraseña.",
     reason: "Recibe este correo porque esta dirección pertenecía a la cuenta. Es nuestro último correo al respecto.",
   },
   removal_completed: {
@@ -226,7 +226,7 @@ export const es: MailMessages = {
     action: "Terminar la conexión",
     hint: "Puede terminarla en cualquier momento.",
     wrongTitle: "¿No fue usted?",
-    wrong: "Use el botón de arriba para terminar la conexión.",
+    wrong: "Use el enlace de arriba para terminar la conexión.",
     reason: "Recibe este correo porque alguien que inició sesión con esta dirección conectó un asistente.",
   },
   agent_ending: {

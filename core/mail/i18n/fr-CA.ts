@@ -58,7 +58,7 @@ export const frCa: MailMessages = {
     hint: "Si vous l’avez ajoutée, vous n’avez rien à faire.",
     wrongTitle: "Ce n’était pas vous?",
     wrong:
-      "Connectez-vous avec un code, supprimez la clé d’accès et fermez toutes les autres sessions. Changez ensuite le mot de passe de votre messagerie\u00a0: quelqu’un a peut-être accès à vos courriels ou à l’un de vos appareils.",
+      "Connectez-vous avec un code, supprimez la clé d’accès et fermez toutes les autres sessions. Changez ensuite le mot de passe de votre messagerie. Quelqu’un a peut-être accès à vos courriels ou à l’un de vos appareils.",
   },
   signup_code: {
     subject: "Votre code pour ouvrir un compte d’entreprise",
@@ -74,7 +74,7 @@ export const frCa: MailMessages = {
     action: "Accepter l’invitation",
     hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",
-    other: "Vous trouverez cette invitation dans le portail, sous Invitations. Vos autres adhésions ne changent pas.",
+    other: "Vous trouverez cette invitation dans le portail, sous Invitations. Vos autres accès ne changent pas.",
     wrongTitle: "Vous ne connaissez pas cette entreprise?",
     wrong: "Vous pouvez ignorer ce courriel. Rien ne change si vous n’acceptez pas.",
     reason: "Vous recevez ce courriel parce qu’un membre de cette entreprise a invité cette adresse.",
@@ -84,7 +84,7 @@ export const frCa: MailMessages = {
     intro:
       "Nous vérifions vos domaines une fois par semaine. Cette fois, nous n’avons pas trouvé l’enregistrement de vérification de {domain}.",
     action: "Voir l’enregistrement à publier",
-    hint: "Publiez-le de nouveau avant l’expiration du domaine.",
+    hint: "Publiez-le de nouveau avant cette date pour que le domaine reste vérifié.",
     afterTitle: "Et s’il reste introuvable?",
     after: "Les formulaires de ce domaine ne recevront plus de certificats. Les certificats déjà délivrés ne changent pas.",
   },
@@ -147,7 +147,7 @@ export const frCa: MailMessages = {
     hint: "Vous pouvez l’arrêter à tout moment, sans vous connecter.",
     all: "Voir tout ce que vous partagez",
     wrongTitle: "Ce n’était pas vous?",
-    wrong: "Utilisez le bouton ci-dessus pour arrêter le partage.",
+    wrong: "Utilisez le lien ci-dessus pour arrêter le partage.",
   },
   share_expiring: {
     subjectTomorrow: "Un partage prend fin demain",
@@ -200,7 +200,7 @@ export const frCa: MailMessages = {
   },
   agent_changed: {
     subject: "Votre assistant a fait une modification",
-    intro: "Un assistant à qui vous avez donné un jeton a arrêté un partage ou modifié une de vos coordonnées.",
+    intro: "Un assistant qui utilise un de vos jetons a arrêté un partage ou modifié une de vos coordonnées.",
     action: "Voir votre historique",
     hint: "Il contient toutes les modifications. Pour chaque jeton, nous vous écrivons au plus une fois par heure.",
     wrongTitle: "Ce n’est pas ce que vous vouliez?",
@@ -231,7 +231,7 @@ export const frCa: MailMessages = {
     action: "Mettre fin à la connexion",
     hint: "Vous pouvez y mettre fin à tout moment.",
     wrongTitle: "Ce n’était pas vous?",
-    wrong: "Utilisez le bouton ci-dessus pour mettre fin à la connexion.",
+    wrong: "Utilisez le lien ci-dessus pour mettre fin à la connexion.",
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
   },
   agent_ending: {
