@@ -108,6 +108,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
       hasMore: sql<number>`${hasMore}`,
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditLog },
+      plan: businesses.plan,
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditLog: consumers.auditLog },
     })
     .from(sessions)
@@ -124,14 +125,14 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
 export const findSessionByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
   const row = await selectSessionByHash(db, tokenHash, now).get();
   if (row === undefined) return null;
-  const { realm, userId, sessionId, seenDay, member, business, consumer } = row;
+  const { realm, userId, sessionId, seenDay, member, business, plan, consumer } = row;
   const signedIn = { userId, sessionId, tokenHash, verifiedAt: row.verifiedAt ?? row.createdAt, lastSeenDay: seenDay };
   if (realm === "consumer") {
     if (consumer === null) return null;
     const { emailSealed, auditChain: tag, auditLog } = consumer;
     return { realm, ...signedIn, emailSealed, chain: { tag, auditLog } };
   }
-  if (member === null || business === null) return null;
+  if (member === null || business === null || plan === null) return null;
   const { auditChain: tag, auditLog, ...account } = business;
   return {
     realm,
@@ -139,6 +140,7 @@ export const findSessionByTokenHash = async (db: Database, tokenHash: string, no
     ...member,
     hasOtherMemberships: row.hasMore === 1,
     business: { ...account, chain: { tag, auditLog } },
+    plan,
   };
 };
 

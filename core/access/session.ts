@@ -2,6 +2,7 @@
 import type { AuditChain } from "../domain-events.ts";
 import type { ConsumerId } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
+import type { Plan } from "./entitlement.ts";
 import type { BusinessPrincipal, Person } from "./principal.ts";
 
 export type Realm = "consumer" | "business";
@@ -41,6 +42,7 @@ export interface MemberSession extends BaseSession {
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;
+  readonly plan: Plan;
 }
 
 export type Session = ConsumerSession | MemberSession;

@@ -252,7 +252,7 @@ describe("account deletion", () => {
     const page = await browser.open("/app/delete");
     expect(getPageText(page)).toContain("1 share stops, and 1 business must stop contacting you by the end of");
     expect(getPageText(page)).toContain("Certificates belong to the form that you sent");
-    expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="primary">Delete'));
+    expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);
     expect(refused.text).toMatch(/<title>Error: /);

@@ -91,7 +91,7 @@ describe("withdrawing consents given on forms", () => {
     const ask = await browser.open(`${path}/withdraw`);
     expect(getPageText(ask)).toContain("They are told at once and must stop contacting you by the end of");
     expect(getPageText(ask)).not.toContain("everything I gave");
-    expect(ask.text.indexOf("Keep it")).toBeLessThan(ask.text.indexOf('class="primary"'));
+    expect(ask.text.indexOf("Keep it")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
     expect(await status(certId)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/withdraw`))).toBe(`303 ${path}`);
     const done = getPageText(await browser.open(path));

@@ -180,7 +180,7 @@ describe("consents", () => {
     const path = `/app/shares/${share.id}`;
     const ask = await browser.open(`${path}/stop`);
     expect(getPageText(ask)).toContain("This cannot be undone.");
-    expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="primary"'));
+    expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
     const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
     expect([tooLong.status, tooLong.text.includes("At most 200 characters in one line.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
@@ -339,7 +339,7 @@ describe("history filtered by business", () => {
     expect(shared(chosen)).toEqual(["Bright Homes Inc"]);
     expect(getPageText(chosen)).not.toContain("You changed your details");
     expect(chosen.text).toMatch(new RegExp(`<option value="${world.other.id}" selected`));
-    expect(chosen.text).toContain('<a class="button" href="/app/history">Clear the filter</a>');
+    expect(chosen.text).toContain('<a class="btn" href="/app/history">Clear the filter</a>');
     expect(describeRedirect(await browser.open("/app/history?with="))).toBe("303 /app/history");
   });
 

@@ -45,7 +45,7 @@ export const withAttribute = (root: Root, name: string, value: string): Element[
 export const bound = (page: ReadPage, member: string): string[] => withAttribute(page.document, "data-bound", member).map(textOf);
 
 export const section = (page: ReadPage, name: string): Element => {
-  const found = named(page.document, "section").find((element) => element.attribs.class === name);
+  const found = named(page.document, "section").find((element) => element.attribs["aria-labelledby"] === `${name}-heading`);
   if (found === undefined) throw new Error(`the page has no section ${name}`);
   return found;
 };

@@ -72,11 +72,11 @@ describe("an account suspended for a missing payment", () => {
     const calls = mockProvider();
     for (const path of ["", "/billing"]) {
       const page = await openPage(clerk, `/portal${path}`);
-      expect(getPageText(page)).toContain("Only an owner can change this.");
+      expect(getPageText(page)).toContain("Only owners can change this.");
       expect(leadsToPay(page)).toBe(false);
     }
     const refused = await openPage(clerk, checkout);
-    expect([refused.status, getPageText(refused)]).toEqual([403, expect.stringContaining("Only an owner can change this.")]);
+    expect([refused.status, getPageText(refused)]).toEqual([403, expect.stringContaining("Only owners can change this.")]);
     expect(calls).toEqual([]);
   });
 

@@ -113,7 +113,10 @@ describe("fetching nothing and changing no row", () => {
     const refused = await postForm(clerk, path, form);
     await setStatus("active");
     expect(() => parseFormFields(page, path)).toThrow("no form");
-    expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
+    expect([refused.status, getPageText(refused)]).toEqual([
+      402,
+      expect.stringContaining("You can’t change this while a payment is past due."),
+    ]);
     expect(web.urls()).toEqual([]);
   });
 });

@@ -95,6 +95,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /keys": owned("400"),
   "POST /clients": owned("400"),
   "POST /keys/:id/remove": ownedRecord("303 /portal/keys?done=removed", "key_id"),
+  "POST /lookup": open("400"),
   "GET /requests": open("200"),
   "GET /requests/:id": record("200", "request_id"),
   "GET /team": open("200"),
@@ -108,7 +109,10 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /billing/export": open("200"),
   "GET /billing/checkout": owned("303 https://checkout.stripe.com/c/pay/cs_test"),
   "GET /settings": open("200"),
-  "POST /settings": owned("400", { sent: { retention_years: "0" } }),
+  "POST /settings/profile": owned("400", { sent: { name: "" } }),
+  "POST /settings/retention": owned("400", { sent: { retention_years: "0" } }),
+  "POST /settings/withdrawals": owned("303 /portal/settings?done=saved"),
+  "POST /settings/events": owned("303 /portal/settings?done=saved"),
 };
 
 /** Paths that exist only in test mode. */
@@ -133,7 +137,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const ownersWords = "Only an owner can change this.";
+const ownersWords = "Only owners can change this.";
 const outcome = (answer: TestResponse): string => {
   const location = answer.headers.get("location")?.replace(/\?next=.*$/, "");
   if (location !== undefined) return `${answer.status} ${location}`;

@@ -45,7 +45,7 @@ test("charts twelve months, and lets a member export exactly the figures shown, 
   expect(rows).toHaveLength(12);
   const picture = parseChart(page, "certificate_months");
   expect(picture).toEqual({
-    title: expect.stringContaining(`In 12 months: ${sumColumn(rows, 1)} issued.`),
+    titles: [`${heading}: ${sumColumn(rows, 1)} issued`, `${heading}: ${sumColumn(rows, 2)} withdrawn`],
     up: 1,
     down: expect.any(Number),
   });

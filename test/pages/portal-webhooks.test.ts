@@ -61,7 +61,7 @@ describe("an endpoint for opt-in events", () => {
     for (const page of pages) expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
     for (const page of ["/portal/events", "/portal/events?type=certificate.revoked"])
       expect(getPageText(await openPage(owner, page))).not.toContain(onRequest);
-    expect(describeRedirect(await submitForm(owner, "/portal/settings", "/portal/settings", { emits: "1" }))).toBe(
+    expect(describeRedirect(await submitForm(owner, "/portal/settings", "/portal/settings/events", { emits: "1" }))).toBe(
       "303 /portal/settings?done=saved",
     );
     for (const page of pages)
@@ -137,11 +137,7 @@ test("lets a member send a test and refuses the rest, even with a form of their 
   for (const action of ["status", "rotate", "remove"]) {
     expect(() => parseFormFields(page, `${path}/${action}`)).toThrow("no form");
     const refused = await postForm(clerk, `${path}/${action}`, { form: await getFormToken(clerk, `${path}/${action}`) });
-    expect([action, refused.status, getPageText(refused)]).toEqual([
-      action,
-      403,
-      expect.stringContaining("Only an owner can change this."),
-    ]);
+    expect([action, refused.status, getPageText(refused)]).toEqual([action, 403, expect.stringContaining("Only owners can change this.")]);
   }
   expect((await postForm(clerk, list, { url, form: await getFormToken(clerk, list) })).status).toBe(403);
   expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("It answered 200");
@@ -197,10 +193,18 @@ describe("the attempts of the last two days", () => {
     const page = await openPage(clerk, path);
     expect(parseTable(page, heading)).toHaveLength(48);
     expect(getLastCounts(page, heading)).toEqual([3, 0]);
-    expect(parseChart(page, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 3. Attempts that failed: 0.", up: 1, down: 0 });
+    expect(parseChart(page, "attempt_hours")).toEqual({
+      titles: ["Attempts, 48 hours: 3 Delivered", "Attempts, 48 hours: 0 Failed"],
+      up: 1,
+      down: 0,
+    });
     const failing = await openPage(clerk, other);
     expect(getLastCounts(failing, heading)).toEqual([0, 3]);
-    expect(parseChart(failing, "attempt_hours")).toEqual({ title: "Delivered in 48 hours: 0. Attempts that failed: 3.", up: 0, down: 1 });
+    expect(parseChart(failing, "attempt_hours")).toEqual({
+      titles: ["Attempts, 48 hours: 0 Delivered", "Attempts, 48 hours: 3 Failed"],
+      up: 0,
+      down: 1,
+    });
     expect(page.text).not.toContain("style=");
   });
 

@@ -130,11 +130,11 @@ describe("every portal page", () => {
       ["/portal/team", "/portal/team"],
       ["/portal/webhooks", "/portal/webhooks"],
       ["/portal/domains", "/portal/domains"],
-      ["/portal/settings", "/portal/settings"],
+      ["/portal/settings", "/portal/settings/profile"],
     ] as const) {
       const page = await openPage(clerk, path);
       expect(() => parseFormFields(page, action)).toThrow("no form");
-      expect(words(page.document)).toContain("Only an owner can change this.");
+      expect(words(page.document)).toContain("Only owners can change this.");
     }
     expect(await readDatabaseContents()).toEqual(before);
   });
@@ -232,7 +232,7 @@ describe("certificates", () => {
     const path = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
     expect(words((await openPage(acme, path)).document)).toContain("1 to 2 of 2, newest first.");
     expect(describeRedirect(await openPage(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
-    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("Nothing matches.");
+    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("No results.");
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const file = await submitForm(acme, path, "/portal/certificates/export");
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
@@ -250,7 +250,7 @@ describe("certificates", () => {
     const address = describeRedirect(found).slice(4);
     expect(address).not.toContain("found-");
     expect(words((await openPage(acme, address)).document)).toContain("1 to 1 of 1");
-    expect(words((await openPage(other, address)).document)).toContain("Nothing matches.");
+    expect(words((await openPage(other, address)).document)).toContain("No results.");
   });
 
   test("reveal the person through a form only, which is recorded in the audit chain", async () => {
@@ -389,11 +389,14 @@ test("keeps an owner in every team, and says so instead of a button", async () =
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });
 
-test("keeps the input of all settings when one of them is invalid", async () => {
-  const bad = await submitForm(other, "/portal/settings", "/portal/settings", { contact_email: "none", legal_name: "Portal Pages Inc" });
+test("keeps the input of the whole profile when one field is invalid", async () => {
+  const bad = await submitForm(other, "/portal/settings", "/portal/settings/profile", {
+    contact_email: "none",
+    legal_name: "Portal Pages Inc",
+  });
   expect([bad.status, bad.text.includes("Portal Pages Inc")]).toEqual([400, true]);
   expect(parsePage(bad).text).toContain('aria-invalid="true"');
-  const saved = await submitForm(other, "/portal/settings", "/portal/settings", { legal_name: "Portal Pages Inc", retention_years: "3" });
+  const saved = await submitForm(other, "/portal/settings", "/portal/settings/profile", { legal_name: "Portal Pages Inc" });
   expect(describeRedirect(saved)).toBe("303 /portal/settings?done=saved");
   expect((await openPage(other, "/portal/settings")).text).toContain("Portal Pages Inc");
 });
@@ -409,7 +412,10 @@ describe("account status", () => {
     for (const path of livePaths) expect([path, (await openPage(other, path)).status]).toEqual([path, 200]);
     expect((await openPage(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
     const refused = await postForm(other, "/portal/domains", { ...form, domain: "later.example" });
-    expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("Not while a payment is past due.")]);
+    expect([refused.status, getPageText(refused)]).toEqual([
+      402,
+      expect.stringContaining("You can’t change this while a payment is past due."),
+    ]);
     expect(await readDatabaseContents()).toEqual(before);
     await setStatus("active");
   });

@@ -5,9 +5,9 @@ import type { TestResponse } from "./world.ts";
 
 type Rows = readonly (readonly string[])[];
 
-/** Returns the rows of the table with this caption, without the header row. */
+/** Returns the rows of the table with this name, without the header row. */
 export const parseTable = (page: ReadPage, heading: string): Rows => {
-  const table = named(page.document, "table").find((one) => textOf(named([one], "caption")) === heading);
+  const table = named(page.document, "table").find((one) => one.attribs["aria-label"] === heading);
   if (table === undefined) throw new Error(`no table ${heading} in ${getPageText(page)}`);
   return named([table], "tr")
     .slice(1)
@@ -22,13 +22,13 @@ export const getLastCounts = (page: ReadPage, heading: string): readonly [up: nu
 
 export const sumColumn = (rows: Rows, column: number): number => rows.reduce((total, row) => total + Number(row[column]), 0);
 
-/** Returns the image's title and its number of bars up and down. */
+/** Returns the names of the chart's images and the number of bars for each count. */
 export const parseChart = (page: ReadPage, name: string) => {
-  const [svg] = withAttribute(page.document, "aria-labelledby", `${name}-trend`);
-  if (svg?.attribs.role !== "img") throw new Error(`no picture ${name} in ${getPageText(page)}`);
-  const bars = named([svg as never], "rect").map(({ attribs }) => attribs.class);
+  const pictures = withAttribute(withAttribute(page.document, "aria-labelledby", name), "role", "img");
+  if (pictures.length === 0) throw new Error(`no picture ${name} in ${getPageText(page)}`);
+  const bars = named(pictures, "rect").map(({ attribs }) => attribs.class?.split(" ")[0]);
   const count = (of: string): number => bars.filter((bar) => bar === of).length;
-  return { title: textOf(named([svg as never], "title")), up: count("up"), down: count("down") };
+  return { titles: pictures.map(({ attribs }) => attribs["aria-label"]), up: count("a"), down: count("b") };
 };
 
 /** Returns the header and the rows of a CSV file. */

@@ -16,8 +16,17 @@ const buildFormPost = (cookie: string, fields: Fields, headers: Fields): Request
 export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${words(document).slice(0, 2_000)}`);
-  const inputs = DomUtils.getElementsByTagName("input", form).filter(({ attribs }) => attribs.type !== "checkbox" || "checked" in attribs);
-  return Object.fromEntries(inputs.map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]));
+  const isChoice = (type: string | undefined): boolean => type === "checkbox" || type === "radio";
+  const inputs = DomUtils.getElementsByTagName("input", form).filter(({ attribs }) => !isChoice(attribs.type) || "checked" in attribs);
+  const selected = (select: (typeof inputs)[number]): string => {
+    const options = DomUtils.getElementsByTagName("option", select);
+    return (options.find(({ attribs }) => "selected" in attribs) ?? options[0])?.attribs.value ?? "";
+  };
+  return Object.fromEntries([
+    ...inputs.map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]),
+    ...DomUtils.getElementsByTagName("select", form).map((select) => [select.attribs.name as string, selected(select)]),
+    ...DomUtils.getElementsByTagName("textarea", form).map((area) => [area.attribs.name as string, DomUtils.textContent(area)]),
+  ]);
 };
 
 export interface Member {

@@ -79,7 +79,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
         <>
           <p class="quiet">{formatMessage(messages.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>
           <p>
-            <a class="button" href={`/app/with/${id}`} aria-label={formatMessage(messages.seeOrWithdrawOf, { business: name })}>
+            <a class="btn" href={`/app/with/${id}`} aria-label={formatMessage(messages.seeOrWithdrawOf, { business: name })}>
               {messages.seeOrWithdraw}
             </a>
           </p>
@@ -108,10 +108,10 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
 /** `ceaseBy` is when contact must end after a withdrawal. */
 const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
-  if (status === "active") return { tone: "good", shape: "tick", text: messages.active };
+  if (status === "active") return { tone: "good", icon: "circle-check", text: messages.active };
   return ceaseBy === null || view.now > ceaseBy
-    ? { tone: "plain", shape: "dot", text: messages.withdrawn }
-    : { tone: "caution", shape: "clock", text: formatMessage(messages.withdrawnUntil, { date: formatDay(view.language, ceaseBy) }) };
+    ? { tone: "plain", icon: "circle-minus", text: messages.withdrawn }
+    : { tone: "caution", icon: "clock-alert", text: formatMessage(messages.withdrawnUntil, { date: formatDay(view.language, ceaseBy) }) };
 };
 
 /** The certificates of one business, newest first. */
@@ -153,13 +153,13 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
 const describeDetailedStatus = (view: AppView, certificate: PublishedCertificate): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
   const isActive = certificate.status === "active";
-  if (isActive && isConsentRefused(certificate)) return { tone: "caution", shape: "cross", text: messages.refused };
+  if (isActive && isConsentRefused(certificate)) return { tone: "caution", icon: "ban", text: messages.refused };
   const withdrawnCount = certificate.entitiesWithdrawn.length;
   if (!isActive || withdrawnCount === 0) return describeCertificateStatus(view, certificate.status, certificate.withdrawal?.ceaseBy);
   const format = (value: number): string => formatNumber(value, view.language);
   const all = withdrawnCount + listActiveEntities(certificate).length;
   const text = formatMessage(messages.partly, { count: format(withdrawnCount), all: format(all) });
-  return { tone: "caution", shape: "clock", text };
+  return { tone: "caution", icon: "clock-alert", text };
 };
 
 const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (

@@ -99,9 +99,11 @@ const accountSections: readonly (readonly [AccountSection, string])[] = [
 export const ItemList: FC<{ items: readonly Child[]; emptyMessage: string }> = ({ items, emptyMessage }) =>
   items.length === 0 ? <p>{emptyMessage}</p> : <ul class="lines">{items}</ul>;
 
-export const RecordTable: FC<{ headings: readonly string[]; rows: readonly (readonly Child[])[] }> = (table) => (
-  <DataTable class="records" {...table} />
-);
+export const RecordTable: FC<{ label: string; headings: readonly string[]; rows: readonly (readonly Child[])[] }> = ({
+  label,
+  headings,
+  rows,
+}) => <DataTable label={label} columns={headings.map((heading) => ({ heading }))} rows={rows} />;
 
 const AppFlash: FC = () => {
   const { flash, messages, language } = useAppView();
@@ -190,18 +192,18 @@ const describeShareStatus = (share: Share, { messages: { status }, language, now
   const { ceaseBy } = share;
   if (share.status === "active") {
     const days = Math.floor((share.expiresAt - now) / dayMs);
-    if (days > endingSoonDays) return { tone: "good", shape: "tick", text: status.active };
+    if (days > endingSoonDays) return { tone: "good", icon: "circle-check", text: status.active };
     const text = days === 0 ? status.endingToday : days === 1 ? status.endingOne : formatMessage(status.ending, { days: String(days) });
-    return { tone: "caution", shape: "clock", text };
+    return { tone: "caution", icon: "clock-alert", text };
   }
   if (share.status === "revoked" && ceaseBy !== null) {
     const date = formatDay(language, ceaseBy);
     return now > ceaseBy
-      ? { tone: "bad", shape: "warning", text: formatMessage(status.overdue, { date }) }
-      : { tone: "caution", shape: "clock", text: formatMessage(status.stopped, { date }) };
+      ? { tone: "bad", icon: "circle-alert", text: formatMessage(status.overdue, { date }) }
+      : { tone: "caution", icon: "clock-alert", text: formatMessage(status.stopped, { date }) };
   }
-  if (share.status === "ceased") return { tone: "good", shape: "tick", text: status.ceased };
-  return { tone: "plain", shape: "dot", text: share.status === "superseded" ? status.superseded : status.expired };
+  if (share.status === "ceased") return { tone: "good", icon: "circle-check", text: status.ceased };
+  return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
 export const ShareStatusLabel: FC<{ share: Share }> = ({ share }) => <StatusBadge {...describeShareStatus(share, useAppView())} />;

@@ -95,7 +95,7 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
       </p>
       {isActive && (
         <p>
-          <a class="button" href={`${path}/stop`} aria-label={formatMessage(messages.stopWith, { business: share.business.name })}>
+          <a class="btn" href={`${path}/stop`} aria-label={formatMessage(messages.stopWith, { business: share.business.name })}>
             {messages.stop}
           </a>
         </p>

@@ -91,7 +91,13 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
       {trail === null && <p role="status">{messages.historyAway}</p>}
       <BusinessFilter shares={shares} selectedId={businessId} />
       {trail !== null && rows.length === 0 && <p>{emptyMessage}</p>}
-      {rows.length > 0 && <RecordTable headings={[messages.what, messages.withWhom, messages.when, messages.entry]} rows={rows} />}
+      {rows.length > 0 && (
+        <RecordTable
+          label={messages.tabs.history}
+          headings={[messages.what, messages.withWhom, messages.when, messages.entry]}
+          rows={rows}
+        />
+      )}
       <p class="choices">
         {!isNewest && <ButtonLink href={historyPath({})}>{messages.newest}</ButtonLink>}
         {older !== null && <ButtonLink href={historyPath({ before: older })}>{messages.older}</ButtonLink>}

@@ -27,10 +27,10 @@ import {
 } from "./app-request.ts";
 
 const statusStyles = {
-  requested: { tone: "plain", shape: "dot" },
-  in_progress: { tone: "caution", shape: "clock" },
-  completed: { tone: "good", shape: "tick" },
-  rejected: { tone: "bad", shape: "cross" },
+  requested: { tone: "plain", icon: "circle-minus" },
+  in_progress: { tone: "caution", icon: "clock-alert" },
+  completed: { tone: "good", icon: "circle-check" },
+  rejected: { tone: "bad", icon: "ban" },
 } as const;
 
 const RemovalStatusLabel: FC<{ status: RemovalStatus }> = ({ status }) => (
@@ -150,6 +150,7 @@ const removalPage = (view: AppView, removal: Removal): Page => {
         <RemovalStatusLabel status={status} /> <span class="quiet">{requestedOn}</span>
       </p>
       <RecordTable
+        label={sections.removals}
         headings={[removals.target, removals.standing, removals.day]}
         rows={targets.map(({ name, status: targetStatus, completedAt }) => [
           <span translate="no">{removalTargets[name]}</span>,
@@ -168,7 +169,7 @@ const removalPage = (view: AppView, removal: Removal): Page => {
       ) : (
         <>
           <p>
-            <a class="button" href={`/app/removals/${id}/affidavit`} download={`affidavit-${id}.pdf`}>
+            <a class="btn" href={`/app/removals/${id}/affidavit`} download={`affidavit-${id}.pdf`}>
               {removals.affidavit}
             </a>
           </p>

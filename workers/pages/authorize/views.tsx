@@ -57,7 +57,7 @@ const RequesterHeading: FC<{ view: SheetView; heading: string }> = ({ view, head
     <>
       {request.client.environment === "sandbox" && (
         <p class="status caution">
-          <Icon name="warning" />
+          <Icon name="triangle-alert" />
           {messages.test}
         </p>
       )}
@@ -107,7 +107,7 @@ const sheetPage = ({ request, returnUrl, messages }: SheetView, content: Child, 
 /** Without scripts it returns to the business's page where that is possible; with scripts it closes the window. */
 const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
-    class="button"
+    class="btn"
     data-not-now=""
     href={
       returnUrl === null
@@ -361,7 +361,7 @@ export const grantedPage = (view: SheetView, share: Share, code: string, email: 
       <p data-going="">{formatMessage(messages.goingBack, { host })}</p>
       {href !== null && (
         <p>
-          <a class="button" data-go-back="" href={href}>
+          <a class="btn" data-go-back="" href={href}>
             {formatMessage(messages.goBack, { host })}
           </a>
         </p>

@@ -2,13 +2,14 @@
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
   const source = document.getElementById(button.dataset.copy ?? "");
   if (source === null || navigator.clipboard === undefined) continue;
-  const label = button.textContent;
+  const label = button.querySelector("span") ?? button;
+  const { textContent } = label;
   button.hidden = false;
   button.addEventListener("click", () => {
     void navigator.clipboard.writeText(source.textContent ?? "").then(() => {
-      button.textContent = button.dataset.copied ?? "";
+      label.textContent = button.dataset.copied ?? "";
       setTimeout(() => {
-        button.textContent = label;
+        label.textContent = textContent;
       }, 2_000);
     });
   });

@@ -124,7 +124,7 @@ const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }>
   return (
     <section aria-labelledby="live" class="full">
       <p class="field-error" role="status">
-        <Icon name="warning" />
+        <Icon name="triangle-alert" />
         <span>{messages.full}</span>
       </p>
       <h2 id="live">{messages.live}</h2>
@@ -142,7 +142,7 @@ const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }>
             </div>
             <form method="post" action={`/oauth/authorize/end-one${search}`}>
               <input type="hidden" name="token_id" value={id} />
-              <button type="submit" class="button" aria-describedby={`token-${index}`}>
+              <button type="submit" class="btn" aria-describedby={`token-${index}`}>
                 {messages.endOne}
               </button>
             </form>
@@ -178,7 +178,7 @@ export const decisionStepPage = (
       <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
         <input type="hidden" name="request" value={sealedRequest} />
         <div class="decision">
-          <button type="submit" name="decision" value="deny" class="button">
+          <button type="submit" name="decision" value="deny" class="btn">
             {messages.deny}
           </button>
           {isConnected && (

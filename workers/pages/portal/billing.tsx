@@ -53,7 +53,7 @@ const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
       definition={monthlyCertificatesChart}
       exportPath={authorizeRead(usePortalRequest().member.business.status).ok ? "/portal/billing/export" : null}
       heading={billingMessages.months}
-      trend={formatMessage(billingMessages.used, {
+      note={formatMessage(billingMessages.used, {
         month,
         issued: formatCount(current.up),
         withdrawn: formatCount(current.down),
@@ -94,7 +94,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
         <p>{billingMessages.covers[plan]}</p>
         {paymentAccess.ok ? (
           <LinkList
-            class="button"
+            class="btn"
             to="/portal/billing/checkout"
             text={plan === "free" && status === "active" ? billingMessages.buy : billingMessages.manage}
           />

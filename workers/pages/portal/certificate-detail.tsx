@@ -78,7 +78,7 @@ const WithdrawalSection: FC<{ certificate: PublishedCertificate }> = ({ certific
         />
       )}
       {withdrawn.some(({ acknowledgedAt }) => acknowledgedAt === null) && (
-        <LinkList class="button" to={`/portal/deadlines/${id}`} text={deadlines.acknowledge} />
+        <LinkList class="btn" to={`/portal/deadlines/${id}`} text={deadlines.acknowledge} />
       )}
     </Section>
   );

@@ -1,52 +1,104 @@
-// A bar chart of two counts, one above and one below the zero line. It is an SVG styled only with classes, because the content security
-// policy forbids inline styles. A sentence and a table state the same figures.
+// Bar charts of two counts: an SVG styled only with classes, because the content security policy forbids inline styles. The totals beside
+// each series and a table state the same figures.
 import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import { recordExport, type ListExport } from "../../operations/portal/record-export.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { languageInfo } from "../shared/language.ts";
-import { formatMessage } from "../shared/components.tsx";
+import { Icon } from "../shared/components.tsx";
 import { csvResponse } from "./csv.ts";
-import { language, formatCount, ActionButton, Section, Table, messages } from "./components.tsx";
+import { language, formatCount, ActionButton, Card, Table, messages } from "./components.tsx";
 import type { PortalFormRequest } from "./portal-request.ts";
 
 const chartMessages = messages.chart;
 const chartHeight = 100;
 const barStep = 10;
-const barGap = 1;
+const barWidth = 7;
+const barOffset = 1.5;
 
-const BarChart: FC<{ id: string; title: string; figures: readonly ChartPoint[]; highest: Readonly<Record<"up" | "down", number>> }> = ({
-  id,
-  title,
-  figures,
-  highest,
-}) => {
-  const scale = chartHeight / Math.max(1, highest.up + highest.down);
-  const zero = highest.up + highest.down === 0 ? chartHeight / 2 : highest.up * scale;
+/** The line labels of a vertical axis: whole numbers in two to four even steps, of which the last is at least `highest`. */
+const axisLabels = (highest: number): readonly number[] => {
+  if (highest <= 2) return [0, 1, 2];
+  const magnitude = 10 ** Math.floor(Math.log10(highest / 3));
+  const step = [1, 2, 5, 10].map((factor) => Math.max(1, factor * magnitude)).find((size) => size * 4 >= highest) ?? highest;
+  return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, line) => line * step);
+};
+
+type Side = "up" | "down";
+
+interface PlotProps {
+  readonly label: string;
+  readonly figures: readonly ChartPoint[];
+  /** The counts to draw; two are stacked. */
+  readonly sides: readonly Side[];
+  readonly describe: (point: ChartPoint, side: Side) => string;
+  readonly isLow?: boolean;
+  /** The label under each bar; empty for most of them. */
+  readonly axis?: readonly string[];
+}
+
+const barClasses = { up: "a", down: "b" } as const;
+
+/** Bars in an SVG that stretches, and labels in HTML that do not. The last bar is hollow because its period is not over. */
+const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, axis }) => {
+  const total = (point: ChartPoint): number => sides.reduce((sum, side) => sum + point[side], 0);
+  const lines = axisLabels(Math.max(...figures.map(total)));
+  const scale = chartHeight / (lines.at(-1) ?? 1);
+  const width = figures.length * barStep;
   return (
-    <svg class="bars" viewBox={`0 0 ${figures.length * barStep} ${chartHeight}`} preserveAspectRatio="none" role="img" aria-labelledby={id}>
-      <title id={id}>{title}</title>
-      {figures.map(({ up, down }, at) => (
-        <>
-          {up > 0 && <rect class="up" x={at * barStep + barGap} width={barStep - 2 * barGap} y={zero - up * scale} height={up * scale} />}
-          {down > 0 && <rect class="down" x={at * barStep + barGap} width={barStep - 2 * barGap} y={zero} height={down * scale} />}
-        </>
-      ))}
-      <line class="zero" x1="0" x2={figures.length * barStep} y1={zero} y2={zero} />
-    </svg>
+    <div class={isLow ? "plot low" : "plot"}>
+      <div class="y" aria-hidden="true">
+        {lines.toReversed().map((line) => (
+          <span>{formatCount(line)}</span>
+        ))}
+      </div>
+      <svg role="img" aria-label={label} viewBox={`0 0 ${width} ${chartHeight}`} preserveAspectRatio="none">
+        {lines.toReversed().map((line) => (
+          <line class={line === 0 ? "zero" : undefined} x1={0} x2={width} y1={chartHeight - line * scale} y2={chartHeight - line * scale} />
+        ))}
+        {figures.flatMap((point, at) => {
+          let base = chartHeight;
+          return sides.map((side) => {
+            const height = point[side] * scale;
+            base -= height;
+            return height === 0 ? null : (
+              <rect
+                class={at === figures.length - 1 ? `${barClasses[side]} open` : barClasses[side]}
+                x={at * barStep + barOffset}
+                y={Number(base.toFixed(1))}
+                width={barWidth}
+                height={Number(height.toFixed(1))}
+              >
+                <title>{describe(point, side)}</title>
+              </rect>
+            );
+          });
+        })}
+      </svg>
+      {axis !== undefined && (
+        <div class="x" aria-hidden="true">
+          {axis.map((text, at) => (
+            <span class={at > 0 && at < axis.length - 1 && text !== "" ? "w" : undefined}>{text !== "" && <b>{text}</b>}</span>
+          ))}
+        </div>
+      )}
+    </div>
   );
 };
 
-/** Two formats for the start of a period: one for readers, and an ISO time truncated to the length of the example. */
+/** Formats for the start of a period: in the table, below the chart, and an ISO time truncated to the length of the example. */
 const timeUnits = {
   hour: {
     shown: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
+    axis: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
     iso: "2026-11-23T09:00:00.000Z",
   },
-  day: { shown: { day: "numeric", month: "short", year: "numeric" }, iso: "2026-11-23" },
-  month: { shown: { month: "long", year: "numeric" }, iso: "2026-11" },
-} as const satisfies Readonly<Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly iso: string }>>;
+  day: { shown: { day: "numeric", month: "short", year: "numeric" }, axis: { day: "numeric", month: "short" }, iso: "2026-11-23" },
+  month: { shown: { month: "long", year: "numeric" }, axis: { month: "short" }, iso: "2026-11" },
+} as const satisfies Readonly<
+  Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly axis: Intl.DateTimeFormatOptions; readonly iso: string }>
+>;
 
 /** Identifies a chart on its page, in its export form and in the exported file. */
 export interface ChartDefinition {
@@ -65,51 +117,104 @@ interface ChartProps {
   /** The path of the export form; null if the chart cannot be exported. */
   readonly exportPath: string | null;
   readonly heading: string;
-  /** A sentence that states the figures. */
-  readonly trend: string;
+  readonly note?: string;
   readonly figures: readonly ChartPoint[];
+  /** `up` and `down` follow a count: "12 withdrawn". */
   readonly labels: { readonly start: string; readonly up: string; readonly down: string };
+  /** One plot for both counts instead of one each. */
+  readonly isStacked?: boolean;
+  /** The label of the period that is not over. */
+  readonly nowLabel?: string;
 }
 
-export const Chart: FC<ChartProps> = ({ definition: { name, unit }, exportPath, heading, trend, figures, labels }) => {
-  const date = new Intl.DateTimeFormat(languageInfo[language].locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
-  const highest = { up: Math.max(...figures.map(({ up }) => up)), down: Math.max(...figures.map(({ down }) => down)) };
-  const [first, last] = [figures[0], figures.at(-1)];
+/** A label for about every `count`th part of the axis, the first and the last. */
+const buildAxis = (texts: readonly string[], nowLabel: string | undefined): readonly string[] => {
+  const every = Math.ceil(texts.length / 4);
+  const last = texts.length - 1;
+  return texts.map((text, at) => (at === last ? (nowLabel ?? text) : at % every === 0 && last - at >= every / 2 ? text : ""));
+};
+
+/** A card with bars, their totals, and the same figures as a table and as CSV. */
+export const Chart: FC<ChartProps> = ({
+  definition: { name, unit },
+  exportPath,
+  heading,
+  note,
+  figures,
+  labels,
+  isStacked = false,
+  nowLabel,
+}) => {
+  const { locale } = languageInfo[language];
+  const date = new Intl.DateTimeFormat(locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
+  const axisDate = new Intl.DateTimeFormat(locale, { ...timeUnits[unit].axis, timeZone: "UTC" });
+  const axis = buildAxis(
+    figures.map((point) => axisDate.format(point.start)),
+    nowLabel,
+  );
+  const describe = (point: ChartPoint, side: Side): string =>
+    `${axisDate.format(point.start)}: ${formatCount(point[side])} ${labels[side]}`;
+  const totals = { up: sumFigures(figures, "up"), down: sumFigures(figures, "down") };
+  const summarize = (side: Side): string => `${heading}: ${formatCount(totals[side])} ${labels[side]}`;
+  const series = (side: Side) => (
+    <p class={side === "up" ? "series" : "series b"}>
+      <strong>{formatCount(totals[side])}</strong> {labels[side]}
+    </p>
+  );
   const start = (point: ChartPoint) => <time datetime={formatStart(unit, point)}>{date.format(point.start)}</time>;
   return (
-    <Section id={name} title={heading}>
-      <figure class="chart">
-        <figcaption>{trend}</figcaption>
-        <p class="quiet">
-          {formatMessage(chartMessages.most, {
-            up: labels.up,
-            down: labels.down,
-            highest: formatCount(highest.up),
-            lowest: formatCount(highest.down),
-          })}
-        </p>
-        <BarChart id={`${name}-trend`} title={trend} figures={figures} highest={highest} />
-        <p class="ends quiet">
-          {first !== undefined && start(first)}
-          {last !== undefined && start(last)}
-        </p>
-      </figure>
-      <details>
-        <summary>{chartMessages.table}</summary>
-        <Table
-          label={heading}
-          rows={figures}
-          columns={[
-            [labels.start, start],
-            [labels.up, ({ up }) => formatCount(up)],
-            [labels.down, ({ down }) => formatCount(down)],
-          ]}
-        />
-      </details>
-      {exportPath !== null && <ActionButton action={exportPath} label={chartMessages.csv} of={heading} hiddenValues={{ chart: name }} />}
-    </Section>
+    <Card
+      id={name}
+      title={heading}
+      note={note}
+      footer={
+        <>
+          <details class="more">
+            <summary>
+              <Icon name="chevron-right" />
+              {chartMessages.table}
+            </summary>
+            <Table
+              label={heading}
+              rows={figures}
+              columns={[
+                [labels.start, start],
+                [capitalize(labels.up), ({ up }) => formatCount(up), "number"],
+                [capitalize(labels.down), ({ down }) => formatCount(down), "number"],
+              ]}
+            />
+          </details>
+          {exportPath !== null && (
+            <ActionButton action={exportPath} label={chartMessages.csv} icon="download" of={heading} hiddenValues={{ chart: name }} />
+          )}
+        </>
+      }
+    >
+      {isStacked ? (
+        <div>
+          {series("up")}
+          {series("down")}
+          <Plot
+            label={`${summarize("up")}, ${formatCount(totals.down)} ${labels.down}`}
+            figures={figures}
+            sides={["up", "down"]}
+            describe={describe}
+            axis={axis}
+          />
+        </div>
+      ) : (
+        <div>
+          {series("up")}
+          <Plot label={summarize("up")} figures={figures} sides={["up"]} describe={describe} />
+          {series("down")}
+          <Plot label={summarize("down")} figures={figures} sides={["down"]} describe={describe} axis={axis} isLow />
+        </div>
+      )}
+    </Card>
   );
 };
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Sends the figures of a chart as CSV, after the export is recorded in the audit log. */
 export const exportChart = async (

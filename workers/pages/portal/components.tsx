@@ -6,9 +6,9 @@ import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
 import { portalMessages } from "../i18n/portal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
-import { CopyButton, DescriptionRow, FieldError, formatNumber, createPageContext, Icon } from "../shared/components.tsx";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { createRequiredContext, DataTable, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import { CopyButton, DescriptionRow, FieldError, formatNumber, createPageContext, Icon, StatusBadge } from "../shared/components.tsx";
+import { createRequiredContext, DataTable, TokenForm, type ColumnKind, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
 export const language = "en"; // the portal is available in English only
@@ -32,7 +32,7 @@ export { PortalRequestProvider, usePortalRequest };
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
-export const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
+const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
   if (!authorizeWrite(business.status).ok) return messages.pastDue;
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
@@ -40,9 +40,9 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
 /** Replaces its children with the reason if the member may not use them. */
 export const RoleGate: FC<{ to: Role | undefined; children?: Child }> = ({ to, children }) => {
   const { member } = usePortalRequest();
-  if (to === undefined) return <>{children}</>;
-  const restriction = getFormRestriction(member, to);
-  return restriction === null ? <div class="allowed">{children}</div> : <p class="quiet">{restriction}</p>;
+  const restriction = to === undefined ? null : getFormRestriction(member, to);
+  if (restriction !== null) return <p class="small quiet">{restriction}</p>;
+  return <>{children}</>;
 };
 
 type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };
@@ -64,11 +64,18 @@ interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValu
   readonly label: string;
   /** Names the item that the action applies to, for screen readers. */
   readonly of?: string;
+  readonly icon?: IconName;
+  /** Defaults to a small secondary button. */
+  readonly look?: "primary" | "secondary" | "small" | "danger" | "bare";
 }
 
-export const ActionButton: FC<ActionButtonProps> = ({ label, of, ...form }) => (
-  <PostForm {...form} class="form press">
-    <button type="submit" aria-label={of === undefined ? undefined : `${label}: ${of}`}>
+const buttonClasses = { primary: "btn primary", secondary: "btn", small: "btn sm", danger: "btn sm danger", bare: "btn bare sm" } as const;
+
+/** A form that consists of one button. */
+export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "small", ...form }) => (
+  <PostForm {...form} class="one-button">
+    <button type="submit" class={buttonClasses[look]} aria-label={of === undefined ? undefined : `${label}: ${of}`}>
+      {icon !== undefined && <Icon name={icon} />}
       {label}
     </button>
   </PostForm>
@@ -77,10 +84,14 @@ export const ActionButton: FC<ActionButtonProps> = ({ label, of, ...form }) => (
 /** For actions that cannot be undone: the button appears only after the consequence is shown. */
 export const ConfirmButton: FC<ActionButtonProps & { of: string; consequence: string }> = ({ requiredRole, consequence, ...button }) => (
   <RoleGate to={requiredRole}>
-    <details class="careful">
-      <summary aria-label={`${button.label}: ${button.of}`}>{button.label}</summary>
-      <p>{consequence}</p>
-      <ActionButton {...button} />
+    <details class="dropdown confirm-menu">
+      <summary class="btn sm danger" aria-label={`${button.label}: ${button.of}`}>
+        {button.label}
+      </summary>
+      <div>
+        <p class="small">{consequence}</p>
+        <ActionButton look="danger" {...button} />
+      </div>
     </details>
   </RoleGate>
 );
@@ -96,11 +107,13 @@ export const FormErrorMessage: FC<{ fields?: readonly string[] }> = ({ fields = 
 interface FieldProps {
   readonly name: string;
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
   /** Shown unless the page responds to a form, which has its own value. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
+  /** Says "(optional)" after the label. */
+  readonly isOptional?: boolean;
   readonly autocomplete?: string;
   readonly rows?: number;
   readonly maxlength?: number;
@@ -113,6 +126,7 @@ export const Field: FC<FieldProps> = ({
   type = "text",
   value,
   required = false,
+  isOptional = false,
   autocomplete = "off",
   rows,
   maxlength,
@@ -130,10 +144,13 @@ export const Field: FC<FieldProps> = ({
     "aria-invalid": isInvalid ? ("true" as const) : undefined,
   };
   return (
-    <>
-      <label for={name}>{label}</label>
+    <div class="field">
+      <label for={name}>
+        {label}
+        {isOptional && <span> {messages.optional}</span>}
+      </label>
       {hint !== undefined && (
-        <p class="quiet" id={`${name}-hint`}>
+        <p class="hint" id={`${name}-hint`}>
           {hint}
         </p>
       )}
@@ -145,7 +162,7 @@ export const Field: FC<FieldProps> = ({
           {typed ?? ""}
         </textarea>
       )}
-    </>
+    </div>
   );
 };
 
@@ -154,34 +171,68 @@ interface SelectFieldProps {
   readonly label: string;
   /** The label of each value. */
   readonly options: Readonly<Record<string, string>>;
+  readonly hint?: Child;
   readonly value?: string | null | undefined;
 }
 
-export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value }) => {
+export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, value }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
-    <>
+    <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name}>
+      {hint !== undefined && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      <select id={name} name={name} aria-describedby={hint === undefined ? undefined : `${name}-hint`}>
         {Object.entries(options).map(([option, text]) => (
           <option value={option} selected={option === chosen}>
             {text}
           </option>
         ))}
       </select>
-    </>
+    </div>
   );
 };
 
 /** `checked` applies unless the page responds to a form. */
-export const CheckboxField: FC<{ name: string; label: Child; checked?: boolean }> = ({ name, label, checked }) => {
+export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
   return (
-    <>
-      <input type="checkbox" id={id} name={name} value="1" checked={form === undefined ? checked : form.has(name)} />{" "}
+    <div class="tick">
+      <input type="checkbox" id={id} name={name} value="1" checked={form === undefined ? checked : form.has(name)} />
       <label for={id}>{label}</label>
-    </>
+      {hint !== undefined && <span class="hint">{hint}</span>}
+    </div>
+  );
+};
+
+interface RadioFieldsProps {
+  readonly name: string;
+  /** For screen readers; the card's heading says it to others. */
+  readonly legend: string;
+  readonly value: string;
+  readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
+}
+
+/** One of a few choices, each with a hint. */
+export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options }) => {
+  const chosen = useContext(FormContext).form?.get(name) ?? value;
+  return (
+    <fieldset class="option">
+      <legend class="visually-hidden">{legend}</legend>
+      {Object.entries(options).map(([option, { label, hint }]) => (
+        <div class="tick">
+          <input type="radio" name={name} id={`${name}-${option}`} value={option} checked={option === chosen} />
+          <label for={`${name}-${option}`}>
+            <b>{label}</b>
+          </label>
+          {hint !== undefined && <span class="hint">{hint}</span>}
+        </div>
+      ))}
+    </fieldset>
   );
 };
 
@@ -189,7 +240,7 @@ interface LinkProps {
   /** A page of the portal; the link keeps the environment. */
   readonly to: string;
   readonly text: Child;
-  readonly class?: "button";
+  readonly class?: "btn" | "btn sm" | "btn primary" | "link";
   /** Replaces the text for screen readers. */
   readonly label?: string;
   readonly rel?: "prev" | "next";
@@ -209,26 +260,112 @@ export const LinkList: FC<LinkProps> = (target) => (
 );
 
 /** Filters a list by one choice. */
-export const ListFilter: FC<SelectFieldProps & { path: string; isOpen: boolean }> = ({ path, isOpen, options, ...choice }) => (
-  <details class="filters" open={isOpen}>
-    <summary>{messages.filter}</summary>
-    <form method="get" action={usePortalRequest().pathInMode(path)} class="form">
-      <SelectField {...choice} options={{ "": messages.any, ...options }} />
-      <SubmitButton>{messages.show}</SubmitButton>
-    </form>
-  </details>
+export const ListFilter: FC<SelectFieldProps & { path: string }> = ({ path, options, ...choice }) => (
+  <form method="get" action={usePortalRequest().pathInMode(path)} class="row filter-bar">
+    <SelectField {...choice} options={{ "": messages.any, ...options }} />
+    <button type="submit" class="btn">
+      {messages.show}
+    </button>
+  </form>
 );
 
-export const Section: FC<{ id: string; title: string; children?: Child }> = ({ id, title, children }) => (
-  <section aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
-    {children}
+interface CardProps {
+  readonly id: string;
+  readonly title: string;
+  /** A sentence below the heading. */
+  readonly note?: Child;
+  /** At the end of the heading: a link, a button or a status. */
+  readonly end?: Child;
+  readonly footer?: Child;
+  /** The content reaches from edge to edge: a table or a list of lines. */
+  readonly isFlush?: boolean;
+  readonly isDangerous?: boolean;
+  readonly children?: Child;
+}
+
+/** A card: a heading, content and an optional footer. */
+export const Card: FC<CardProps> = ({ id, title, note, end, footer, isFlush = false, isDangerous = false, children }) => (
+  <section class={isDangerous ? "card danger" : "card"} aria-labelledby={id}>
+    <header>
+      <h2 id={id}>{title}</h2>
+      {end}
+      {note !== undefined && <p>{note}</p>}
+    </header>
+    {isFlush ? children : <div class="body stack">{children}</div>}
+    {footer !== undefined && <footer>{footer}</footer>}
   </section>
 );
 
-/** Lines whose value is null or false are left out. */
-export const PropertyList: FC<{ lines: readonly (readonly [name: string, value: Child])[] }> = ({ lines }) => (
-  <dl>
+export const Section: FC<{ id: string; title: string; children?: Child }> = (section) => <Card {...section} />;
+
+interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
+  readonly action: string;
+  readonly requiredRole?: Role;
+  readonly hiddenValues?: Readonly<Record<string, string>>;
+  readonly submitLabel: string;
+  /** Left of the button: what follows from the form, or who may send it. */
+  readonly footnote?: Child;
+  readonly isPrimary?: boolean;
+}
+
+/** A card that is one form with one button. Members who may not send it see its fields and the reason. */
+export const FormCard: FC<FormCardProps> = async ({
+  id,
+  title,
+  note,
+  end,
+  isDangerous = false,
+  action,
+  requiredRole,
+  hiddenValues = {},
+  submitLabel,
+  footnote,
+  isPrimary = false,
+  children,
+}) => {
+  const { pathInMode, formToken, member } = usePortalRequest();
+  const path = pathInMode(action);
+  const restriction = requiredRole === undefined ? null : getFormRestriction(member, requiredRole);
+  const header = (
+    <header>
+      <h2 id={id}>{title}</h2>
+      {end}
+      {note !== undefined && <p>{note}</p>}
+    </header>
+  );
+  if (restriction !== null)
+    return (
+      <section class="card" aria-labelledby={id}>
+        {header}
+        <fieldset class="body" disabled>
+          {children}
+        </fieldset>
+        <footer>{restriction}</footer>
+      </section>
+    );
+  return (
+    <form class={isDangerous ? "card danger" : "card"} method="post" action={path} aria-labelledby={id}>
+      {Object.entries({ form: await formToken(path), ...hiddenValues }).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {header}
+      <div class="body">{children}</div>
+      <footer>
+        <span>{footnote}</span>
+        <button type="submit" class={isPrimary ? "btn primary" : "btn"}>
+          {submitLabel}
+        </button>
+      </footer>
+    </form>
+  );
+};
+
+/** Names and values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow columns. */
+export const PropertyList: FC<{ lines: readonly (readonly [name: string, value: Child])[]; isStacked?: boolean }> = ({
+  lines,
+  isStacked = false,
+}) => (
+  <dl class={isStacked ? "kv up" : "kv"}>
     {lines
       .filter(([, value]) => value !== null && value !== false)
       .map(([name, value]) => (
@@ -248,29 +385,32 @@ export const PlainList: FC<{ items: readonly Child[] }> = ({ items }) => (
 interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child])[];
+  readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child, kind?: ColumnKind])[];
   /** Shown instead of the table if there are no rows. */
   readonly emptyMessage?: Child;
 }
 
+/** A table as wide as its card: a child of a flush `Card`. */
 export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
   rows.length === 0 && emptyMessage !== undefined ? (
-    <p>{emptyMessage}</p>
+    <p class="body quiet">{emptyMessage}</p>
   ) : (
     <DataTable
-      class="listing"
-      caption={label}
-      headings={columns.map(([heading]) => heading)}
+      label={label}
+      columns={columns.map(([heading, , kind]) => ({ heading, kind }))}
       rows={rows.map((row) => columns.map(([, cell]) => cell(row)))}
     />
   );
 
 /** Links of a cursor-paginated list: to its first page and to the next one; false hides a link. */
-export const Pagination: FC<{ first: string | false; next: string | false }> = ({ first, next }) =>
+export const Pagination: FC<{ first: string | false; next: string | false; note?: Child }> = ({ first, next, note }) =>
   first === false && next === false ? null : (
-    <nav class="pages" aria-label={messages.pages.label}>
-      {first !== false && <Link to={first} text={messages.pages.first} />}
-      {next !== false && <Link to={next} rel="next" text={messages.pages.next} />}
+    <nav class="pager" aria-label={messages.pages.label}>
+      <span>{note}</span>
+      <span class="row">
+        {first !== false && <Link class="btn sm" to={first} text={messages.pages.first} />}
+        {next !== false && <Link class="btn sm" to={next} rel="next" text={messages.pages.next} />}
+      </span>
     </nav>
   );
 
@@ -281,14 +421,12 @@ export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
   </>
 );
 
-const toneShapes = { good: "tick", caution: "clock", bad: "cross", plain: "dot" } as const;
-export type Tone = keyof typeof toneShapes;
+const toneIcons = { good: "circle-check", caution: "clock", bad: "circle-x", info: "info", plain: "circle-minus" } as const;
+export type Tone = keyof typeof toneIcons;
 
-export const StatusLabel: FC<{ tone: Tone; text: string }> = ({ tone, text }) => (
-  <span class={tone === "plain" ? "status" : `status ${tone}`}>
-    <Icon name={toneShapes[tone]} />
-    {text}
-  </span>
+/** A status; the icon follows from the tone unless one is given. */
+export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({ tone, text, icon = toneIcons[tone] }) => (
+  <StatusBadge tone={tone} icon={icon} text={text} />
 );
 
 /** The masked email address or phone number of a person. */

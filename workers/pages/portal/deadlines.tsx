@@ -69,7 +69,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
               messages.action,
               ({ id }) => (
                 <Link
-                  class="button"
+                  class="btn"
                   to={`/portal/deadlines/${id}`}
                   text={deadlineMessages.acknowledge}
                   label={`${deadlineMessages.acknowledge}: ${id}`}

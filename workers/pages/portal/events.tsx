@@ -72,7 +72,6 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
         <p>{eventMessages.intro}</p>
         <ListFilter
           path="/portal/events"
-          isOpen={type !== null}
           name="type"
           label={eventMessages.type}
           value={type}
@@ -81,8 +80,8 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
         <OptInEventsNotice account={account} types={type === null ? null : [type]} />
         {before === null && (
           <p class="actions">
-            <Link class="button" to={pathBefore(null)} text={eventMessages.again} />{" "}
-            <button type="button" class="button" hidden data-follow="events" data-stop={eventMessages.stop}>
+            <Link class="btn" to={pathBefore(null)} text={eventMessages.again} />{" "}
+            <button type="button" class="btn" hidden data-follow="events" data-stop={eventMessages.stop}>
               {eventMessages.follow}
             </button>
           </p>

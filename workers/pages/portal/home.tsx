@@ -7,7 +7,7 @@ import { getSetupSteps } from "../../operations/portal/get-setup-steps.ts";
 import { hasLiveCertificate } from "../../operations/portal/has-live-certificate.ts";
 import { formatMessage, Timestamp } from "../shared/components.tsx";
 import { Link, LinkList, StatusLabel, messages, type Tone } from "./components.tsx";
-import { DeadlinesLink, renderOverview } from "./overview.tsx";
+import { countOpenDeadlines, renderOverview } from "./overview.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
 import type { PortalRequest } from "./portal-request.ts";
@@ -86,16 +86,13 @@ const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
       status: first === undefined ? getLiveStatus() : ["done", <Timestamp at={first.issuedAt} />],
     },
   ];
+  const open = countOpenDeadlines(due);
   return renderMemberPage(request, {
     tab: "home",
+    counts: open === undefined ? {} : { deadlines: open },
     title: homeMessages.title,
     content: (
       <>
-        {due.deadlines.length > 0 && (
-          <p class="band">
-            <DeadlinesLink due={due} />
-          </p>
-        )}
         <h2>{homeMessages.heading}</h2>
         <ol class="steps">
           {steps.map(({ title, href, status: [state, evidence] }) => (
@@ -109,7 +106,7 @@ const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
             </li>
           ))}
         </ol>
-        <LinkList class="button" to={c.req.path} text={homeMessages.again} />
+        <LinkList class="btn" to={c.req.path} text={homeMessages.again} />
       </>
     ),
   });

@@ -1,6 +1,7 @@
 // The home page of a live business: open deadlines, recent activity with charts, failing endpoints and the newest events.
 import type { Hono } from "hono";
-import type { FC } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
+import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { DeadlinePage } from "../../../storage/deadlines.ts";
 import { listEvents } from "../../operations/portal/list-events.ts";
@@ -9,20 +10,10 @@ import { getActivity } from "../../operations/portal/get-activity.ts";
 import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import { languageInfo } from "../shared/language.ts";
-import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
-import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
-import {
-  language,
-  Link,
-  LinkList,
-  PlainList,
-  formatCount,
-  Section,
-  StatusLabel,
-  Table,
-  usePortalRequest,
-  messages,
-} from "./components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import { FormattedMessage, Icon, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
+import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
+import { Card, Link, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction } from "./handlers.ts";
 import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -35,128 +26,285 @@ const charts = {
   duty_months: { name: "duty_months", unit: "month", csvHeader: ["month", "on_time", "late"] },
 } as const satisfies Readonly<Record<string, ChartDefinition>>;
 
-/** For example, "Issued: 1,204 in 30 days, up from 1,108. Withdrawn: 12, up from 3." */
-const formatDailyTrend = ({ comparisons: { issued, withdrawn } }: Activity): string => {
-  const compare = ({ current, previous }: PeriodComparison): string =>
-    current === previous
-      ? overviewMessages.same
-      : formatMessage(current > previous ? overviewMessages.more : overviewMessages.less, { before: formatCount(previous) });
-  return formatMessage(overviewMessages.daysTrend, {
-    issued: formatCount(issued.current),
-    change: compare(issued),
-    withdrawn: formatCount(withdrawn.current),
-    difference: compare(withdrawn),
-  });
-};
+const percentOf = new Intl.NumberFormat(languageInfo[language].locale, { style: "percent", maximumFractionDigits: 1 });
 
-const ActivityCounts: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
-  const percent = new Intl.NumberFormat(languageInfo[language].locale, { style: "percent" });
-  const formatMetric = (name: (typeof comparedMetrics)[number], period: keyof PeriodComparison): string => {
-    const [count, issued] = [comparisons[name][period], comparisons.issued[period]];
-    if (name !== "withdrawn" || issued === 0) return formatCount(count);
-    return formatMessage(overviewMessages.ofIssued, { count: formatCount(count), percent: percent.format(count / issued) });
-  };
-  return (
-    <Section id="counts" title={overviewMessages.counts}>
-      <Table
-        label={overviewMessages.counts}
-        rows={comparedMetrics}
-        columns={[
-          [overviewMessages.what, (name) => overviewMessages.counted[name]],
-          [overviewMessages.thirty, (name) => formatMetric(name, "current")],
-          [overviewMessages.before, (name) => formatMetric(name, "previous")],
-        ]}
-      />
-    </Section>
-  );
-};
+const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Links to the open deadlines and states how many there are. */
-export const DeadlinesLink: FC<{ due: DeadlinePage }> = ({ due: { deadlines, hasMore } }) => {
-  const { now } = usePortalRequest();
-  const overdue = deadlines.filter(({ ceaseBy }) => ceaseBy < now).length;
-  const counts = { open: `${formatCount(deadlines.length)}${hasMore ? "+" : ""}`, overdue: formatCount(overdue) };
-  return <Link to="/portal/deadlines" text={formatMessage(messages.home.due, counts)} />;
-};
-
-const NextDeadline: FC<{ due: DeadlinePage }> = ({ due }) => {
-  const [next] = due.deadlines;
-  return next === undefined ? (
-    <p>{messages.deadlines.empty}</p>
-  ) : (
-    <p class="band">
-      <DeadlinesLink due={due} />{" "}
-      <span>
-        {overviewMessages.next} <Timestamp at={next.ceaseBy} />
+/** The change from the thirty days before, with the former value. */
+const Change: FC<PeriodComparison> = ({ current, previous }) => {
+  if (current === previous)
+    return (
+      <span class="delta">
+        <Icon name="minus" />
+        <b>{overviewMessages.same}</b>
       </span>
-    </p>
+    );
+  return (
+    <span class="delta">
+      <Icon name={changeIcons[current > previous ? "up" : "down"]} />
+      {previous > 0 && <b>{percentOf.format(Math.abs(current - previous) / previous)}</b>}{" "}
+      {formatMessage(overviewMessages.versus, { before: formatCount(previous) })}
+    </span>
   );
 };
 
-const FailingEndpoints: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => {
-  const failing = endpoints.flatMap(({ endpoint, health }) =>
-    endpoint.status === "enabled" && health?.failingSince != null ? [{ endpoint, since: health.failingSince }] : [],
-  );
-  if (failing.length === 0) return <p>{endpoints.length === 0 ? messages.webhooks.empty : overviewMessages.allWork}</p>;
+const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
+  const { issued, withdrawn } = comparisons;
+  const rate = (period: keyof PeriodComparison): string =>
+    issued[period] === 0 ? "–" : percentOf.format(withdrawn[period] / issued[period]);
   return (
-    <PlainList
-      items={failing.map(({ endpoint, since }) => (
-        <>
-          <Link to={`/portal/webhooks/${endpoint.id}`} text={<VerbatimText text={endpoint.url} />} />{" "}
-          <StatusLabel tone="bad" text={messages.webhooks.failing} /> <Timestamp at={since} />
-        </>
-      ))}
-    />
+    <section aria-labelledby="figures">
+      <h2 class="visually-hidden" id="figures">
+        {overviewMessages.counts}
+      </h2>
+      <dl class="tiles">
+        {comparedMetrics.map((name) => (
+          <div class="tile">
+            <dt>{overviewMessages.counted[name]}</dt>
+            <dd>
+              <span class="figure">{formatCount(comparisons[name].current)}</span>
+              {name === "withdrawn" && issued.current > 0 ? (
+                <span class="delta">
+                  <FormattedMessage
+                    text={overviewMessages.ofIssued}
+                    parts={{ percent: <b>{rate("current")}</b>, before: rate("previous") }}
+                  />
+                </span>
+              ) : (
+                <Change {...comparisons[name]} />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 };
+
+interface AttentionItem {
+  readonly icon: IconName;
+  readonly tone: "bad" | "caution";
+  readonly title: string;
+  readonly detail: Child;
+  readonly path: string;
+  readonly action: string;
+}
+
+/** Names the endpoint by its host. */
+const hostOf = (url: string): string => new URL(url).host;
+
+/** Counts open withdrawals, with "+" if there are more than were read. */
+export const countOpenDeadlines = ({ deadlines, hasMore }: DeadlinePage): string | undefined =>
+  deadlines.length === 0 ? undefined : `${formatCount(deadlines.length)}${hasMore ? "+" : ""}`;
+
+/** What a member has to do: overdue withdrawals, withdrawals to confirm, failing endpoints. */
+const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState[], now: Instant): readonly AttentionItem[] => {
+  const { attention } = overviewMessages;
+  const isOverdue = ({ ceaseBy }: DeadlinePage["deadlines"][number]): boolean => ceaseBy < now;
+  const overdue = due.deadlines.filter(isOverdue);
+  const upcoming = due.deadlines.filter((deadline) => !isOverdue(deadline));
+  const [longest, next] = [overdue[0], upcoming[0]];
+  const pick = ({ one, many }: { readonly one: string; readonly many: string }, count: number, more = ""): string =>
+    count === 1 && more === "" ? one : formatMessage(many, { count: `${formatCount(count)}${more}` });
+  const items: AttentionItem[] = [];
+  if (longest !== undefined)
+    items.push({
+      icon: "circle-alert",
+      tone: "bad",
+      title: pick(attention.overdue, overdue.length, upcoming.length === 0 && due.hasMore ? "+" : ""),
+      detail: <FormattedMessage text={attention.overdueSince} parts={{ date: formatDay(language, longest.ceaseBy) }} />,
+      path: "/portal/deadlines",
+      action: attention.confirm,
+    });
+  if (next !== undefined)
+    items.push({
+      icon: "clock-alert",
+      tone: "caution",
+      title: pick(attention.open, upcoming.length, due.hasMore ? "+" : ""),
+      detail: <FormattedMessage text={attention.nextDue} parts={{ date: formatDay(language, next.ceaseBy) }} />,
+      path: "/portal/deadlines",
+      action: attention.review,
+    });
+  for (const { endpoint, health } of endpoints) {
+    if (endpoint.status !== "enabled" || health === null || health.failingSince === null) continue;
+    items.push({
+      icon: "webhook",
+      tone: "bad",
+      title: attention.failing,
+      detail: (
+        <FormattedMessage
+          text={attention.failingSince}
+          parts={{
+            host: <VerbatimText text={hostOf(endpoint.url)} />,
+            time: <Timestamp at={health.failingSince} />,
+            count: formatCount(health.backlog),
+          }}
+        />
+      ),
+      path: `/portal/webhooks/${endpoint.id}`,
+      action: attention.viewEndpoint,
+    });
+  }
+  return items;
+};
+
+const Attention: FC<{ items: readonly AttentionItem[] }> = ({ items }) => {
+  const { attention } = overviewMessages;
+  return (
+    <Card
+      id="attention"
+      title={attention.title}
+      end={
+        items.length > 0 && (
+          <StatusLabel
+            tone="caution"
+            icon="bell"
+            text={items.length === 1 ? attention.item : formatMessage(attention.items, { count: String(items.length) })}
+          />
+        )
+      }
+      isFlush
+    >
+      <ul class="lines">
+        {items.length === 0 && (
+          <li>
+            <Icon name="circle-check" class="good-i" />
+            <div>{attention.none}</div>
+          </li>
+        )}
+        {items.map(({ icon, tone, title, detail, path, action }) => (
+          <li>
+            <Icon name={icon} class={`${tone}-i`} />
+            <div>
+              <strong>{title}</strong>
+              <small class="quiet">{detail}</small>
+            </div>
+            <Link class="btn sm" to={path} text={action} label={`${action}: ${title}`} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+};
+
+const endpointStatus = ({ endpoint, health }: EndpointState) => {
+  const { endpointStates } = overviewMessages;
+  if (endpoint.status === "disabled") return <StatusLabel tone="plain" icon="power" text={endpointStates.disabled} />;
+  if (health === null) return <StatusLabel tone="plain" text={endpointStates.unknown} />;
+  return health.failingSince === null ? (
+    <StatusLabel tone="good" text={endpointStates.healthy} />
+  ) : (
+    <StatusLabel tone="bad" text={endpointStates.failing} />
+  );
+};
+
+const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => (
+  <Card
+    id="endpoints"
+    title={overviewMessages.endpointHealth}
+    end={<Link class="link" to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
+    isFlush
+  >
+    <Table
+      label={overviewMessages.endpointHealth}
+      rows={endpoints}
+      emptyMessage={messages.webhooks.empty}
+      columns={[
+        [
+          overviewMessages.endpoint,
+          ({ endpoint, health }) => (
+            <>
+              <Link to={`/portal/webhooks/${endpoint.id}`} text={<VerbatimText text={hostOf(endpoint.url)} />} />
+              {health !== null && (
+                <small class="quiet">
+                  {formatMessage(health.lastResponseStatus === null ? overviewMessages.noResponse : overviewMessages.lastResponse, {
+                    status: String(health.lastResponseStatus),
+                    count: formatCount(health.backlog),
+                  })}
+                </small>
+              )}
+            </>
+          ),
+        ],
+        [messages.state, endpointStatus, "corner"],
+      ]}
+    />
+  </Card>
+);
 
 export const renderOverview = async (request: PortalRequest): Promise<Response> => {
-  const { services, member, environment } = request;
-  const [{ activity, due }, endpoints, { events }] = await Promise.all([
+  const { services, member, environment, now } = request;
+  const [{ activity, due }, listed, { events }] = await Promise.all([
     getOverview(services, member, environment),
     listWebhooks(services, member),
     listEvents(services, toReader(request), { before: null, type: null, limit: maxEventsShown }),
   ]);
-  const monthCounts = { kept: formatCount(sumFigures(activity.months, "up")), late: formatCount(sumFigures(activity.months, "down")) };
+  const endpoints = listed.filter((endpoint) => endpoint.environment === environment);
+  const open = countOpenDeadlines(due);
   return renderMemberPage(request, {
     tab: "home",
+    counts: open === undefined ? {} : { deadlines: open },
+    intro: overviewMessages.intro,
+    actions: (
+      <>
+        <Link class="btn" to="/portal/steps" text={messages.home.title} />
+        <Link
+          class="btn"
+          to="/portal/snippet"
+          text={
+            <>
+              <Icon name="code-xml" />
+              {overviewMessages.addToForm}
+            </>
+          }
+        />
+      </>
+    ),
     content: (
       <>
-        <NextDeadline due={due} />
-        <ActivityCounts activity={activity} />
-        <Chart
-          definition={charts.certificate_days}
-          exportPath="/portal/export"
-          heading={overviewMessages.days}
-          trend={formatDailyTrend(activity)}
-          figures={activity.days}
-          labels={{ start: overviewMessages.day, up: overviewMessages.issued, down: overviewMessages.withdrawn }}
-        />
-        <Chart
-          definition={charts.duty_months}
-          exportPath="/portal/export"
-          heading={overviewMessages.months}
-          trend={formatMessage(overviewMessages.monthsTrend, monthCounts)}
-          figures={activity.months}
-          labels={{ start: overviewMessages.month, up: overviewMessages.onTime, down: overviewMessages.late }}
-        />
-        <Section id="endpoints" title={messages.tabs.webhooks}>
-          <FailingEndpoints endpoints={endpoints.filter((endpoint) => endpoint.environment === environment)} />
-        </Section>
-        <Section id="newest" title={overviewMessages.newest}>
-          {events.length === 0 ? (
-            <p>{messages.events.empty}</p>
-          ) : (
-            <PlainList
-              items={events.map(({ event }) => (
-                <>
-                  <Link to={`/portal/events/${event.seq}`} text={<code>{event.type}</code>} /> <Timestamp at={event.createdAt} />
-                </>
-              ))}
+        <Attention items={listAttentionItems(due, endpoints, now)} />
+        <Tiles activity={activity} />
+        <div class="cols main even">
+          <Chart
+            definition={charts.certificate_days}
+            exportPath="/portal/export"
+            heading={overviewMessages.days}
+            figures={activity.days}
+            nowLabel={overviewMessages.today}
+            labels={{ start: overviewMessages.day, up: overviewMessages.issued, down: overviewMessages.withdrawn }}
+          />
+          <Chart
+            definition={charts.duty_months}
+            exportPath="/portal/export"
+            heading={overviewMessages.months}
+            note={overviewMessages.monthsNote}
+            figures={activity.months}
+            isStacked
+            labels={{ start: overviewMessages.month, up: overviewMessages.onTime, down: overviewMessages.late }}
+          />
+        </div>
+        <div class="cols two">
+          <Card
+            id="newest"
+            title={overviewMessages.newest}
+            end={<Link class="link" to="/portal/events" text={overviewMessages.viewAll} />}
+            isFlush
+          >
+            <Table
+              label={overviewMessages.newest}
+              rows={events}
+              emptyMessage={messages.events.empty}
+              columns={[
+                [
+                  messages.events.type,
+                  ({ event }) => <Link to={`/portal/events/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />,
+                ],
+                [overviewMessages.time, ({ event }) => <Timestamp at={event.createdAt} />],
+              ]}
             />
-          )}
-        </Section>
-        <LinkList to="/portal/steps" text={messages.home.title} />
+          </Card>
+          <EndpointHealthCard endpoints={endpoints} />
+        </div>
       </>
     ),
   });

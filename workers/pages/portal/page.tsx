@@ -1,93 +1,17 @@
 // The layout of the portal pages (header, navigation, flash message) and the pages that every part of the portal needs.
 import type { Context } from "hono";
-import type { Child, FC } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
 import { productName } from "../shared/brand.ts";
 import type { Page } from "../shared/layout.tsx";
-import { VerbatimText, formatMessage, Timestamp, Icon } from "../shared/components.tsx";
-import { FlashBanner, NavigationList, SecretSection } from "../shared/signed-in-components.tsx";
+import { EmptyState, Notice, Timestamp } from "../shared/components.tsx";
+import { FlashBanner, SecretSection } from "../shared/signed-in-components.tsx";
 import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
-import {
-  FormContext,
-  formatCopyLabel,
-  language,
-  LinkList,
-  PostForm,
-  ActionButton,
-  usePortalRequest,
-  PortalRequestProvider,
-  messages,
-} from "./components.tsx";
-import { liveRootPath, tabs, testRootPath } from "./paths.ts";
+import { FormContext, formatCopyLabel, language, LinkList, PortalRequestProvider, messages } from "./components.tsx";
+import { Shell, type Breadcrumb, type Tab } from "./shell.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
-
-type Tab = keyof typeof messages.tabs;
-
-const TabNavigation: FC<{ tab: Tab | null; label: string; class: string }> = ({ tab, ...navigation }) => {
-  const { c, pathInMode, environment } = usePortalRequest();
-  const links = tabs
-    .filter(([name]) => environment === "sandbox" || name !== "sandbox")
-    .map(([name, path]) => ({
-      path: pathInMode(path),
-      text: messages.tabs[name],
-      current: name !== tab ? undefined : pathInMode(path) === c.req.path ? ("page" as const) : ("true" as const),
-    }));
-  return <NavigationList {...navigation} links={links} />;
-};
-
-/** Links to other businesses and invitations for the member's email address. Renders nothing if there are none. */
-const BusinessSwitcher: FC = () => {
-  const { businesses: businessMessages } = messages;
-  const { pathInMode, member, memberships } = usePortalRequest();
-  const others = memberships.filter(({ id, invitedUntil }) => invitedUntil === null && id !== member.userId);
-  const invitations = memberships.filter(({ invitedUntil }) => invitedUntil !== null).length;
-  return (
-    <>
-      {others.length > 0 && (
-        <PostForm action="/portal/businesses" class="form press switch">
-          <label for="switch" class="visually-hidden">
-            {businessMessages.other}
-          </label>
-          <select id="switch" name="seat">
-            {others.map(({ id, business }) => (
-              <option value={id}>{business.name}</option>
-            ))}
-          </select>
-          <button type="submit">{businessMessages.switch}</button>
-        </PostForm>
-      )}
-      {(others.length > 0 || invitations > 0) && (
-        <a href={pathInMode("/portal/businesses")}>
-          {invitations === 0 ? businessMessages.all : formatMessage(businessMessages.waiting, { count: String(invitations) })}
-        </a>
-      )}
-    </>
-  );
-};
-
-const PortalHeader: FC = () => {
-  const { member, email, environment } = usePortalRequest();
-  return (
-    <div class="portal-bar">
-      <span>
-        <strong>
-          <VerbatimText text={member.business.name} />
-        </strong>
-      </span>
-      <BusinessSwitcher />
-      <span>
-        {messages.environments[environment]} ·{" "}
-        <a href={environment === "live" ? testRootPath : liveRootPath}>{messages.modes[environment]}</a>
-      </span>
-      <span>
-        <VerbatimText text={email} /> ({messages.roles[member.role]})
-      </span>
-      <ActionButton action="/portal/sign-out" label={messages.signOut} />
-    </div>
-  );
-};
 
 interface RefusalDetails {
   readonly error?: FormError | undefined;
@@ -108,67 +32,89 @@ interface MemberPage extends RefusalDetails {
   readonly tab: Tab | null;
   /** Defaults to the name of the tab. */
   readonly title?: string;
+  /** The heading, if it is more than the title: for example an ID in a monospaced font. */
+  readonly heading?: Child;
+  /** After the heading: a status. */
+  readonly status?: Child;
+  /** A sentence below the heading. */
+  readonly intro?: Child;
+  /** At the end of the heading's line: buttons and links. */
+  readonly actions?: Child;
+  /** The page that a detail page belongs to. */
+  readonly parent?: Breadcrumb;
   readonly content: Child;
+  /** Counts beside entries of the navigation, for example of withdrawals to confirm. */
+  readonly counts?: Partial<Record<Tab, string>>;
   /** Loads the script that refreshes the page instead of the one that copies. */
   readonly hasLiveUpdates?: boolean;
   /** For accounts that may not be read: there is no page to go to. */
   readonly hidesNavigation?: true;
 }
 
-/** Renders a member's page inside the portal layout. */
+/** Renders a member's page inside the portal's frame. */
 export const renderMemberPage = (
   request: PortalRequest,
-  { tab, content, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
+  { tab, content, heading, status, intro, actions, parent, counts, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
-  const { c, member, environment, pathInMode, form } = request;
+  const { c, member, pathInMode, form } = request;
   const { error, code } = refusal;
-  const tabName = tab === null ? null : messages.tabs[tab];
-  const title = refusal.title ?? tabName ?? "";
+  const title = refusal.title ?? (tab === null ? "" : messages.tabs[tab]);
   const done = c.req.query("done") ?? "";
   const withRequest = (part: Child) => <PortalRequestProvider value={request}>{part}</PortalRequestProvider>;
-  const bar = (
-    <>
-      {environment === "sandbox" && (
-        <p class="band mode">
-          <Icon name="warning" /> <span>{messages.testBand}</span> <a href={liveRootPath}>{messages.modes.sandbox}</a>
-        </p>
-      )}
-      <PortalHeader />
-    </>
-  );
-  const side = (
-    <>
-      <details class="menu">
-        <summary>{formatMessage(messages.menu, { page: tabName ?? title })}</summary>
-        <TabNavigation tab={tab} label={messages.menuLabel} class="folded" />
-      </details>
-      <TabNavigation tab={tab} label={messages.sideLabel} class="side" />
-    </>
-  );
   return renderPortalPage(c, {
     title,
     error,
     code,
     ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: "copy.js" }),
-    shell: { name: "portal", bar: withRequest(bar), side: hidesNavigation !== true && withRequest(side) },
+    surface: "portal",
+    header: withRequest(
+      <Shell tab={tab} title={heading ?? title} parent={parent} counts={counts} hidesNavigation={hidesNavigation === true} />,
+    ),
     content: withRequest(
-      <article class="portal-page">
-        {Object.hasOwn(messages.done, done) && <FlashBanner> {messages.done[done as keyof typeof messages.done]}</FlashBanner>}
+      <>
+        <div class="head">
+          <div>
+            <div class="title">
+              <h1>{heading ?? title}</h1>
+              {status}
+            </div>
+            {intro !== undefined && <p>{intro}</p>}
+          </div>
+          {actions !== undefined && <div class="row">{actions}</div>}
+        </div>
+        {Object.hasOwn(messages.done, done) && <FlashBanner>{messages.done[done as keyof typeof messages.done]}</FlashBanner>}
         {member.business.status === "past_due" && (
-          <p class="band">
-            <Icon name="warning" /> <span>{messages.pastDueBand}</span> <a href={pathInMode("/portal/billing")}>{messages.tabs.billing}</a>
-          </p>
+          <Notice
+            tone="caution"
+            icon="triangle-alert"
+            title={messages.pastDueTitle}
+            action={
+              <a class="btn" href={pathInMode("/portal/billing")}>
+                {messages.goToBilling}
+              </a>
+            }
+          >
+            <p>{messages.pastDueBand}</p>
+          </Notice>
         )}
-        <h1>{title}</h1>
         <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
-      </article>,
+      </>,
     ),
   });
 };
 
 /** The same page for records that do not exist and records of another business, so that IDs cannot be probed. */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
-  renderMemberPage(request, { tab: null, title: messages.nothing, content: <p>{messages.nothingAdvice}</p>, code: "not_found" });
+  renderMemberPage(request, {
+    tab: null,
+    title: messages.nothing,
+    content: (
+      <div class="card">
+        <EmptyState icon="search" title={messages.nothingTitle} advice={messages.nothingAdvice} />
+      </div>
+    ),
+    code: "not_found",
+  });
 
 export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason: string): Promise<Response> =>
   renderMemberPage(request, { tab: null, title: messages.notDone, content: <p>{reason}</p>, code });
@@ -196,7 +142,7 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
               {messages.closed.since} <Timestamp at={unpaidSince} />.
             </p>
             {role === "owner" ? (
-              <LinkList class="button" to="/portal/billing/checkout" text={messages.closed.pay} />
+              <LinkList class="btn" to="/portal/billing/checkout" text={messages.closed.pay} />
             ) : (
               <p>{messages.ownersOnly}</p>
             )}
@@ -230,7 +176,7 @@ export const renderSecretPage = (request: PortalRequest, { tab, title, label, va
         copyLabel={formatCopyLabel(label)}
       >
         {value === null && <p>{messages.secret.overAdvice}</p>}
-        <LinkList class="button" to={backPath} text={value === null ? messages.secret.back : messages.secret.kept} />
+        <LinkList class="btn" to={backPath} text={value === null ? messages.secret.back : messages.secret.kept} />
       </SecretSection>
     ),
   });

@@ -2,7 +2,7 @@
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
-import { parseRequestId } from "../../../core/ids.ts";
+import { parseRequestId, parseShareId, parseTypedCertId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
@@ -10,8 +10,8 @@ import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, Hash, Timestamp } from "../shared/components.tsx";
 import { Field, LinkList, PropertyList, Section, StatusLabel, messages, FormErrorMessage } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
-import { authenticatedPage } from "./handlers.ts";
-import { redirectTo, type FormError, type PortalRequest } from "./portal-request.ts";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const requestMessages = messages.requests;
 
@@ -48,7 +48,7 @@ const RefusedRequestDetails: FC<{ request: RefusedRequest }> = ({ request }) => 
           ...identifiers.map(([name, value]) => [name, value !== null && <VerbatimText text={value} />] as const),
         ]}
       />
-      {remedy !== undefined && <LinkList class="button" to={`/portal/${remedy}`} text={requestMessages.remedies[remedy]} />}
+      {remedy !== undefined && <LinkList class="btn" to={`/portal/${remedy}`} text={requestMessages.remedies[remedy]} />}
     </>
   );
 };
@@ -99,7 +99,19 @@ const renderRequest = async (request: PortalRequest): Promise<Response> => {
   return renderLookupPage(request, id, found.ok ? { result } : { result, code: found.code });
 };
 
+/** Redirects to the page of the record with the ID from the top bar. */
+const handleIdLookup = (request: PortalFormRequest): Promise<Response> | Response => {
+  const typed = request.form.get("id")?.trim() ?? "";
+  const certId = parseTypedCertId(typed);
+  if (certId !== null) return redirectTo(request, `/portal/certificates/${certId}`);
+  const id = typed.toLowerCase();
+  if (parseShareId(id) !== null) return redirectTo(request, `/portal/shares/${id}`);
+  if (parseRequestId(id) !== null) return redirectTo(request, `/portal/requests/${id}`);
+  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badId } });
+};
+
 export const registerRequestLookupRoutes = (pages: Hono<AppEnv>): void => {
+  pages.post("/lookup", authenticatedAction({ isReadOnly: true }, handleIdLookup));
   pages.get("/requests", authenticatedPage(handleLookup));
   pages.get("/requests/:id", authenticatedPage(renderRequest));
 };

@@ -1,92 +1,201 @@
-// The business's profile and account settings.
+// The business's profile and account settings: one card, form and change each, so that saving one never writes the others.
 import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { countryCodes } from "../../../core/certificates/field-kinds.ts";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
+import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { VerbatimText } from "../shared/components.tsx";
+import { Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import {
-  SelectField,
-  Field,
-  PostForm,
-  PropertyList,
-  getFormRestriction,
+  Card,
   CheckboxField,
-  messages,
+  Field,
+  FormCard,
   FormErrorMessage,
+  Link,
+  RadioFields,
+  SelectField,
+  language,
+  messages,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const settingsMessages = messages.settings;
+const settingsPath = "/portal/settings";
+const maxRetentionYears = 10;
+
+/** The English name of each country, in alphabetical order. Built per request because it would slow down the start of every isolate. */
+const listCountryNames = (): Readonly<Record<string, string>> => {
+  const names = new Intl.DisplayNames(language, { type: "region" });
+  const entries = [...countryCodes].map((code) => [code, names.of(code) ?? code] as const);
+  return Object.fromEntries(entries.sort(([, a], [, b]) => a.localeCompare(b, language)));
+};
+
+const retentionChoices: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: maxRetentionYears }, (_, at) => [
+    String(at + 1),
+    at === 0 ? settingsMessages.retention.year : formatMessage(settingsMessages.retention.years, { years: String(at + 1) }),
+  ]),
+);
+
+const profileFields = ["name", "legal_name", "mailing_address", "country", "contact_email", "contact_phone", "logo_url"] as const;
+
+const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
+  const { profile } = settingsMessages;
+  return (
+    <FormCard
+      id="profile"
+      title={profile.title}
+      note={profile.note}
+      action={`${settingsPath}/profile`}
+      requiredRole="owner"
+      submitLabel={profile.save}
+      footnote={settingsMessages.ownersOnly}
+      isPrimary
+    >
+      <FormErrorMessage fields={profileFields} />
+      <div class="pair">
+        <Field name="name" label={profile.labels.name} value={account.name} required autocomplete="organization" />
+        <Field name="legal_name" label={profile.labels.legal_name} value={account.legalName} />
+      </div>
+      <Field name="mailing_address" label={profile.labels.mailing_address} value={account.mailingAddress} rows={3} />
+      <SelectField name="country" label={profile.labels.country} value={account.country} options={listCountryNames()} />
+      <div class="pair">
+        <Field name="contact_email" label={profile.labels.contact_email} value={account.contactEmail} type="email" />
+        <Field name="contact_phone" label={profile.labels.contact_phone} value={account.contactPhone} isOptional />
+      </div>
+      <Field name="logo_url" label={profile.labels.logo_url} hint={profile.logoHint} value={account.logoUrl} type="url" isOptional />
+    </FormCard>
+  );
+};
+
+/** How a certificate and the consent sheet show the business. */
+const Preview: FC<{ account: BusinessAccount }> = ({ account }) => (
+  <Card id="preview" title={settingsMessages.preview.title} footer={settingsMessages.preview.where}>
+    <div class="row">
+      <Monogram name={account.name} />
+      <strong>
+        <VerbatimText text={account.name} />
+      </strong>
+    </div>
+    <p class="small quiet">
+      {[account.legalName, account.mailingAddress, account.contactEmail, account.contactPhone]
+        .filter((line) => line !== null)
+        .map((line) => (
+          <>
+            <VerbatimText text={line} />
+            <br />
+          </>
+        ))}
+    </p>
+  </Card>
+);
+
+const DangerZone: FC<{ name: string }> = ({ name }) => {
+  const { danger } = settingsMessages;
+  const lines = [
+    { icon: "timer", ...danger.reset, path: "/portal/test/sandbox" },
+    { icon: "log-out", ...danger.leave, path: "/portal/team" },
+  ] as const;
+  return (
+    <Card id="danger" title={danger.title} isFlush isDangerous>
+      <ul class="lines">
+        {lines.map(({ icon, title, text, action, path }) => (
+          <li>
+            <Icon name={icon} />
+            <div>
+              <strong>{formatMessage(title, { business: name })}</strong>
+              <small class="quiet">{text}</small>
+            </div>
+            <Link class="btn sm" to={path} text={action} label={`${action}: ${formatMessage(title, { business: name })}`} />
+          </li>
+        ))}
+        <li>
+          <Icon name="trash-2" />
+          <div>
+            <strong>{danger.close.title}</strong>
+            <small class="quiet">{danger.close.text}</small>
+          </div>
+        </li>
+      </ul>
+    </Card>
+  );
+};
 
 const renderSettings = async (request: PortalRequest, error?: FormError): Promise<Response> => {
   const account = await getAccount(request.services, request.member);
-  const lines = [
-    { name: "name", value: account.name, required: true },
-    { name: "legal_name", value: account.legalName },
-    { name: "mailing_address", value: account.mailingAddress, rows: 3 },
-    { name: "contact_email", value: account.contactEmail, type: "email" },
-    { name: "contact_phone", value: account.contactPhone },
-    { name: "logo_url", value: account.logoUrl, type: "url" },
-    { name: "country", value: account.country, required: true },
-  ] as const;
-  const restriction = getFormRestriction(request.member, "owner");
+  const { retention, withdrawals, events } = settingsMessages;
   return renderMemberPage(request, {
     tab: "settings",
     error,
-    content:
-      restriction !== null ? (
-        <>
-          <p class="quiet">{restriction}</p>
-          <PropertyList
-            lines={[
-              ...lines.map(
-                ({ name, value }) =>
-                  [settingsMessages.labels[name], value === null ? messages.none : <VerbatimText text={value} />] as const,
-              ),
-              [settingsMessages.retention, account.retentionYears],
-            ]}
-          />
-        </>
-      ) : (
-        <PostForm action="/portal/settings">
-          <FormErrorMessage fields={[...lines.map(({ name }) => name), "retention_years"]} />
-          <p>{settingsMessages.intro}</p>
-          {lines.map((line) => (
-            <Field {...line} label={settingsMessages.labels[line.name]} />
-          ))}
-          <Field
-            name="retention_years"
-            label={settingsMessages.retention}
-            hint={settingsMessages.retentionHint}
-            value={String(account.retentionYears)}
-            required
-          />
-          <SelectField
-            name="revocation_scope_default"
-            label={settingsMessages.scope}
-            value={account.revocationScopeDefault}
-            options={settingsMessages.scopes}
-          />
-          <p class="choice">
-            <CheckboxField name="emits" label={settingsMessages.emits} checked={account.emitsIssued} />
-          </p>
-          <SubmitButton>{settingsMessages.save}</SubmitButton>
-        </PostForm>
-      ),
+    content: (
+      <div class="cols main">
+        <div class="stack">
+          <ProfileCard account={account} />
+          <FormCard
+            id="retention"
+            title={retention.title}
+            note={retention.note}
+            action={`${settingsPath}/retention`}
+            requiredRole="owner"
+            submitLabel={retention.save}
+            footnote={retention.footnote}
+          >
+            <SelectField name="retention_years" label={retention.label} value={String(account.retentionYears)} options={retentionChoices} />
+          </FormCard>
+          <FormCard
+            id="withdrawals"
+            title={withdrawals.title}
+            note={withdrawals.note}
+            action={`${settingsPath}/withdrawals`}
+            requiredRole="owner"
+            submitLabel={withdrawals.save}
+            footnote={withdrawals.footnote}
+          >
+            <RadioFields
+              name="revocation_scope_default"
+              legend={withdrawals.legend}
+              value={account.revocationScopeDefault}
+              options={withdrawals.scopes}
+            />
+          </FormCard>
+          <FormCard
+            id="events"
+            title={events.title}
+            action={`${settingsPath}/events`}
+            requiredRole="owner"
+            submitLabel={events.save}
+            footnote={events.footnote}
+          >
+            <CheckboxField name="emits" label={<b>{events.label}</b>} hint={events.hint} checked={account.emitsIssued} />
+          </FormCard>
+          <DangerZone name={account.name} />
+        </div>
+        <div class="stack">
+          <Preview account={account} />
+        </div>
+      </div>
+    ),
   });
 };
 
-const handleSaveSettings = async (request: PortalFormRequest): Promise<Response> => {
-  const { services, member, form } = request;
-  const years = Number(form.get("retention_years"));
-  if (!Number.isInteger(years) || years < 1 || years > 10)
-    return renderSettings(request, { code: "invalid_request", field: "retention_years", text: settingsMessages.badYears });
+/** Saves the fields of one card. `read` returns the change, or the error of a field. */
+const saveCard = (read: (form: PortalFormRequest["form"]) => BusinessProfileChange | FormError) =>
+  authenticatedAction({ ownerOnly: true }, async (request) => {
+    const { services, member, form } = request;
+    const change = read(form);
+    if ("code" in change) return renderSettings(request, change);
+    const changed = await updateAccount(services, member, change);
+    return changed.ok ? redirectTo(request, settingsPath, "saved") : renderSettings(request, toFormError(changed));
+  });
+
+const readProfile = (form: PortalFormRequest["form"]): BusinessProfileChange => {
   const orNull = (name: string): string | null => form.get(name)?.replaceAll("\r\n", "\n").trim() || null;
-  const change: BusinessProfileChange = {
+  return {
     name: orNull("name") ?? "",
     legalName: orNull("legal_name"),
     mailingAddress: orNull("mailing_address"),
@@ -94,15 +203,26 @@ const handleSaveSettings = async (request: PortalFormRequest): Promise<Response>
     contactPhone: orNull("contact_phone"),
     logoUrl: orNull("logo_url"),
     country: orNull("country") ?? "",
-    retentionYears: years,
-    revocationScopeDefault: form.get("revocation_scope_default") === "certificate" ? "certificate" : "business",
-    emitsIssued: form.has("emits"),
   };
-  const changed = await updateAccount(services, member, change);
-  return changed.ok ? redirectTo(request, "/portal/settings", "saved") : renderSettings(request, toFormError(changed));
+};
+
+const readRetention = (form: PortalFormRequest["form"]): BusinessProfileChange | FormError => {
+  const years = Number(form.get("retention_years"));
+  if (!Number.isInteger(years) || years < 1 || years > maxRetentionYears)
+    return { code: "invalid_request", field: null, text: settingsMessages.retention.bad };
+  return { retentionYears: years };
 };
 
 export const registerSettingsRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/settings", authenticatedPage(renderSettings));
-  pages.post("/settings", authenticatedAction({ ownerOnly: true }, handleSaveSettings));
+  pages.post("/settings/profile", saveCard(readProfile));
+  pages.post("/settings/retention", saveCard(readRetention));
+  pages.post(
+    "/settings/withdrawals",
+    saveCard((form) => ({ revocationScopeDefault: form.get("revocation_scope_default") === "certificate" ? "certificate" : "business" })),
+  );
+  pages.post(
+    "/settings/events",
+    saveCard((form) => ({ emitsIssued: form.has("emits") })),
+  );
 };

@@ -50,14 +50,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
     tab: "shares",
     content: (
       <>
-        <ListFilter
-          path="/portal/shares"
-          isOpen={status !== null}
-          name="status"
-          label={messages.state}
-          value={status}
-          options={shareMessages.states}
-        />
+        <ListFilter path="/portal/shares" name="status" label={messages.state} value={status} options={shareMessages.states} />
         <Table
           label={messages.tabs.shares}
           rows={shares}
@@ -98,9 +91,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
           <StatusLabel tone={shareTones[share.status]} text={shareMessages.states[share.status]} /> <Hash value={share.id} />
         </p>
         {share.environment === "sandbox" && <p class="band">{messages.testBand}</p>}
-        {share.status === "revoked" && (
-          <LinkList class="button" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />
-        )}
+        {share.status === "revoked" && <LinkList class="btn" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />}
         <PropertyList
           lines={[
             [shareMessages.fields, formatFieldGroups(language, groupsFromKeys(share.scope))],

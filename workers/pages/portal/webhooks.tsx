@@ -24,7 +24,7 @@ import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
 import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
 import { SubmitButton } from "../shared/form-fields.tsx";
 import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
-import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
+import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
 import {
   RoleGate,
   ConfirmButton,
@@ -291,10 +291,6 @@ const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: For
           definition={attemptsChart}
           exportPath={`${path}/export`}
           heading={webhookMessages.hours}
-          trend={formatMessage(webhookMessages.hoursTrend, {
-            delivered: formatCount(sumFigures(hours, "up")),
-            failed: formatCount(sumFigures(hours, "down")),
-          })}
           figures={hours}
           labels={{ start: webhookMessages.hour, up: webhookMessages.delivered, down: webhookMessages.failed }}
         />

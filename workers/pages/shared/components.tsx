@@ -5,6 +5,9 @@ import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";
 import { analyzeAppearance } from "./text-appearance.ts";
 import { publicMessages, type PublicMessages } from "../i18n/public.ts";
+import { productName } from "./brand.ts";
+import type { IconName } from "./icon-names.ts";
+import { iconHref } from "./icons.ts";
 import { languageInfo, type Language } from "./language.ts";
 
 /** Information about the page for its components. */
@@ -45,35 +48,43 @@ export const VerbatimText: FC<{ text: string; bound?: string | undefined; passag
   </bdi>
 );
 
-const iconPaths = {
-  tick: "M4 8.5 7 11.5 12.5 5",
-  cross: "M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5",
-  clock: "M8 4.5V8l2.5 1.5",
-  dot: "M8 8v.1",
-  warning: "M8 6v3M8 11.2v.1",
-} as const;
-const iconOutlines = {
-  tick: "M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13z",
-  cross: "M5 1.5h6L14.5 5v6L11 14.5H5L1.5 11V5z",
-  clock: "M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13z",
-  dot: "M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13z",
-  warning: "M8 1.8 15 14H1z",
-} as const;
-
 /** Decorative: always shown next to text, never instead of it. */
-export const Icon: FC<{ name: keyof typeof iconPaths }> = ({ name }) => (
-  <svg class={`shape shape-${name}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-    <path class="outline" d={iconOutlines[name]} />
-    <path class="stroke" d={iconPaths[name]} />
+export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
+  <svg class={classes === undefined ? "icon" : `icon ${classes}`} aria-hidden="true">
+    <use href={iconHref(name)} />
   </svg>
+);
+
+/** The mark and the name, linking to the first page. */
+export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
+  <a class="brand" href={href}>
+    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+      <circle cx="12" cy="12" r="11" fill="currentColor" />
+      <path d="M7 12.4l3.4 3.4L17.2 8.8" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round" />
+    </svg>
+    {productName}
+  </a>
+);
+
+/** The first letters of the first two words of a name, in place of a logo. */
+const toInitials = (name: string): string => {
+  const initials = name.split(/\s+/).flatMap((word) => /[\p{L}\p{N}]/u.exec(word) ?? []);
+  return initials.slice(0, 2).join("").toUpperCase();
+};
+
+/** A tile with the initials of a business. Decorative: the name is next to it. */
+export const Monogram: FC<{ name: string; isSmall?: boolean }> = ({ name, isSmall = false }) => (
+  <span class={isSmall ? "mono-tile s" : "mono-tile"} aria-hidden="true">
+    {toInitials(name)}
+  </span>
 );
 
 /** The error of a field, between its label and its input. */
 export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "fault" }) => (
-  <p class="field-error" id={id} role="alert">
-    <Icon name="warning" />
+  <p class="error" id={id} role="alert">
+    <Icon name="circle-alert" />
     <span>
-      <strong>{usePageContext().messages.error}</strong> {text}
+      <span class="visually-hidden">{usePageContext().messages.error}</span> {text}
     </span>
   </p>
 );
@@ -91,24 +102,25 @@ export const TextWarnings: FC<{ text: string }> = ({ text }) => {
   return (
     <>
       {warnings.map((warning) => (
-        <span class="remark">
-          <Icon name="warning" />
-          <span>{warning}</span>
-        </span>
+        <small class="quiet remark">
+          <Icon name="triangle-alert" />
+          {warning}
+        </small>
       ))}
     </>
   );
 };
 
 export interface StatusBadgeProps {
-  readonly tone: "good" | "caution" | "bad" | "plain";
-  readonly shape: keyof typeof iconPaths;
+  readonly tone: "good" | "caution" | "bad" | "info" | "plain";
+  readonly icon: IconName;
   readonly text: string;
 }
 
-export const StatusBadge: FC<StatusBadgeProps> = ({ tone, shape, text }) => (
-  <span class={`status ${tone}`}>
-    <Icon name={shape} />
+/** A status: a word and an icon on a tint. */
+export const StatusBadge: FC<StatusBadgeProps> = ({ tone, icon, text }) => (
+  <span class={tone === "plain" ? "pill" : `pill ${tone}`}>
+    <Icon name={icon} />
     {text}
   </span>
 );
@@ -125,7 +137,7 @@ export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }
   text === "" ? null : (
     <figure>
       <figcaption class="quiet">{lead}</figcaption>
-      <blockquote>
+      <blockquote class="words">
         <UntrustedText text={text} />
       </blockquote>
     </figure>
@@ -161,8 +173,9 @@ export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value
 export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => {
   const { messages } = usePageContext();
   return (
-    <button type="button" class="copy" hidden data-copy={of} data-copied={messages.copied} aria-label={label}>
-      {messages.copy}
+    <button type="button" class="btn bare sm copy" hidden data-copy={of} data-copied={messages.copied} aria-label={label}>
+      <Icon name="copy" />
+      <span>{messages.copy}</span>
     </button>
   );
 };
@@ -184,14 +197,52 @@ export const formatMessage = (text: string, values: Readonly<Record<string, stri
 export const formatNumber = (value: number, language: Language): string =>
   new Intl.NumberFormat(languageInfo[language].locale).format(value);
 
-export const Section: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
-  <section class={name} aria-labelledby={`${name}-heading`}>
-    <h2 id={`${name}-heading`}>{heading}</h2>
-    {children}
+/** A card with a heading. */
+export const Section: FC<{ name: string; heading: string; class?: string; children?: Child }> = ({
+  name,
+  heading,
+  class: classes,
+  children,
+}) => (
+  <section class={classes === undefined ? "card" : `card ${classes}`} aria-labelledby={`${name}-heading`}>
+    <header>
+      <h2 id={`${name}-heading`}>{heading}</h2>
+    </header>
+    <div class="body stack">{children}</div>
   </section>
 );
 
-const timelineIcons = { done: "tick", pending: "clock", counted: "dot", failed: "warning" } as const;
+/** Says what happened and what follows from it; `title` is the result. */
+export const Notice: FC<{
+  tone?: "info" | "good" | "caution" | "bad";
+  icon: IconName;
+  title: Child;
+  role?: "status" | "alert";
+  action?: Child;
+  children?: Child;
+}> = ({ tone = "info", icon, title, role, action, children }) => (
+  <div class={tone === "info" ? "notice" : `notice ${tone}`} role={role}>
+    <Icon name={icon} />
+    <div>
+      <strong>{title}</strong>
+      {children}
+    </div>
+    {action}
+  </div>
+);
+
+/** What is not there yet, how to get it, and one action. */
+export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; action?: Child }> = ({ icon, title, advice, action }) => (
+  <div class="empty">
+    <Icon name={icon} />
+    <h2>{title}</h2>
+    {advice !== undefined && <p>{advice}</p>}
+    {action !== undefined && <div class="row">{action}</div>}
+  </div>
+);
+
+const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", failed: "circle-x" } as const;
+const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
 /** A past or expected event; `at` is null while its time is unknown. */
@@ -202,7 +253,7 @@ export const TimelineEntry: FC<{
   bound?: string | undefined;
   children?: Child;
 }> = (event) => (
-  <li class={event.kind}>
+  <li class={timelineClasses[event.kind]}>
     <Icon name={timelineIcons[event.kind]} />
     <div>
       {event.text}

@@ -77,7 +77,7 @@ export const EmailCodeStep: FC<{ name: string; path: string; search: string; ema
         <SubmitButton>{messages.continue}</SubmitButton>
       </form>
       <form method="post" action={`${step.path}/other-address${step.search}`}>
-        <button type="submit" class="button">
+        <button type="submit" class="btn">
           {messages.otherAddress}
         </button>
       </form>

@@ -25,10 +25,10 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
   type = "text",
   ...more
 }) => (
-  <>
+  <div class="field">
     <label for={id}>{label}</label>
     {hint !== undefined && (
-      <p class="quiet" id={hintId}>
+      <p class="hint" id={hintId}>
         {hint}
       </p>
     )}
@@ -44,7 +44,7 @@ export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string;
       }
       aria-invalid={error === undefined ? undefined : "true"}
     />
-  </>
+  </div>
 );
 
 /** More than the 254 characters an email address may have, so that a longer address causes an error instead of being cut off. */
@@ -66,6 +66,7 @@ export const EmailField: FC<FieldProps & { readonly typed?: string | undefined; 
 
 export const CodeField: FC<FieldProps & { readonly class?: string; readonly typed?: string | undefined }> = ({ typed, ...field }) => (
   <TextField
+    class="code-input"
     {...field}
     name="code"
     inputmode="numeric"
@@ -101,30 +102,30 @@ export const getContactInputProps = (key: ContactKey): Pick<InputProps, "name" |
 
 /** A checkbox or radio button with its label. */
 export const ChoiceField: FC<InputProps & { readonly id: string; readonly children?: Child }> = ({ children, ...input }) => (
-  <p>
+  <div class="tick">
     <input {...input} />
     <label for={input.id}>{children}</label>
-  </p>
+  </div>
 );
 
 /** The page to open after signing in. */
 export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
 export const SubmitButton: FC<{ children?: Child }> = ({ children }) => (
-  <button type="submit" class="primary">
+  <button type="submit" class="btn primary">
     {children}
   </button>
 );
 
 export const ButtonLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
-  <a class="button" href={href}>
+  <a class="btn" href={href}>
     {children}
   </a>
 );
 
 /** The submit button, with a link back next to it. */
 export const ConfirmActions: FC<{ back: string; keep: string; go: string }> = ({ back, keep, go }) => (
-  <div class="choices">
+  <div class="choice">
     <ButtonLink href={back}>{keep}</ButtonLink>
     <SubmitButton>{go}</SubmitButton>
   </div>

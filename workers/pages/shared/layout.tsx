@@ -7,10 +7,10 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { AppEnv } from "../../http/context.ts";
 import { isPlainHttp } from "../../http/guards/app-origin.ts";
 import { assets } from "../assets.gen.ts";
-import { productName } from "./brand.ts";
 import { publicMessages } from "../i18n/public.ts";
 import { languageInfo, parseLanguage, languages, selectLanguage, type Language } from "./language.ts";
-import { PageContextScope, createPageContext, type PageContext } from "./components.tsx";
+import { Brand, PageContextScope, createPageContext, type PageContext } from "./components.tsx";
+import { renderSprite } from "./icons.ts";
 
 export interface Page {
   readonly title: string;
@@ -18,9 +18,20 @@ export interface Page {
   readonly hasError?: boolean;
   readonly script?: keyof typeof assets;
   readonly content: Child;
-  /** Navigation of the app, in the masthead. The page is then wider. */
+  /** Navigation in the masthead of a page for people. */
   readonly navigation?: Child;
-  readonly footer?: string;
+  /** After the language links of the masthead. */
+  readonly mastheadEnd?: Child;
+  /** In the footer, for example a sentence and links. */
+  readonly footer?: Child;
+  /** Defaults to a page for people: masthead, content, footer. `portal` and `docs` pages bring their own header. */
+  readonly surface?: "people" | "sheet" | "portal" | "docs";
+  /** An additional class of a page for people. */
+  readonly variant?: "certificate" | "front";
+  /** What is before `main`: the navigation and the top bar of the portal and of the documentation. */
+  readonly header?: Child;
+  /** Next to `main` in the documentation: the navigation before it and the contents of the page after it. */
+  readonly side?: { readonly start: Child; readonly end?: Child };
   /** For a page that exists in one language only: no language links are shown. */
   readonly onlyLanguage?: Language;
   /** Allows search engines to index the page; all other pages forbid it. */
@@ -31,8 +42,6 @@ export interface Page {
   readonly canFetchItself?: true;
   /** The language links keep the other query parameters. */
   readonly preservesQuery?: true;
-  /** The header and the navigation of the portal. */
-  readonly shell?: { readonly name: "portal"; readonly bar?: Child; readonly side?: Child };
 }
 
 /** Allows only files from this origin. Forbids framing, requests by scripts, and forms to other origins; a page may relax the last two. */
@@ -63,66 +72,123 @@ const buildLanguageQuery = (search: string, language: Language): string => {
   return `?${query}`;
 };
 
-const LanguageLinks: FC<{ current: Language; search: string }> = ({ current, search }) => (
-  <nav class="languages" aria-label={publicMessages[current].language}>
-    <ul>
-      {languages.map((language) => (
-        <li>
-          <a
-            href={buildLanguageQuery(search, language)}
-            lang={language}
-            hreflang={language}
-            aria-current={language === current ? "true" : undefined}
-          >
-            {languageInfo[language].name}
-          </a>
-        </li>
-      ))}
-    </ul>
+const LanguageLinks: FC<{ current: Language; search: string; isShort?: boolean }> = ({ current, search, isShort = false }) => (
+  <nav class="langs" aria-label={publicMessages[current].language}>
+    {languages.map((language) => (
+      <a
+        href={buildLanguageQuery(search, language)}
+        lang={language}
+        hreflang={language}
+        aria-current={language === current ? "true" : undefined}
+      >
+        {isShort ? (
+          <>
+            {language.slice(0, 2).toUpperCase()}
+            <span class="visually-hidden"> {languageInfo[language].name}</span>
+          </>
+        ) : (
+          languageInfo[language].name
+        )}
+      </a>
+    ))}
   </nav>
 );
 
-const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ page, context: { language, messages }, search }) => (
-  <html lang={language} dir={languageInfo[language].direction}>
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <title>
-        {page.hasError === true && `${messages.error} `}
-        {page.title}
-      </title>
-      <link rel="icon" type="image/svg+xml" href={assets["mark.svg"]} />
-      <link rel="stylesheet" href={assets["app.css"]} />
-      {page.script !== undefined && <script type="module" src={assets[page.script]} />}
-    </head>
-    <body class={page.shell?.name ?? (page.navigation === undefined ? undefined : "app")}>
-      <a class="skip" href="#content">
-        {messages.skip}
-      </a>
-      <header class="masthead">
-        <p class="brand">
-          <a href="/">
-            <img src={assets["mark.svg"]} width="20" height="20" alt="" />
-            {productName}
-          </a>
-        </p>
-        {page.onlyLanguage === undefined && <LanguageLinks current={language} search={search} />}
-        {page.navigation}
-        {page.shell?.bar}
-      </header>
-      {page.shell?.side}
-      <main id="content" tabindex={-1}>
-        {page.content}
-      </main>
-      {page.footer !== undefined && (
-        <footer class="colophon">
-          <p>{page.footer}</p>
-        </footer>
-      )}
-    </body>
-  </html>
-);
+interface FrameProps {
+  readonly page: Page;
+  readonly languageLinks: Child;
+  readonly main: Child;
+}
+
+/** Puts the header, navigation and footer of the surface around the content. */
+const Frame: FC<FrameProps> = ({ page, languageLinks, main }) => {
+  switch (page.surface) {
+    case "sheet":
+      return (
+        <div class="sheet">
+          <header>
+            <Brand />
+            {languageLinks}
+          </header>
+          {main}
+        </div>
+      );
+    case "portal":
+      return (
+        <>
+          {page.header}
+          {main}
+        </>
+      );
+    case "docs":
+      return (
+        <>
+          {page.header}
+          <div class="docs-grid">
+            {page.side?.start}
+            {main}
+            {page.side?.end}
+          </div>
+        </>
+      );
+    default:
+      return (
+        <>
+          <header class="masthead">
+            <div>
+              <Brand />
+              {page.navigation}
+              {languageLinks}
+              {page.mastheadEnd}
+            </div>
+          </header>
+          {main}
+          {page.footer !== undefined && (
+            <footer class="foot">
+              <div>{page.footer}</div>
+            </footer>
+          )}
+        </>
+      );
+  }
+};
+
+const bodyClasses = { people: "people", sheet: "sheet-page", portal: "portal", docs: "docs" } as const;
+
+const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ page, context: { language, messages }, search }) => {
+  const { surface = "people", variant } = page;
+  const hasShortLinks = surface === "sheet" || page.navigation !== undefined;
+  return (
+    <html lang={language} dir={languageInfo[language].direction}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>
+          {page.hasError === true && `${messages.error} `}
+          {page.title}
+        </title>
+        <link rel="icon" type="image/svg+xml" href={assets["mark.svg"]} />
+        <link rel="stylesheet" href={assets["app.css"]} />
+        {page.script !== undefined && <script type="module" src={assets[page.script]} />}
+      </head>
+      <body class={variant === undefined ? bodyClasses[surface] : `${bodyClasses[surface]} ${variant}`}>
+        <a class="skip" href="#content">
+          {messages.skip}
+        </a>
+        <Frame
+          page={page}
+          languageLinks={page.onlyLanguage === undefined && <LanguageLinks current={language} search={search} isShort={hasShortLinks} />}
+          main={
+            <main id="content" tabindex={-1}>
+              {page.content}
+            </main>
+          }
+        />
+      </body>
+    </html>
+  );
+};
 
 /** Stores the language selected in the app. */
 const languageCookie = "svc_lang";
@@ -161,5 +227,5 @@ export const renderPage = async (
       <PageLayout page={page} context={context} search={page.preservesQuery === true ? new URL(c.req.url).search : ""} />
     </PageContextScope.Provider>
   ).toString();
-  return c.html(`<!doctype html>${html}`, status);
+  return c.html(`<!doctype html>${html.replace(/<\/body><\/html>$/, (end) => renderSprite(html) + end)}`, status);
 };

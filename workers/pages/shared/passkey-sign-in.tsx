@@ -26,7 +26,7 @@ export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields
 export const PasskeyPrompt: FC<{ how: "get" | "create"; options: object; label: string; children?: Child }> = (prompt) => (
   <div data-passkey={prompt.how} data-options={JSON.stringify(prompt.options)}>
     <p class="field-error" data-failed="" role="alert" hidden>
-      <Icon name="warning" />
+      <Icon name="triangle-alert" />
       <span>{appMessages[usePageContext().language].passkeyFailed}</span>
     </p>
     {prompt.children}

@@ -1,6 +1,7 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: a browser drops the roles of a table that is displayed as blocks
 // Components that the signed-in pages of the portal and the app share.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
-import { CopyButton, Icon } from "./components.tsx";
+import { CopyButton, Notice } from "./components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
 /** Creates a context that is always set for components of a realm's pages; `use` throws outside of it. */
@@ -18,6 +19,9 @@ export interface PostFormProps {
   readonly action: string;
   readonly hiddenValues?: Readonly<Record<string, string>> | undefined;
   readonly class?: string | undefined;
+  /** The name and the role of the form as a landmark. */
+  readonly label?: string | undefined;
+  readonly role?: "search" | undefined;
   readonly children?: Child;
 }
 
@@ -27,11 +31,13 @@ export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> =
   formToken,
   hiddenValues,
   class: classes = "form",
+  label,
+  role,
   children,
 }) => {
   const hidden = { form: await formToken(action), ...hiddenValues };
   return (
-    <form method="post" action={action} class={classes}>
+    <form method="post" action={action} class={classes} role={role} aria-label={label}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
@@ -40,11 +46,9 @@ export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> =
   );
 };
 
+/** States what the reader just did. */
 export const FlashBanner: FC<{ children?: Child }> = ({ children }) => (
-  <p class="flash" role="status">
-    <Icon name="tick" />
-    {children}
-  </p>
+  <Notice tone="good" icon="circle-check" title={children} role="status" />
 );
 
 interface NavigationListProps {
@@ -68,31 +72,62 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
   </nav>
 );
 
+/** What a column shows beyond its text: `corner` holds the status and moves to the corner of a folded row; `minor` is left out if there is little room. */
+export type ColumnKind = "corner" | "minor" | "number" | "minor number";
+
+const columnClasses = { corner: "corner", minor: "wide-only", number: "num", "minor number": "num wide-only" } as const;
+
+export interface Column {
+  readonly heading: string;
+  readonly kind?: ColumnKind | undefined;
+}
+
 interface DataTableProps {
-  readonly class: string;
-  readonly caption?: string;
-  readonly headings: readonly string[];
+  readonly label: string;
+  readonly columns: readonly Column[];
   readonly rows: readonly (readonly Child[])[];
 }
 
-/** A table whose first cell heads its row. On a narrow screen each row becomes a block, and each other cell shows its heading. */
-export const DataTable: FC<DataTableProps> = ({ class: classes, caption, headings, rows }) => (
-  <table class={classes}>
-    {caption !== undefined && <caption class="visually-hidden">{caption}</caption>}
-    <thead>
-      <tr>
-        {headings.map((heading) => (
-          <th scope="col">{heading}</th>
+/**
+ * A table whose first cell heads its row. On a narrow screen each row becomes a block. The roles are stated because a browser drops those
+ * of a table that is displayed as blocks.
+ */
+export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
+  const classOf = (index: number): string | undefined => {
+    const kind = columns[index]?.kind;
+    return kind === undefined ? undefined : columnClasses[kind];
+  };
+  return (
+    <table class={columns.length <= 4 ? "table few" : "table"} role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ heading }, index) => (
+            <th role="columnheader" scope="col" class={classOf(index)}>
+              {heading}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((cells) => (
+          <tr role="row">
+            {cells.map((cell, index) =>
+              index === 0 ? (
+                <th role="rowheader" scope="row">
+                  {cell}
+                </th>
+              ) : (
+                <td role="cell" class={classOf(index)} data-label={columns[index]?.kind === "corner" ? undefined : columns[index]?.heading}>
+                  {cell}
+                </td>
+              ),
+            )}
+          </tr>
         ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((cells) => (
-        <tr>{cells.map((cell, index) => (index === 0 ? <th scope="row">{cell}</th> : <td data-label={headings[index]}>{cell}</td>))}</tr>
-      ))}
-    </tbody>
-  </table>
-);
+      </tbody>
+    </table>
+  );
+};
 
 interface SecretSectionProps {
   readonly heading: string;
@@ -104,21 +139,32 @@ interface SecretSectionProps {
   readonly children?: Child;
 }
 
+/** A value in a monospaced font with a button that copies it. */
+const CopyLine: FC<{ id: string; value: string; copyLabel: string }> = ({ id, value, copyLabel }) => (
+  <div class="copyline">
+    <code id={id} translate="no">
+      {value}
+    </code>
+    <CopyButton of={id} label={copyLabel} />
+  </div>
+);
+
 /** A secret that is shown only once, with a button to copy it. */
 export const SecretSection: FC<SecretSectionProps> = ({ heading, value, label, labelId, copyLabel, children }) => (
-  <section class="secret" aria-labelledby="secret">
-    <h2 id="secret">{heading}</h2>
-    {value !== null && (
-      <>
-        <p id={labelId}>{label}</p>
-        <p>
-          <code class="whole" id="secret-value" translate="no">
-            {value}
-          </code>{" "}
-          <CopyButton of="secret-value" label={copyLabel} />
-        </p>
-      </>
-    )}
-    {children}
+  <section class="card" aria-labelledby="secret">
+    <div class="body stack">
+      {value === null ? (
+        <h2 id="secret">{heading}</h2>
+      ) : (
+        <>
+          <Notice tone="caution" icon="key-round" title={<span id="secret">{heading}</span>} />
+          <p id={labelId} class="small">
+            <strong>{label}</strong>
+          </p>
+          <CopyLine id="secret-value" value={value} copyLabel={copyLabel} />
+        </>
+      )}
+      {children}
+    </div>
   </section>
 );

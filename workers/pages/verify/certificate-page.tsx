@@ -8,6 +8,7 @@ import {
   type PublishedCertificate,
   type PublishedPolicy,
 } from "../../../core/certificates/published-certificate.ts";
+import type { IconName } from "../shared/icon-names.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
@@ -44,13 +45,13 @@ const CertificateStatus: CertificateComponent = ({ certificate }) => {
   return (
     <p class="statuses">
       {certificate.status !== "active" ? (
-        <StatusBadge tone="bad" shape="cross" text={messages.withdrawn} />
+        <StatusBadge tone="bad" icon="ban" text={messages.withdrawn} />
       ) : isConsentRefused(certificate) ? (
-        <StatusBadge tone="caution" shape="cross" text={messages.refused} />
+        <StatusBadge tone="caution" icon="ban" text={messages.refused} />
       ) : (
-        <StatusBadge tone="good" shape="tick" text={messages.active} />
+        <StatusBadge tone="good" icon="circle-check" text={messages.active} />
       )}{" "}
-      {certificate.environment === "sandbox" && <StatusBadge tone="caution" shape="warning" text={messages.sandbox} />}
+      {certificate.environment === "sandbox" && <StatusBadge tone="caution" icon="triangle-alert" text={messages.sandbox} />}
     </p>
   );
 };
@@ -123,12 +124,12 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
 };
 
 /** `list` is the member of the record that holds these names. A group without names is rendered empty, as in the record. */
-const RecipientGroup: FC<{ shape?: "tick" | "cross"; heading: string; list: string; names: readonly string[] }> = (group) => (
+const RecipientGroup: FC<{ icon?: IconName; heading: string; list: string; names: readonly string[] }> = (group) => (
   <div class="answer" data-list={group.list}>
     <h3>
-      {group.shape !== undefined && (
+      {group.icon !== undefined && (
         <>
-          <Icon name={group.shape} />{" "}
+          <Icon name={group.icon} />{" "}
         </>
       )}
       {group.heading}
@@ -143,7 +144,7 @@ const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
     {groupEntityWithdrawals(certificate).map((withdrawal) => (
       <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
         <h3>
-          <Icon name="cross" /> {usePageContext().messages.withdrawnFrom}
+          <Icon name="ban" /> {usePageContext().messages.withdrawnFrom}
         </h3>
         <p class="quiet">
           <WithdrawnSummary of={withdrawal} />
@@ -192,13 +193,13 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
       <p>{messages.askedEach}</p>
       <div class="answers">
         <RecipientGroup
-          shape={isWithdrawn ? "cross" : "tick"}
+          icon={isWithdrawn ? "ban" : "circle-check"}
           heading={isWithdrawn ? messages.withdrawnFrom : messages.accepted}
           list="entities_accepted"
           names={active}
         />
         {hasWithdrawals && <WithdrawnRecipients certificate={certificate} />}
-        <RecipientGroup shape="cross" heading={messages.declined} list="entities_rejected" names={answered.rejected} />
+        <RecipientGroup icon="ban" heading={messages.declined} list="entities_rejected" names={answered.rejected} />
         {notAsked.length > 0 && <RecipientGroup heading={messages.notAsked} list="entities" names={notAsked} />}
       </div>
     </Section>

@@ -106,8 +106,8 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBaseU
         data-mismatch-page={messages.mismatchPage}
         data-unable={messages.unable}
       >
-        <Icon name="tick" />
-        <Icon name="cross" />
+        <Icon name="circle-check" />
+        <Icon name="ban" />
         <Icon name="clock" />
         <p>{messages.notChecked}</p>
       </div>

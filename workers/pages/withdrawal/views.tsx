@@ -196,7 +196,7 @@ interface CompletedProps {
 
 const CompletedNotice: FC<{ text: string; name: string }> = (props) => (
   <p class="notice good" role="status">
-    <Icon name="tick" /> <BusinessMessage {...props} />
+    <Icon name="circle-check" /> <BusinessMessage {...props} />
   </p>
 );
 

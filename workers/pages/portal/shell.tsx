@@ -1,0 +1,203 @@
+// The frame of a portal page: the navigation at its side, the top bar, and the band of test mode. On a narrow screen the navigation is a
+// drawer that opens without a script (`popover`).
+import type { Child, FC } from "hono/jsx";
+import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { ActionButton, messages, PostForm, usePortalRequest } from "./components.tsx";
+import { navigationGroups } from "./navigation.ts";
+import { liveRootPath, tabs, testRootPath } from "./paths.ts";
+
+export type Tab = keyof typeof messages.tabs;
+
+const shellMessages = messages.shell;
+const menuId = "menu";
+
+/** A link from the parent page to a detail page. */
+export interface Breadcrumb {
+  readonly path: string;
+  readonly text: Child;
+}
+
+/** The current business with a menu of the others; without others, only its name. */
+const BusinessSwitcher: FC = () => {
+  const { pathInMode, member, memberships } = usePortalRequest();
+  const { plan } = member;
+  const { name } = member.business;
+  const others = memberships.filter(({ id, invitedUntil }) => invitedUntil === null && id !== member.userId);
+  const invitations = memberships.filter(({ invitedUntil }) => invitedUntil !== null).length;
+  const current = (
+    <>
+      <Monogram name={name} isSmall />
+      <span>
+        <b>
+          <VerbatimText text={name} />
+        </b>
+        <small>{messages.billing.plans[plan]}</small>
+      </span>
+    </>
+  );
+  if (others.length === 0 && invitations === 0) return <div class="who">{current}</div>;
+  return (
+    <details class="dropdown">
+      <summary class="who">
+        {current}
+        <Icon name="chevrons-up-down" />
+      </summary>
+      <div>
+        {others.map(({ id, business }) => (
+          <PostForm action="/portal/businesses" hiddenValues={{ seat: id }}>
+            <button type="submit">
+              <VerbatimText text={business.name} />
+            </button>
+          </PostForm>
+        ))}
+        <a href={pathInMode("/portal/businesses")}>
+          {invitations === 0 ? messages.businesses.all : formatMessage(messages.businesses.waiting, { count: String(invitations) })}
+        </a>
+      </div>
+    </details>
+  );
+};
+
+/** Finds a certificate, a share or a refused request by its ID. It is a POST so that the ID is in no URL before it is known. */
+const IdLookup: FC<{ id: string }> = ({ id }) => (
+  <PostForm
+    action="/portal/lookup"
+    class="lookup"
+    role="search"
+    label={id === "lookup" ? shellMessages.lookup : shellMessages.lookupInMenu}
+  >
+    <Icon name="search" />
+    <label class="visually-hidden" for={id}>
+      {shellMessages.lookupLabel}
+    </label>
+    <input id={id} name="id" placeholder={shellMessages.lookupHint} autocomplete="off" spellcheck={false} maxlength={60} />
+  </PostForm>
+);
+
+const Navigation: FC<{ tab: Tab | null; counts: Partial<Record<Tab, string>> }> = ({ tab, counts }) => {
+  const { c, pathInMode, environment } = usePortalRequest();
+  const paths = Object.fromEntries(tabs) as Record<Tab, string>;
+  return (
+    <nav class="pages" aria-label={shellMessages.navigation}>
+      {navigationGroups.map(({ name, tabs: entries }) => (
+        <>
+          {name !== null && <p id={`group-${name}`}>{shellMessages.groups[name]}</p>}
+          <ul aria-labelledby={name === null ? undefined : `group-${name}`}>
+            {entries
+              .filter(([entry]) => environment === "sandbox" || entry !== "sandbox")
+              .map(([entry, icon]) => {
+                const path = pathInMode(paths[entry]);
+                const count = counts[entry];
+                return (
+                  <li>
+                    <a href={path} aria-current={entry !== tab ? undefined : path === c.req.path ? "page" : "true"}>
+                      <Icon name={icon} />
+                      {messages.tabs[entry]}
+                      {count !== undefined && (
+                        <span class="n">
+                          <span class="visually-hidden">, </span>
+                          {count}
+                          <span class="visually-hidden"> {shellMessages.toConfirm}</span>
+                        </span>
+                      )}
+                    </a>
+                  </li>
+                );
+              })}
+          </ul>
+        </>
+      ))}
+    </nav>
+  );
+};
+
+interface ShellProps {
+  readonly tab: Tab | null;
+  /** The name of the page, at the end of the breadcrumb. */
+  readonly title: Child;
+  readonly parent?: Breadcrumb | undefined;
+  /** Counts beside entries of the navigation. */
+  readonly counts?: Partial<Record<Tab, string>> | undefined;
+  readonly hidesNavigation?: boolean;
+}
+
+export const Shell: FC<ShellProps> = ({ tab, title, parent, counts = {}, hidesNavigation = false }) => {
+  const { member, email, environment, pathInMode } = usePortalRequest();
+  const modes = [
+    ["live", liveRootPath],
+    ["sandbox", testRootPath],
+  ] as const;
+  return (
+    <>
+      <aside class="side" id={menuId} popover="auto" aria-label={shellMessages.side}>
+        <div>
+          <div class="row apart top">
+            <Brand href={pathInMode(liveRootPath)} />
+            <button type="button" class="btn bare sm close" popovertarget={menuId} popovertargetaction="hide">
+              <Icon name="x" />
+              {shellMessages.close}
+            </button>
+          </div>
+          <BusinessSwitcher />
+          {!hidesNavigation && (
+            <>
+              <nav class="seg" aria-label={shellMessages.mode}>
+                {modes.map(([mode, path]) => (
+                  <a href={path} aria-current={mode === environment ? "true" : undefined}>
+                    {messages.environments[mode]}
+                  </a>
+                ))}
+              </nav>
+              <IdLookup id="lookup-menu" />
+              <Navigation tab={tab} counts={counts} />
+            </>
+          )}
+          <div class="me">
+            <p>
+              <VerbatimText text={email} />
+            </p>
+            <div class="row apart">
+              <span class="quiet">{shellMessages.roles[member.role]}</span>
+              <ActionButton look="bare" action="/portal/sign-out" label={messages.signOut} />
+            </div>
+          </div>
+        </div>
+      </aside>
+      <header class="topbar">
+        <Brand href={pathInMode(liveRootPath)} />
+        {parent === undefined ? (
+          <span class="crumbs biz">
+            <VerbatimText text={member.business.name} />
+          </span>
+        ) : (
+          <nav class="crumbs" aria-label={shellMessages.breadcrumb}>
+            <ol>
+              <li>
+                <a href={pathInMode(parent.path)}>{parent.text}</a>
+              </li>
+              <li>
+                <span aria-current="page">{title}</span>
+              </li>
+            </ol>
+          </nav>
+        )}
+        {!hidesNavigation && <IdLookup id="lookup" />}
+        <a class="btn bare sm wide-only" href="/docs">
+          <Icon name="book-open" />
+          {shellMessages.docs}
+        </a>
+        <button type="button" class="btn sm menu" popovertarget={menuId}>
+          <Icon name="menu" />
+          {shellMessages.menu}
+        </button>
+      </header>
+      {environment === "sandbox" && (
+        <p class="mode">
+          <Icon name="triangle-alert" />
+          {messages.testBand}
+          <a href={liveRootPath}>{messages.modes.sandbox}</a>
+        </p>
+      )}
+    </>
+  );
+};
