@@ -29,7 +29,7 @@ const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** The list of no recipients, which a certificate of a refusal accepts. */
+/** The ID of the empty recipient list, which a certificate has as its accepted list if the person refused. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
@@ -74,7 +74,7 @@ interface ContactQuery {
 const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** The certificates of the address in `j`, newest first. */
+/** Selects the certificates of the address in `j`, newest first. */
 const certificatesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
   query
     .select({ ord: certificates.ord })
@@ -82,7 +82,7 @@ const certificatesOfAddress = ({ businessId, environment }: ContactQuery, index:
     .where(allOf(sql`${certificates[index]} = j.value`, eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
     .orderBy(desc(certificates.issuedAt));
 
-/** The shares of the address in `j`, newest first. */
+/** Selects the shares of the address in `j`, newest first. */
 const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
   query
     .select({ ord: shares.ord })

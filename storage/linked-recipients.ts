@@ -1,4 +1,5 @@
-// Recipients that an issuer has linked: which business stands behind a name on its certificates. The rows are in the issuer's shard.
+// Recipients that an issuer has linked: each row says which business a name on the issuer's certificates refers to. The rows are in the
+// issuer's shard.
 import { asc, eq } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -8,7 +9,7 @@ import { ownerIfBelowLimit } from "./inserts.ts";
 import { allOf } from "./query.ts";
 import { linkedRecipients } from "./schema.ts";
 
-/** A name on the issuer's certificates and the business that uses it. */
+/** A name on the issuer's certificates, and the business that it refers to. */
 export interface RecipientLink {
   readonly entity: string;
   readonly recipientId: BusinessId;
@@ -16,7 +17,7 @@ export interface RecipientLink {
 
 export type LinkedRecipient = RecipientLink & { readonly createdAt: Instant };
 
-const maxLinks = 1_000; // more than the recipients of any one form; bounds what `match` compares
+const maxLinks = 1_000; // more recipients than any one form has; limits how many names `match` compares
 
 const { businessId, recipientId, entity, createdAt } = linkedRecipients;
 
@@ -29,7 +30,7 @@ export const listLinkedRecipients = (db: Database, issuer: BusinessId): Promise<
     .orderBy(asc(entity), asc(recipientId))
     .all();
 
-/** Lists the names that the issuer has linked to one business. Empty if there is no link. */
+/** Lists the names that the issuer has linked to one business. The list is empty if there are no links. */
 export const listLinkedNames = async (db: Database, issuer: BusinessId, recipient: BusinessId): Promise<readonly string[]> => {
   const rows = await db
     .select({ entity })
@@ -39,7 +40,10 @@ export const listLinkedNames = async (db: Database, issuer: BusinessId, recipien
   return rows.map((row) => row.entity);
 };
 
-/** Fails if the issuer has 1,000 links (check with `isRecipientLimitReached`) or the link exists (check with `isAlreadyLinked`). */
+/**
+ * Inserts a link. Fails if the issuer has 1,000 links (check with `isRecipientLimitReached`) or the link exists (check with
+ * `isAlreadyLinked`).
+ */
 export const insertLinkedRecipient = (db: Database, issuer: BusinessId, link: RecipientLink, at: Instant) =>
   db.insert(linkedRecipients).values({ ...link, businessId: ownerIfBelowLimit(businessId, issuer, maxLinks), createdAt: at });
 

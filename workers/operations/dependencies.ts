@@ -1,6 +1,6 @@
 // The dependencies that operations in all folders share. Dependencies needed in only one folder are declared in that folder's
-// `dependencies.ts`. Each operation's signature names the smallest type it needs, which shows what it can access. The composition root
-// builds one object per isolate that satisfies all of them; operations never access bindings directly.
+// `dependencies.ts`. Each operation's signature uses the smallest type it needs, which shows what it can access. The composition root
+// builds one object per isolate that provides all of them; operations never access bindings directly.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
@@ -26,7 +26,7 @@ export interface Runtime {
   readonly log: Log;
   /** Runs work after the response. The process may be terminated first, so required work is also in an outbox. */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** False once background work has used up its budget (work-budget.ts). The caller then leaves the rest to the next minute. */
+  /** Returns false once background work has used up its budget (work-budget.ts). The caller then leaves the rest to the next minute. */
   readonly hasBudget: () => Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ export interface Stores {
   readonly shards: Shards;
   readonly kv: KVNamespace;
   readonly vault: Vault;
-  /** Identifies the ledger that receives anchor statements. */
+  /** ID of the ledger that receives anchor statements. */
   readonly ledgerId: string;
 }
 
@@ -57,9 +57,9 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 
 /** Rate limit counters. */
 export interface Counters {
-  /** Counts in this isolate, behind the platform's rate limiter. Approximate across isolates. */
+  /** Counts in this isolate, in addition to the platform's rate limiter. Approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
-  /** Counts exactly, in a Durable Object. If several calls are counted together, they are counted all or nothing. */
+  /** Counts exactly, in a Durable Object. Of several calls counted together, either all are counted or none. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 
@@ -72,9 +72,9 @@ export interface PhoneNumbers {
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
-  /** The registrable domain of a hostname. Hosts with the same domain belong together. */
+  /** Returns a hostname's registrable domain. Hosts with the same domain belong together. */
   readonly getSite: (hostname: string) => string;
-  /** Null for names that cannot be registered: IP addresses and public suffixes. */
+  /** Returns null for names that cannot be registered: IP addresses and public suffixes. */
   readonly getRegistrableDomain: (hostname: string) => string | null;
   readonly lookupTxt: LookupTxt;
   readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];

@@ -9,7 +9,10 @@ export interface WorkBudget {
   readonly maxQueries: number;
 }
 
-/** For work after the response, which the platform ends after 30 seconds. Three such jobs fit into an invocation's 1,000 queries. */
+/**
+ * For work after the response, which the platform ends after 30 seconds. Three such jobs together stay within an invocation's 1,000
+ * queries.
+ */
 export const waitUntilBudget: WorkBudget = { maxMs: 15 * secondMs, maxQueries: 300 };
 
 /** Returns services with a separate budget. Work done with them also counts against the budget of `services`. */

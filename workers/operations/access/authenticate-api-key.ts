@@ -1,4 +1,4 @@
-// Authenticates an API key. It is looked up by its SHA-256 in the shard that the key names. Every failure returns the same error.
+// Authenticates an API key by looking up its SHA-256 in the shard whose code the key contains. Every failure returns the same error.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -11,9 +11,9 @@ import type { Runtime } from "../dependencies.ts";
 import type { AccessDependencies, KnownKeyCache } from "./dependencies.ts";
 
 /**
- * Returns whether a key is exempt from the lookup rate limit. A key is exempt if it was valid when this isolate last checked it, or if it
- * is malformed and needs no lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock
- * out the keys used there.
+ * Returns whether a key is exempt from the lookup rate limit: either it was valid when this isolate last checked it, or it is malformed and
+ * needs no lookup. Only lookups of other keys count against an IP address, so guesses from an office network do not lock out the valid keys
+ * used there.
  */
 export const isExemptFromLookupLimit = (services: KnownKeyCache, key: string): boolean =>
   !hasSecretShape(key, "sk_live_", "sk_test_") || services.knownKeyHashes.get(sha256Hex(key)) === true;

@@ -8,7 +8,7 @@ import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sess
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
-/** Records the day the session was last used. Runs after the response, at most once a day per session. */
+/** Records the day on which the session was last used. Runs after the response and writes at most once per session and day. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {

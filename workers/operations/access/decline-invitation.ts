@@ -9,8 +9,8 @@ import { listMemberships } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /**
- * Deletes an open invitation for the signed-in email address and records it in the inviting business's audit chain. Returns `not_found` if
- * the invitation is unknown, expired or addressed to another mailbox.
+ * Deletes an open invitation for the signed-in email address and records this in the inviting business's audit chain. Returns `not_found`
+ * if the invitation is unknown, expired or addressed to another mailbox.
  */
 export const declineInvitation = async (
   services: WriteDependencies,

@@ -4,16 +4,16 @@ import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
 /**
- * Hashes of API keys and agent tokens that were valid when last checked. Never used to authenticate, only to avoid counting their lookups
- * as guesses.
+ * Hashes of API keys and agent tokens that were valid when last checked. They are never used to authenticate, only to avoid counting
+ * lookups of those keys as guesses.
  */
 export interface KnownKeyCache {
   readonly knownKeyHashes: BoundedMap<string, true>;
 }
 
 /**
- * A sealed email address that belongs to nobody. It is decrypted when an address is unknown, so that the request takes as long as for a
- * known address.
+ * A sealed email address that belongs to no one. It is decrypted if an address is unknown, so that the request takes as long as for a known
+ * address.
  */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;

@@ -1,4 +1,4 @@
-// Creates and verifies email codes, for sign-in and for withdrawal. The response, its duration and the rows written do not reveal whether
+// Creates and verifies email codes, for sign-in and for withdrawal. Neither the response, its duration nor the written rows reveal whether
 // the address receives an email.
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
@@ -8,7 +8,7 @@ import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The text that a code's hash covers. It includes the code's ID, so a hash copied to another row matches no code there. */
+/** Returns the text that a code's hash covers. It includes the code's ID, so a hash copied to another row matches no code there. */
 export type CodeBinding = (id: string) => string;
 
 /**
@@ -26,7 +26,7 @@ export const prepareEmailCode = async (
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** ID of the sign-up or invitation that entering the code completes. */
+    /** ID of the sign-up or invitation that is completed when the code is entered. */
     readonly opens?: string | null;
     readonly now: Instant;
   },

@@ -1,6 +1,6 @@
 // Handles requests that are repeated with the same Idempotency-Key. The first request claims the key, runs the operation and saves its
-// response. An operation that commits one batch saves the response in that batch, so a change always has its response. Other operations
-// save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
+// response. An operation that commits a single batch saves the response in that batch, so a change always has its response. Other
+// operations save it afterward. A crash in between leaves a change without a response, so those operations must be safe to repeat
 // (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -19,11 +19,11 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** The sender. The same key from another sender is a different key. */
+  /** The sender. A key from another sender counts as a different key, even if the text is the same. */
   readonly caller: string;
   /** An ID in the shard that stores the key. */
   readonly ownerId: string;
-  /** Method and full path. The same key on another path is a different key. */
+  /** Method and full path. A key on another path counts as a different key, even if the text is the same. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -38,15 +38,15 @@ export interface IdempotentResponse {
 }
 
 /**
- * Returns the statements that save a change's response, to add at the end of the change's batch. The operation does not receive this
- * function if the request has no key. `onlyIf` is evaluated after the preceding statements, and must be true if and only if the change
+ * Returns the statements that save a change's response, to add to the end of the change's batch. An operation does not receive this
+ * function if the request has no key. `onlyIf` is evaluated after the preceding statements and must be true if and only if the change
  * happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the ways to end a claim: save the response, release the claim or suspend it. If `toStatements` saved the response in the change's
- * batch, nothing else is needed.
+ * Returns the ways to end a claim: save the response, release the claim or suspend it. If the statements from `toStatements` saved the
+ * response in the change's batch, nothing else is needed.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
@@ -93,7 +93,7 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can be an email address and six digits, so it is hashed with a secret key: a plain hash could be brute-forced.
+  // A body can consist of an email address and six digits, so it is hashed with a secret key: a plain hash could be brute-forced.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());
@@ -110,5 +110,5 @@ export const claimIdempotentRequest = async (
   return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
 
-/** Identifies an unauthenticated caller by IP address, hashed with a secret key. The rate limit counts the same address. */
+/** Identifies an unauthenticated caller by IP address, hashed with a secret key. The rate limit uses the same address. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -8,7 +8,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * Lists memberships (most recently used first, including the current one), then invitations. Includes only those addressed to the session's
- * mailbox. Skips a shard that does not respond, so that a business's pages do not depend on other shards.
+ * mailbox. Skips shards that do not respond, so that a business's pages do not depend on other shards.
  */
 export const listMemberships = async (services: ReadDependencies, member: MemberSession): Promise<readonly Membership[]> => {
   const { vault, shards } = services;

@@ -13,7 +13,7 @@ export const createCredentialDomainEvent = (session: Session, action: AuditedAct
   return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);
 };
 
-/** Deletes credentials and, if any were deleted, records the deletion. Returns the number of deleted rows. */
+/** Deletes credentials and, if any existed, records the deletion. Returns the number of deleted rows. */
 export const deleteOwnCredential = async (
   services: WriteDependencies,
   session: Session,

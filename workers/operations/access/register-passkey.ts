@@ -38,9 +38,9 @@ const verifyNewCredential = async (
 };
 
 /**
- * Stores a new passkey and emails the person, because a passkey added by an attacker would give permanent access. Returns `invalid_request`
- * if the name is invalid, `passkey_refused` if the credential does not match its challenge or already exists, and `passkey_limit` if the
- * account cannot have more passkeys.
+ * Stores a new passkey and emails the person, because a passkey that an attacker adds would give permanent access. Returns
+ * `invalid_request` if the name is invalid, `passkey_refused` if the credential does not match its challenge or already exists, and
+ * `passkey_limit` if the account cannot have more passkeys.
  */
 export const registerPasskey = async (
   services: AccessWriteDependencies,
@@ -48,7 +48,7 @@ export const registerPasskey = async (
   party: RelyingParty,
   request: {
     readonly made: RegistrationResponse;
-    /** If null, the passkey is named after the device. */
+    /** The passkey's name. Null names it after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
     readonly language: MailLanguage;

@@ -3,7 +3,7 @@
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The note's kind and owner. A note opens only for the owner it was sealed for. */
+/** The note's kind and owner. A note can be opened only for the owner it was sealed for. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;
@@ -11,7 +11,7 @@ export interface NoteScope {
 
 const toEncryptionContext = ({ name, owner }: NoteScope): EncryptionContext => ({ table: "cookie", record: name, field: "note", owner });
 
-/** Seals content that can be opened for `lifeMs` milliseconds. */
+/** Seals content that can then be opened for `lifeMs` milliseconds. */
 export const sealNote = (services: ReadDependencies, scope: NoteScope, content: object, lifeMs: number): Promise<string> =>
   services.vault.seal(toEncryptionContext(scope), JSON.stringify({ content, until: services.clock() + lifeMs }));
 

@@ -14,8 +14,8 @@ export const invalidEmailMessage = "email: must be one email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Searches all shards for an email address's account. Uses the first shard if the address is unknown. Null if the text is not an email
- * address.
+ * Searches all shards for an email address's account. Uses the first shard if the address is unknown. Returns null if the text is not an
+ * email address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
@@ -35,7 +35,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     hasOtherShards:
       found.filter((recipients) => recipients.some((recipient) => recipient !== null && recipient.kind !== "sign_up")).length > 1,
     /**
-     * The part before the @ as a new consumer spelled it, otherwise empty. A known person's code goes to the stored address. A new
+     * The part before the @ as a new consumer spelled it; otherwise empty. A known person's code goes to the stored address. A new
      * consumer's address is taken from the request that verifies the code, so it must be the address that received the code: two spellings
      * can be two mailboxes. Businesses do not need this, because sign-ups and invitations store their own address.
      */
@@ -47,7 +47,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
 
 export type AddressLookup = NonNullable<Awaited<ReturnType<typeof lookUpAddress>>>;
 
-/** Decrypts the account's stored address. For an unknown address, decrypts a placeholder to take the same time, and returns null. */
+/** Decrypts the account's stored address. If the address is unknown, decrypts a placeholder to take the same time, and returns null. */
 export const openAddresseeEmail = async (services: AccessDependencies, { addressee }: AddressLookup): Promise<string | null> => {
   const { vault } = services;
   if (addressee !== null) return vault.open(addressee.emailContext, addressee.emailSealed);
@@ -74,7 +74,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeReque
 
 /**
  * Returns the text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to that address's local part. By the time the code is entered, a membership with a different mailbox may be the most recently used.
+ * bound to that address's local part, because by the time the code is entered, a membership with a different mailbox may have become the
+ * most recently used.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

@@ -1,5 +1,5 @@
 // Prepares the changes that a first sign-in makes: creating a sign-up's account or accepting an invitation. They are part of the batch that
-// verifies the address, and take effect only if that batch uses up the sign-in code.
+// verifies the address and take effect only if that batch uses up the sign-in code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -21,7 +21,7 @@ export interface UsedCode {
 export interface SignInChanges {
   readonly rows: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
-  /** The domain events are recorded only if this is true. */
+  /** A condition: the domain events are recorded only if it is true. */
   readonly onlyIf?: Condition;
 }
 

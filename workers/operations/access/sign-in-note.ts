@@ -6,14 +6,14 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const signInNoteScope: NoteScope = { name: "sign-in", owner: "browser" };
 
-/** The same as a sign-in code's lifetime. */
+/** The lifetime of a sign-in code. */
 export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 
 /** Seals the entered address. */
 export const sealSignInEmail = (services: ReadDependencies, email: string): Promise<string> =>
   sealNote(services, signInNoteScope, { email }, emailCodeLimits.login.lifeMs);
 
-/** Opens the entered address. Returns null if the note is missing, expired or does not contain an email address. */
+/** Opens the entered address. Returns null if the note is missing, expired or contains no email address. */
 export const openSignInEmail = async (services: ReadDependencies, sealed: string | undefined): Promise<string | null> => {
   const email = (await openNote<{ readonly email: string }>(services, signInNoteScope, sealed))?.content.email;
   return email !== undefined && isEmailAddress(email) ? email : null;

@@ -1,6 +1,6 @@
-// POST /v1/business/signup. The account is created only when the emailed code verifies the address, so signing up with someone else's
-// address gains nothing. The response, its duration and the rows written do not reveal whether the address is known: a known address gets a
-// sign-in code, and its sign-up is never completed.
+// POST /v1/business/signup. The account is created only once the emailed code verifies the address, so signing up with someone else's
+// address gains nothing. Neither the response, its duration nor the written rows reveal whether the address is known: a known address gets
+// a sign-in code, and its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -23,7 +23,7 @@ import {
   openAddresseeEmail,
 } from "./sign-in-address.ts";
 
-/** For a day, another code can be requested if the email was lost. */
+/** For one day, another code can be requested in case the email was lost. */
 const signupLifeMs = dayMs;
 
 export interface SignupInput {
@@ -41,7 +41,7 @@ export interface SignupResult {
   readonly status: "active" | "pending";
 }
 
-/** Returns the domain that can be claimed for a website. If there is none, returns null and the sign-up continues. */
+/** Returns the domain that can be claimed for a website. If there is none, returns null, and the sign-up continues without a domain. */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);
   if (text === "") return ok(null);

@@ -17,7 +17,9 @@ interface MembershipSwitch {
   readonly isInvited?: boolean;
 }
 
-/** Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a session. */
+/**
+ * Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a new session.
+ */
 const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 

@@ -30,7 +30,7 @@ import { switchMembership } from "./switch-membership.ts";
 const chainTagBytes = 16;
 
 export interface SignInResult {
-  /** For the session cookie only. */
+  /** Used only for the session cookie. */
   readonly token: string;
   readonly user: SignedInUser;
   /** Whether this sign-in created the consumer or the membership. */
@@ -50,7 +50,7 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Completes the code's sign-up or invitation, if one is open. Changes nothing for an existing member. */
+/** Completes the sign-up or invitation that belongs to the code, if one is open. Changes nothing for an existing member. */
 const prepareNewMember = async (
   services: ReadDependencies,
   { db, addressee, shard }: AddressLookup,
@@ -63,7 +63,7 @@ const prepareNewMember = async (
     : prepareSignupCompletion(services, db, opens, shard, usedCode);
 };
 
-/** Returns null if a concurrent request used up the code, or if the address does not have an account. */
+/** Creates the session. Returns null if a concurrent request used up the code, or if the address has no account. */
 const createSession = async (
   services: WriteDependencies,
   lookup: AddressLookup,
@@ -122,8 +122,8 @@ export const verifySignInCode = async (
   const created = codeId === null ? null : await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (request.replaces !== null) await signOut(services, request.replaces);
-  // The code is in the shard where the address was first found. The most recently used membership can be in another shard. Its address can
-  // be a different mailbox with the same index.
+  // The code is in the shard where the address was first found, but the most recently used membership can be in another shard, and its
+  // address can be a different mailbox with the same index.
   const { session } = created;
   const { lastUsedMembershipId: membershipId } = lookup;
   const isInOtherShard = membershipId !== null && shardOfId(membershipId) !== lookup.shard && session.realm === "business";

@@ -1,4 +1,4 @@
-// Authenticates an agent token. It is looked up by its SHA-256 in the shard that the token names. Every failure looks the same.
+// Authenticates an agent token by looking up its SHA-256 in the shard whose code the token contains. Every failure looks the same.
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -7,7 +7,7 @@ import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { KnownKeyCache } from "../access/dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Returns whether the text cannot be a token and therefore does not need a lookup. */
+/** Returns whether the text cannot be a token, so that no lookup is needed. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
 /** Returns whether the token was valid when this isolate last checked it. Lookups of other tokens count against the caller's IP address. */

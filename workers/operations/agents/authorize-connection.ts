@@ -11,7 +11,10 @@ import { getSessionDatabase, type PendingConnection } from "./connection-request
 
 const oauthCodeLifeMs = 5 * minuteMs;
 
-/** Stores an authorization code for the client, valid for five minutes, and returns it. Null if this consent page was already submitted. */
+/**
+ * Stores an authorization code for the client, valid for five minutes, and returns it. Returns null if this consent page was already
+ * submitted.
+ */
 export const authorizeConnection = async (
   services: ReadDependencies,
   session: Session,

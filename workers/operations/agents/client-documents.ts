@@ -14,10 +14,10 @@ const minCacheMs = 5 * minuteMs;
 const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
-/** A slow host must not block this isolate's other requests. */
+/** Limited so that slow hosts do not block this isolate's other requests. */
 const maxConcurrentFetches = 4;
 
-/** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response, but resolves to no client. */
+/** Returns `unreached` if the host did not respond with a document. An invalid document counts as a response but gives no client. */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
   if (!rateLimit.isAllowed) return "unreached";
@@ -46,7 +46,7 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
 
 export type ClientLookupServices = AgentDependencies;
 
-/** Returns the first shard's database, which holds the copies of client documents. */
+/** Returns the first shard's database, which stores the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
 /** Fetches a document. If its host does not respond, falls back to the saved copy, then to the built-in list of known clients. */

@@ -8,7 +8,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
-/** People may have to copy a code from one device to another before they decide. */
+/** Long enough for people to copy a code from one device to another before they decide. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;

@@ -13,7 +13,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 const maxNameLength = 80;
 
 export interface CreatedAgentToken extends AgentToken {
-  /** Available only in this result; only its hash is stored. */
+  /** Returned only here; only its hash is stored. */
   readonly secret: string;
 }
 
@@ -24,8 +24,8 @@ const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey
 };
 
 /**
- * Creates a token. Concurrent calls cannot exceed the limit together. `once` is a value from the submitted form; sending it again creates
- * no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` if the name is invalid.
+ * Creates a token. Concurrent calls together cannot exceed the limit. `once` is a value from the submitted form; submitting it again
+ * creates no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` if the name is invalid.
  */
 export const createAgentToken = async (
   services: WriteDependencies,

@@ -2,7 +2,10 @@
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Derives a token that proves possession of an email about the connection. It is derived from a secret key, so it need not be stored. */
+/**
+ * Derives a token that proves possession of an email about the connection. It is derived from a secret key, so it does not have to be
+ * stored.
+ */
 const createDisconnectToken = ({ vault }: Stores, id: string): Promise<string> => vault.linkToken(`end connection\n${id}`);
 
 /** Returns the URL that ends this token's connection. */

@@ -15,7 +15,7 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** A client that lost the response may send the code again. A later repeat is treated as a stolen code. */
+/** How long a client that lost the response may send the code again. A later repeat is treated as a stolen code. */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {
@@ -53,8 +53,8 @@ const prepareConnectedMail = async (
 
 /**
  * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means any problem with the code,
- * client, redirect URI or verifier. `full` means that the person has the maximum number of tokens. If a code is sent again more than ten
- * seconds after its redemption, the token it was exchanged for is revoked.
+ * client, redirect URI or verifier. `full` means that the person has reached the token limit. If a code is sent again more than ten seconds
+ * after it was redeemed, the token that it was exchanged for is revoked.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;
@@ -69,7 +69,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
-    // The sender knows the verifier too, so the code may have been intercepted. Revoke the token it was exchanged for.
+    // The sender also knows the verifier, so the code may have been intercepted. Revoke the token that it was exchanged for.
     if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
     return "refused";
   }

@@ -4,7 +4,7 @@ import { listTokenIdsByClient } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { getRedirectHost, getSessionDatabase, type ConnectionRequest } from "./connection-request.ts";
 
-/** A match requires both the client and the redirect host to be the same. */
+/** Returns true only if both the client and the redirect host match. */
 export const isClientConnected = async (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<boolean> => {
   const connection = { principalId: session.userId, clientId: request.client.id, redirectHost: getRedirectHost(request.redirectUri) };
   return (await listTokenIdsByClient(getSessionDatabase(services, session), connection, services.clock())).length > 0;

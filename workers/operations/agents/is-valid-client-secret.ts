@@ -6,7 +6,7 @@ import { parseRegisteredClient, deriveClientSecret } from "./registered-clients.
 
 /**
  * Returns whether the secret is correct for this client. Registered clients send the secret from their registration. Clients with a
- * metadata document do not have a secret; their authorization code is bound to their ID.
+ * metadata document have no secret; their authorization code is bound to their ID instead.
  */
 export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;

@@ -1,4 +1,4 @@
-// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and argument
+// Records every tool call in the audit chain of the account that the token gives access to. Entries contain the token's ID and the argument
 // names, but never argument values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -7,10 +7,10 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** `unknown` if there is no such tool, because text from the caller must not be stored. */
+  /** The tool's name, or `unknown` if there is no such tool, because text from the caller must not be stored. */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
-  /** Only names that the tool defines. */
+  /** Includes only names that the tool defines. */
   readonly argumentNames: readonly string[];
 }
 

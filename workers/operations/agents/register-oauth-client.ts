@@ -27,7 +27,7 @@ export const registerOAuthClient = async (services: ReadDependencies, body: unkn
   );
   if (typeof registration === "string") return registration;
   const { name, redirectUris, authentication } = registration;
-  // The salt gives a repeated registration a different ID, so it cannot obtain an existing client's secret.
+  // The salt gives each registration a different ID, so repeating a registration cannot obtain an existing client's secret.
   const salt = authentication === "none" ? "" : toBase64Url(random(saltBytes));
   const payload = toBase64Url(encodeUtf8(JSON.stringify([name, redirectUris, authentication, salt] satisfies SignedRegistration)));
   const id = `${registeredClientPrefix}${payload}.${await computeRegistrationMac(services, payload)}`;

@@ -13,7 +13,7 @@ const isBlockedClient = ({ config }: Runtime, client: OAuthClient): boolean =>
 const isOwnHost = ({ config }: Runtime, { host }: URL): boolean =>
   [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((own) => new URL(own).host === host);
 
-/** Returns the client that the ID stands for, or null for unknown clients, our hosts and blocked hosts. */
+/** Returns the client with this ID, or null for unknown clients, our own hosts and blocked hosts. */
 export const resolveOAuthClient = async (services: ClientLookupServices, id: string): Promise<OAuthClient | null> => {
   const url = parseDocumentUrl(id);
   if (url !== null && isOwnHost(services, url)) return null;

@@ -12,7 +12,7 @@ import { runIsolated } from "../../log.ts";
 import type { Proofs } from "../dependencies.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 
-/** A slow ledger must not delay reading a certificate. */
+/** Limited so that a slow ledger does not delay reading a certificate. */
 const inclusionTimeoutMs = 2 * secondMs;
 
 const findAttestedStatement = async (services: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {

@@ -4,7 +4,7 @@ import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 import { hasAttestors, getAttestedStatement } from "./get-attested-statement.ts";
 
-/** Adds the attested statement to an anchored anchor. */
+/** Adds the attested statement to an anchor whose statement is in the ledger. */
 export const withAnchorAttestations = async (
   services: AttestationDependencies,
   anchor: PublishedAnchor | null,

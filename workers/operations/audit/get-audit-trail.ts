@@ -1,5 +1,5 @@
 // The audit trail of a business or person, with a proof. It contains every entry that was committed before the request. Entries that are
-// not in the log yet, for example because it is frozen, are listed as pending.
+// not in the log yet, for example because the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -14,7 +14,7 @@ import type { AuditDependencies } from "./dependencies.ts";
 
 const maxPending = 200;
 
-/** The account that the trail belongs to. */
+/** The account to which the trail belongs. */
 export interface TrailOwner {
   readonly id: string;
   readonly chain: AuditChain;
@@ -29,7 +29,7 @@ export interface TrailQuery {
   readonly entityIds?: readonly string[];
 }
 
-/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Null if the chain has no entries. */
+/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Returns null if the chain has no entries. */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
@@ -41,7 +41,7 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads three things from one shard: the payloads of the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
+/** Reads from one shard the payloads of the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const outboxIds = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId).map(({ outbox_id }) => outbox_id);
@@ -53,7 +53,7 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId
   return { payloads, waiting, anchor };
 };
 
-/** Same as `getAuditTrail`, but the caller already knows the owner's other shards. */
+/** Does the same as `getAuditTrail`, for a caller that already knows the owner's other shards. */
 export const getAuditTrailInShards = async (
   services: AuditDependencies,
   owner: TrailOwner,
@@ -64,7 +64,7 @@ export const getAuditTrailInShards = async (
   const shardIds = new Set([shardOfId(owner.id), ...otherShardIds]);
   const trail = await runIsolated(services, "audit", async (): Promise<AuditTrail> => {
     const page = await loadLogPage(services, owner, shardIds, query);
-    // The statements for checkpoints are in the first shard.
+    // The anchor statements of checkpoints are in the first shard.
     const readShardIds =
       page === null ? shardIds : new Set([...shardIds, ...page.entries.map(({ shard }) => shard as ShardId), firstShard]);
     const found = await Promise.all([...readShardIds].map((shardId) => loadShardEntries(services, owner, shardId, page)));
@@ -86,7 +86,7 @@ export const getAuditTrail = async (
   query: TrailQuery,
 ): Promise<Result<AuditTrail, "storage_unavailable">> => {
   const { id } = owner;
-  // A person's chain includes their shares, which are in the businesses' shards.
+  // A person's chain includes entries about their shares, which are in the businesses' shards.
   const otherShardIds = id.startsWith("con_") ? await listPersonShards(services.shards.forId(id), id as ConsumerId) : [];
   return getAuditTrailInShards(services, owner, otherShardIds, query);
 };

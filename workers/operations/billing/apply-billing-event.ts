@@ -39,7 +39,7 @@ import { prepareEntitlementChange } from "./prepare-entitlement-change.ts";
 interface CustomerLocation {
   readonly db: Database;
   readonly customer: BillingCustomer | null;
-  /** Revision of the customer's row in `db`. 0 if there is no row yet. */
+  /** The revision of the customer's row in `db`, or 0 if there is no row yet. */
   readonly revision: number;
 }
 
@@ -65,7 +65,7 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
   return { plan: parsePlan(resolveConsumerPlan(account.plan, before, after), "consumer") ?? account.plan };
 };
 
-/** If the customer or account changed since it was loaded, throws an error that `isOutdatedBilling` recognizes. */
+/** Makes one attempt. If the customer or account has changed since it was loaded, throws an error that `isOutdatedBilling` recognizes. */
 const attemptBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<"done"> => {
   const { db, customer, revision } = await locateCustomer(services, event);
   if (await hasBillingEvent(db, event.id)) return "done";
@@ -112,10 +112,13 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   return "done";
 };
 
-/** Allows for one customer's events arriving in bursts of three or four. */
+/** One customer's events can arrive in bursts of three or four, and each of them can make an attempt fail. */
 const maxAttempts = 5;
 
-/** Applies an event. Throws if the provider must send the event again. Otherwise the event is processed, even if it changed nothing. */
+/**
+ * Applies an event. Throws if the provider must send the event again. If it returns, the event has been processed, even if it changed
+ * nothing.
+ */
 export const applyBillingEvent = async (services: WriteDependencies, event: BillingEvent): Promise<void> => {
   try {
     const outcome = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);

@@ -2,7 +2,7 @@
 import type { PaymentProvider } from "../../../core/billing/payment-provider.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The payment provider. Null for a deployment without billing. */
+/** The payment provider. Null in a deployment without billing. */
 export interface Payments {
   readonly paymentProvider: PaymentProvider | null;
 }

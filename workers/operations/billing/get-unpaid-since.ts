@@ -1,10 +1,10 @@
-// Finds out when a business was suspended for a missing payment.
+// Finds out when a business was suspended because of a missing payment.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Instant } from "../../../core/time.ts";
 import { findCustomerByAccount } from "../../../storage/billing.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns null for a business that is not suspended, or that was suspended by an operator. */
+/** Returns the time of the suspension, or null if the business is not suspended or was suspended by an operator. */
 export const getUnpaidSince = async (services: Stores, { business }: MemberSession): Promise<Instant | null> =>
   business.status === "suspended"
     ? ((await findCustomerByAccount(services.shards.forId(business.id), business.id))?.suspendedAt ?? null)

@@ -25,9 +25,9 @@ export interface CaptureRequest {
   readonly submission: Submission;
   readonly originHeader: string | null;
   readonly circumstances: CaptureContext;
-  /** From the Idempotency-Key header or `submission_id` in the body, which are equivalent. */
+  /** From the Idempotency-Key header or from `submission_id` in the body, which are equivalent. */
   readonly idempotencyKey: string | null;
-  /** The owner of the request's API key. Null for a visitor's browser. */
+  /** The owner of the request's API key. Null if the request comes from a visitor's browser. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
@@ -37,7 +37,7 @@ export interface CaptureResult {
   readonly isReplayed: boolean;
 }
 
-/** Hashes every sealed value about the person and the text. Leaves out anything that changes when the request is retried. */
+/** Hashes every sealed value about the person and the disclosure text. Excludes anything that changes when the request is retried. */
 const hashSubmission = (clientId: ClientId, submission: Submission, parsed: ParsedSubmission): string =>
   sha256Hex(
     toCanonicalJson({
@@ -59,7 +59,7 @@ const hashSubmission = (clientId: ClientId, submission: Submission, parsed: Pars
 const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, clientId: ClientId): string =>
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
-/** The parsed parts of a submission, which do not depend on the account. */
+/** The parsed parts of a submission that do not depend on the account. */
 interface ParsedCapture {
   readonly clientId: ClientId;
   readonly request: CaptureRequest;
@@ -67,7 +67,7 @@ interface ParsedCapture {
   readonly idempotencyHashes: IdempotencyHashes | null;
 }
 
-/** Throws if the account changed since it was loaded, or if the idempotency key is already used. */
+/** Makes one attempt. Throws if the account changed since it was loaded, or if the idempotency key is already used. */
 const attemptCapture = async (
   services: CertificateWriteDependencies,
   db: Database,
@@ -102,9 +102,9 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
 /**
- * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). Policy capture, audit entries and ledger
- * statements follow from the outboxes. The first attempt uses the resolved client without reading it again. If that attempt fails, the
- * account may be outdated or the idempotency key already used, so both are read before an error is returned. Errors are checked in this
+ * Issues a certificate for a form submission and returns once it is stored (SPEC Certificate API). The outboxes take care of policy
+ * capture, audit entries and ledger statements. The first attempt uses the resolved client without reading it again. If that attempt fails,
+ * the account may be outdated or the idempotency key already used, so both are read before an error is returned. Errors are checked in this
  * order: `invalid_request`, `client_not_found`, `forbidden` (an API key from another business, or a test key for a live client), the errors
  * of `issueCertificate`, `rate_limited`. If the idempotency key has a saved response, that response is returned instead, after checking for
  * `origin_not_verified` and `idempotency_conflict`.

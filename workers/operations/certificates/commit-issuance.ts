@@ -46,7 +46,7 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
 
 /**
  * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. On failure, check
- * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`; in these cases, nothing was written.
+ * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`. In all three cases, nothing was written.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

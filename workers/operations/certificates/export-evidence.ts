@@ -1,5 +1,5 @@
 // GET /v1/certs/{id}/evidence-pack. Collects the pack's parts from the shard, the ledger receipts and the audit log. If a log cannot
-// provide a part right now, the pack lists the part as missing.
+// provide a part at the moment, the pack lists the part as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -33,11 +33,9 @@ import { openAuditedCertificate } from "./open-audited-certificate.ts";
 import { getTrustedKeys } from "../service/get-trusted-keys.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-const maxAuditEntries = 2_010; // 999 withdrawals for individual recipients, as many acknowledgments and a few more; about 2 KiB each of at most 10 MiB
+const maxAuditEntries = 2_010; // 999 withdrawals for individual recipients, the same number of acknowledgments, and a few others; about 2 KiB each of at most 10 MiB
 
-/**
- * Returns the certificate's entries in the business's audit chain, or null if the log does not respond or does not have any of them yet.
- */
+/** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or has none of them yet. */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -50,8 +48,8 @@ const packAudit = async (
     types,
     max: maxAuditEntries,
   });
-  // Entries that were written after the certificate was read are left out, so that the pack describes one point in time. Entries of the
-  // same type are in number order.
+  // Entries that were written after the certificate was read are left out, so that the pack describes a single point in time. Entries of
+  // one type are ordered by number.
   const { entitiesWithdrawn } = certificate;
   const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
   const later = [
@@ -136,8 +134,8 @@ const packEntityWithdrawals = async (
 };
 
 /**
- * Returns all parts of a certificate's evidence, independent of the format. The export is committed to the business's audit chain first.
- * `disclose: null` discloses every field. `redacted` does not disclose any fields or any evidence that identifies a person. Returns
+ * Returns all parts of a certificate's evidence, independent of the format. Commits the export to the business's audit chain first. With
+ * `disclose: null`, every field is disclosed. With `redacted`, no fields and no evidence that identifies a person are disclosed. Returns
  * `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const exportEvidence = async (

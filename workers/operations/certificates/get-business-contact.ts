@@ -5,7 +5,7 @@ import type { Stores } from "../dependencies.ts";
 
 export type BusinessContactDetails = Pick<Awaited<ReturnType<typeof getBusinessIdentity>>, "contact" | "mailingAddress">;
 
-/** Returns the contact details for people who want the business to stop contacting them but cannot withdraw with a code. */
+/** Returns the contact details, for people who want the business to stop contacting them but cannot withdraw with a code. */
 export const getBusinessContact = (
   services: Stores,
   { id, businessId }: Pick<PublishedCertificate, "id" | "businessId">,

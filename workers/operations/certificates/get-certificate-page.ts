@@ -16,13 +16,13 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** A HEAD request or a prefetch. Stored as automated and not counted. */
+  /** Whether this is a HEAD request or a prefetch, which is stored as automated and not counted. */
   readonly isPrefetch: boolean;
 }
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
-  /** When the issuance was added to the audit log. Null until then. */
+  /** When the issuance was added to the audit log; null until then. */
   readonly loggedAt: Instant | null;
   /** Set only for active certificates without an email address, because no code can be sent for them. */
   readonly businessContact: BusinessContactDetails | null;

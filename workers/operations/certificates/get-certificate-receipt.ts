@@ -9,15 +9,15 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Returns whether the evidence shows that the person checked the box. False after an erasure, because the evidence is gone. */
+/** Returns whether the evidence shows that the person checked the box. After an erasure this is false, because the evidence is gone. */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";
 };
 
 /**
- * Returns the certificate as a consent receipt (ISO/IEC TS 27560 or Kantara).
- * Returns `cert_not_found` if the certificate does not exist, and `not_a_consent` if every recipient was declined.
+ * Returns the certificate as a consent receipt (ISO/IEC TS 27560 or Kantara). Returns `cert_not_found` if the certificate does not exist,
+ * and `not_a_consent` if every recipient was declined.
  */
 export const getCertificateReceipt = async (
   services: ReadDependencies,

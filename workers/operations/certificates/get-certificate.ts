@@ -9,7 +9,7 @@ import type { CertificateDependencies, CertificateWriteDependencies } from "./de
 import { openAuditedCertificate, type AuditedCertificate } from "./open-audited-certificate.ts";
 
 export interface CertificateDetail extends AuditedCertificate {
-  /** The issuance's entry in the business's audit chain. Null until the log has it, and while the log does not respond. */
+  /** The issuance's entry in the business's audit chain; null if the log does not have it yet or does not respond. */
   readonly auditEntry: { readonly seq: string; readonly hash: string; readonly prevHash: string } | null;
 }
 
@@ -24,7 +24,7 @@ const findIssuanceEntry = async (
 };
 
 /**
- * Returns a certificate with its decrypted subject and evidence to the API key that owns it. The read is audited. Returns `cert_not_found`
+ * Returns a certificate with its decrypted subject and evidence to the owner of the API key. The read is audited. Returns `cert_not_found`
  * for unknown certificates and other businesses' certificates.
  */
 export const getCertificate = (
@@ -33,7 +33,7 @@ export const getCertificate = (
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => getCertificateAs(services, principal, actorFromApiKey(principal), certId);
 
-/** Same as `getCertificate`, but for any reader, such as a member in the portal. */
+/** Does the same as `getCertificate` for any reader, such as a member in the portal. */
 export const getCertificateAs = async (
   services: CertificateWriteDependencies,
   reader: BusinessScope,

@@ -8,8 +8,8 @@ import { withAnchorAttestations } from "../attestations/with-attestations.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
 /**
- * `number` is the withdrawal's number within the certificate, starting at 1. Returns `cert_not_found` if the certificate does not exist,
- * and `not_found` if the number does not exist.
+ * Returns the receipt. `number` is the withdrawal's number within the certificate, starting at 1. Returns `cert_not_found` if the
+ * certificate does not exist, and `not_found` if the number does not exist.
  */
 export const getEntityWithdrawalReceipt = async (
   services: CertificateDependencies,

@@ -5,7 +5,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** Returns `cert_not_found` if the certificate does not exist, and `not_found` while it is active. */
+/** Returns the receipt. Returns `cert_not_found` if the certificate does not exist, and `not_found` while it is active. */
 export const getWithdrawalReceipt = async (
   services: CertificateDependencies,
   certId: CertId,

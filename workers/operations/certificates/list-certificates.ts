@@ -31,7 +31,7 @@ export interface CertificateList {
 
 /**
  * Lists the reader's certificates, newest first, with masked subjects and the exact total (SPEC Certificate API). An invalid email address
- * does not match anything and takes as long as a valid one without matches.
+ * matches nothing and takes as long as a valid one without matches.
  */
 export const listCertificates = async (
   services: CertificateDependencies,

@@ -19,7 +19,7 @@ export interface AuditedCertificate {
   readonly opened: OpenedCertificate;
   /** Views of the public page, newest first, at most 100. */
   readonly views: readonly PageView[];
-  /** Text of each linked policy by its content hash. Null if the text could not be read. */
+  /** The text of each linked policy by its content hash; null if the text could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
 }
 

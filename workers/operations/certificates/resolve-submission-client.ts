@@ -7,7 +7,7 @@ import type { CertificateDependencies } from "./dependencies.ts";
 
 export interface SubmissionClient {
   readonly id: ClientId;
-  /** Can be outdated, because it may come from the cache. */
+  /** May be outdated, because it can come from the cache. */
   readonly account: IssuingClient;
   /** The Origin header's host, verified against the account's domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
@@ -36,8 +36,8 @@ export const readSubmissionClient = async (
 };
 
 /**
- * Takes the account from this isolate's cache, or reads it. A cached account is good enough to accept a submission, but the caller must
- * read the account again before returning an error. Returns null only after a read found that the client ID is unknown.
+ * Returns the account from this isolate's cache or the database. A cached account is good enough to accept a submission, but the caller
+ * must read the account again before returning an error. Returns null only after a read has found that the client ID is unknown.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

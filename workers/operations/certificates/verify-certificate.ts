@@ -7,7 +7,7 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns a certificate's public data and its anchor's attestations. Takes one database query (SPEC Public verification). Can return
+ * Returns a certificate's public data and its anchor's attestations, with a single database query (SPEC Public verification). Can return
  * `cert_not_found`.
  */
 export const verifyCertificate = async (

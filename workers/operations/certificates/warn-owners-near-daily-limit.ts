@@ -8,7 +8,7 @@ import { insertOwnerMails } from "../../../storage/owners.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Writes the warning emails at most once per client per day (UTC). Owners need to know, because forms get no certificates beyond the limit.
+ * Writes the warning emails at most once per client and day (UTC). Owners need to know, because forms get no certificates beyond the limit.
  * Only one of several concurrent calls writes the emails. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (

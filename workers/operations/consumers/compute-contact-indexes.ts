@@ -4,7 +4,8 @@ import { defaultCountry, type ContactFields } from "../../../core/shares/fields.
 import type { ContactFieldDependencies } from "./dependencies.ts";
 
 /**
- * Indexes the normalized email address and phone number in the same way as certificates do. Null for a field that the person has not set.
+ * Indexes the normalized email address and phone number in the same way as for certificates. An index is null if the person has not set the
+ * field.
  */
 export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));

@@ -1,4 +1,4 @@
-// Background job: finishes interrupted withdrawals that a person started from their account.
+// Background job: finishes interrupted withdrawals that people started from their accounts.
 import type { Database } from "../../../storage/database.ts";
 import { claimAccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";

@@ -1,4 +1,4 @@
-// Background job: copies changed contact fields to shares that were not updated in the change's batch, because they are in other shards or
+// Background job: copies changed contact fields to shares that were not updated in the change's batch because they are in other shards or
 // did not fit. It applies the current fields, so several pending changes produce one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
@@ -43,8 +43,7 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
 };
 
 /**
- * Works through pending changes by people in this shard, within the work budget. Changes for an unavailable shard are retried a minute
- * later.
+ * Applies the pending changes of people in this shard, within the work budget. Changes for an unavailable shard are retried a minute later.
  */
 export const continueFanOuts = async (services: FanOutServices, personDb: Database): Promise<void> => {
   for await (const fanOut of claimEach(services, (now) => claimFieldFanout(personDb, now)))

@@ -5,7 +5,7 @@ import { countActiveNamingCertificates } from "../../../storage/person-certifica
 import type { Stores } from "../dependencies.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 
-/** Counts up to 1,000. Returns 0 if the account no longer exists. */
+/** Counts up to 1,000 certificates. Returns 0 if the account no longer exists. */
 export const countActiveCertificates = async (services: Stores, person: Pick<Person, "id">, businessId: BusinessId): Promise<number> => {
   const address = await loadEmailIndex(services, person);
   return address === null ? 0 : countActiveNamingCertificates(services.shards.forId(businessId), address, businessId);

@@ -12,8 +12,8 @@ export interface AccountDeletion {
 }
 
 /**
- * Revokes all shares and erases the account in every shard. Returns `unauthorized` if the account no longer exists. If a shard is
- * unavailable, throws, and the background job finishes the erasure.
+ * Revokes all shares and erases the account in every shard. Returns `unauthorized` if the account no longer exists. Throws if a shard is
+ * unavailable; the background job then finishes the erasure.
  */
 export const deleteAccount = async (
   services: WriteDependencies,

@@ -11,8 +11,8 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { eraseInShard, type ErasureProgress } from "./erase-in-shard.ts";
 
 /**
- * Erases the account last, so that an interrupted erasure can be continued. If a shard is unavailable, still erases the others, then
- * throws. `isDone` is false if the work budget ran out.
+ * Erases the account last, so that an interrupted erasure can be continued. If a shard is unavailable, erases the others and then throws.
+ * `isDone` is false if the work budget ran out.
  */
 export const eraseInAllShards = async (
   services: WriteDependencies,
@@ -24,7 +24,7 @@ export const eraseInAllShards = async (
   if (chain === null) throw new Error("accounts: the account to erase is missing");
   const shardIds = new Set([...(await listPersonShards(personDb, id)), shardOfId(id)]);
   const erasing = [...shardIds].map(async (shard) => eraseInShard(services, services.shards.get(shard), { id, chain }));
-  await Promise.allSettled(erasing); // wait for all of them: one failure must not interrupt the others
+  await Promise.allSettled(erasing); // wait for all of them, so that one failure does not interrupt the others
   const parts = await Promise.all(erasing);
   const revokedCount = parts.reduce((sum, part) => sum + part.revokedCount, 0);
   if (parts.some(({ isDone }) => !isDone)) return { revokedCount, isDone: false };

@@ -86,7 +86,7 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await revokeShares(services, db, active, { kind: "consumer", id });
       revokedCount += active.length;
     } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // a share ended in the meantime: load the rest again
+      if (!isOutdatedShare(error)) throw error; // a share ended in the meantime, so load the rest again
     }
   }
   return { revokedCount, isDone: false };

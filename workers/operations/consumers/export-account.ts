@@ -25,7 +25,7 @@ export interface AccountExport {
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
   /** Newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
-  /** Entries that the audit log has not taken yet. */
+  /** Entries that the audit log has not recorded yet. */
   readonly pending: AuditTrail["pending"];
   readonly removals: readonly Removal[];
 }

@@ -16,7 +16,7 @@ export interface History {
   readonly shares: readonly Share[];
 }
 
-/** Returns entries about the shares with one business, or all entries for `everybody`. */
+/** Returns the entries about shares with one business, or all entries for `everybody`. */
 export const getHistory = async (
   services: ConsumerDependencies,
   session: ConsumerSession,

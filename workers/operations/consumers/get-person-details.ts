@@ -6,7 +6,7 @@ import { findContactFields } from "../../../storage/contact-fields.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { loadSharesWith } from "./list-own-shares.ts";
 
-/** Returns no fields if the account no longer exists. */
+/** Returns the fields and shares. There are no fields if the account no longer exists. */
 export const getPersonDetails = async (
   services: ReadDependencies,
   person: Person,

@@ -18,7 +18,7 @@ export interface Profile {
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
-  /** Null until a field is first set. */
+  /** Null if no field was ever set. */
   readonly fieldsUpdatedAt: Instant | null;
 }
 

@@ -7,7 +7,7 @@ import { findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 import { listRemovals } from "./list-removals.ts";
 
-/** The plan is null if the account no longer exists. */
+/** Returns the removals and the plan, which is null if the account no longer exists. */
 export const getRemovalsAndPlan = async (
   services: Stores,
   { id }: Pick<Person, "id">,

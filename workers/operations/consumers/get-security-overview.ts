@@ -1,5 +1,5 @@
-// Data for the account page: profile, sessions and passkeys. Separate from the profile because agents can read the profile and must not see
-// passkeys.
+// Data for the account page: profile, sessions and passkeys. It is separate from the profile because agents can read the profile and must
+// not see passkeys.
 import type { Passkey } from "../../../core/access/passkey.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { ok, type Result } from "../../../core/result.ts";

@@ -14,13 +14,13 @@ import { loadEmailIndex } from "./load-email-index.ts";
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
   readonly hasMore: boolean;
-  /** True if a shard was unavailable, so businesses may be missing. */
+  /** True if a shard was unavailable, in which case businesses may be missing. */
   readonly isIncomplete: boolean;
 }
 
 const businessesPerPage = 20;
 
-/** Queries one page from a shard, with one extra business to detect further pages. */
+/** Queries one page from a shard, plus one extra business to detect whether more pages follow. */
 export const queryNamingBusinesses = (
   db: Database,
   address: Parameters<typeof listNamingBusinesses>[1],
@@ -29,7 +29,7 @@ export const queryNamingBusinesses = (
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
-/** Queries all shards that have not been queried yet. An unavailable shard's result is undefined. */
+/** Queries all shards that have not been queried yet. The result of an unavailable shard is undefined. */
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],
@@ -53,7 +53,7 @@ export const mergeShardResults = (results: readonly ShardResult[]): NamingBusine
   };
 };
 
-/** Lists 20 businesses by ID, after `startingAfter`. Returns `unauthorized` if the account no longer exists. */
+/** Lists 20 businesses, ordered by ID, after `startingAfter`. Returns `unauthorized` if the account no longer exists. */
 export const listBusinessesNamingPerson = async (
   services: ReadDependencies,
   person: Pick<Person, "id">,

@@ -13,7 +13,9 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Lists 50 certificates, newest first. Empty for an unknown business. Returns `unauthorized` if the account no longer exists. */
+/**
+ * Lists 50 certificates, newest first. The list is empty for an unknown business. Returns `unauthorized` if the account no longer exists.
+ */
 export const listCertificatesNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,

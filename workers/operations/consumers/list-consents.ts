@@ -23,8 +23,8 @@ export interface ConsentPage extends SharePage {
 }
 
 /**
- * The first page has all shares; later pages have only businesses. Throws if a shard that may hold shares is unavailable: a hidden share is
- * worse than an error. Returns `unauthorized` if the account no longer exists.
+ * Lists all shares on the first page, and only businesses on later pages. Throws if a shard that may contain shares is unavailable: a
+ * hidden share is worse than an error. Returns `unauthorized` if the account no longer exists.
  */
 export const listConsents = async (
   services: ReadDependencies,

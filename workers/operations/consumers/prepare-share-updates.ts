@@ -1,5 +1,5 @@
-// Prepares new copies of changed contact fields for shares, with an event for each changed group. It compares the current fields with the
-// share's copy, so that it never misses a change even if several are pending or out of order.
+// Prepares new copies of changed contact fields for shares, with one event per changed group. It compares the current fields with the
+// share's copy, so it misses no change even if several are pending or out of order.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
@@ -14,7 +14,10 @@ const pickFieldsInScope = (fields: ContactFields, scope: readonly ContactKey[]):
 const findChangedKeys = (a: ContactFields, b: ContactFields, scope: readonly ContactKey[]): readonly ContactKey[] =>
   scope.filter((key) => a[key]?.value !== b[key]?.value);
 
-/** An event contains all fields of its group that are in scope, with their current values. Cleared fields are null. */
+/**
+ * Prepares the update of one share. An event contains all fields of its group that are in scope, with their current values. Cleared fields
+ * are null.
+ */
 const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, fields: ContactFields): Promise<ShareUpdate> => {
   const { id, businessId, scope } = share;
   const sealer = await vault.withRecordKey(share.keySealed);
@@ -35,8 +38,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel gains nothing. Collecting the garbage
- * would take longer than the encryption itself.
+ * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel gains nothing, and the extra garbage
+ * collection would take longer than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

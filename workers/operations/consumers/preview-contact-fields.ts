@@ -11,7 +11,7 @@ export interface FieldsPreview {
   readonly changed: readonly ContactKey[];
 }
 
-/** Returns the same errors as `updateContactFields`. */
+/** Returns the result of the change, or the same errors as `updateContactFields`. */
 export const previewContactFields = async (
   services: ConsumerDependencies,
   person: Person,

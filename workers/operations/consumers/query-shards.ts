@@ -1,4 +1,4 @@
-// Queries the shards that may hold a person's shares. A share is stored in the business's shard. The person's shard is queried first,
+// Queries the shards that may contain a person's shares. A share is stored in the business's shard. The person's shard is queried first,
 // because it lists the other shards. If a shard is unavailable, the whole request fails, because a hidden share is worse than an error.
 import { shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -6,7 +6,7 @@ import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Queries the person's shard, and returns which other shards may hold their shares. */
+/** Queries the person's shard and returns which other shards may contain their shares. */
 export const queryOwnShard = async <T>(
   services: Stores,
   id: ConsumerId,

@@ -1,4 +1,4 @@
-// The operator records how data brokers responded to a removal request.
+// Records, for the operator, how data brokers responded to a removal request.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";

@@ -13,7 +13,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 
 export interface RemovalRequest {
-  /** Null selects all targets on the list. */
+  /** The targets to ask. Null selects all targets on the list. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
   readonly language: MailLanguage;
@@ -23,8 +23,8 @@ export interface RemovalRequest {
 const maxNotesLength = 500;
 
 /**
- * Returns `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account no longer exists,
- * then `plan_required`.
+ * Creates the removal. Returns `invalid_request` for unknown targets and for notes over 500 characters, then `unauthorized` if the account
+ * no longer exists, then `plan_required`.
  */
 export const requestRemoval = async (
   services: WriteDependencies,

@@ -7,12 +7,12 @@ import { listOwnShares } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** Number of shares that are still active; one call revokes at most 50. */
+  /** The number of shares that are still active, because one call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }
 
-const maxAtOnce = 50; // each takes about five round trips
+const maxAtOnce = 50; // each revocation takes about five round trips
 
 /** Revokes up to 50 active shares, each in its own transaction. Shares that end in the meantime are skipped. */
 export const revokeAllShares = async (

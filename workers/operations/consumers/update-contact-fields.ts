@@ -20,12 +20,12 @@ export interface FieldsUpdate {
   readonly eventsEmitted: number;
 }
 
-const maxAttempts = 5; // only other changes by the same person make an attempt fail
+const maxAttempts = 5; // an attempt can fail only because of other changes by the same person
 
 /**
- * Applies a partial change; null clears a field. One transaction updates the person's shares that are in the same shard, writes their
- * events and schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
- * `unauthorized` if the account no longer exists, and `storage_unavailable` after losing five races.
+ * Applies a partial change; null clears a field. One transaction updates the person's shares in the same shard, writes their events and
+ * schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
+ * `unauthorized` if the account no longer exists, and `storage_unavailable` after five failed attempts.
  */
 export const updateContactFields = async (
   services: ConsumerWriteDependencies,

@@ -45,7 +45,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // a certificate was withdrawn in the meantime: load the rest again
+      if (!isAlreadyWithdrawn(error)) throw error; // a certificate was withdrawn in the meantime, so load the rest again
     }
   }
   return { withdrawn, isDone: false };
@@ -62,7 +62,7 @@ export interface BulkWithdrawal {
 /**
  * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`). Returns `unauthorized` if
  * the account no longer exists, and `cert_not_found` if the business has no certificate that names the person. Throws if a shard is
- * unavailable; a repeated call continues the work.
+ * unavailable; calling it again continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,
@@ -85,7 +85,7 @@ export const withdrawAllCertificates = async (
     await insertAccountWithdrawal(db, work).run();
     return withdrawBatches(services, db, work);
   });
-  await Promise.allSettled(withdrawing); // wait for all of them: one failure must not interrupt the others
+  await Promise.allSettled(withdrawing); // wait for all of them, so that one failure does not interrupt the others
   const results = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,

@@ -9,12 +9,12 @@ import type { WithdrawalResult } from "../withdrawals/withdrawal-request.ts";
 import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 
-/** The person verified the email address with a code when they signed in. */
+/** Uses this method because the person verified the email address with a code when they signed in. */
 export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;
 
 /**
- * Sends a confirmation email. Returns `unauthorized` if the account no longer exists, `cert_not_found` if the certificate does not name the
- * person, then `already_revoked`.
+ * Withdraws the certificate and sends a confirmation email. Returns `unauthorized` if the account no longer exists, `cert_not_found` if the
+ * certificate does not name the person, then `already_revoked`.
  */
 export const withdrawOwnCertificate = async (
   services: ConsumerWriteDependencies,

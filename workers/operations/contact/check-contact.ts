@@ -1,5 +1,5 @@
-// POST /v1/contact-check: may these people still be contacted? The result reflects the business's records at the time of the request. Only
-// blind indexes are compared; personal data is not decrypted or returned.
+// POST /v1/contact-check: may the business still contact these people? The result reflects the business's records at the time of the
+// request. Only blind indexes are compared; personal data is neither decrypted nor returned.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -9,7 +9,7 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
-  /** If set, counts only consent that names this recipient and shares with a business of that name. Null counts any recipient. */
+  /** If set, counts only consent for this recipient, and shares only if the business has this name. Null counts any recipient. */
   readonly entity: string | null;
   /** If set, counts only consent for this purpose. Null counts any purpose. */
   readonly purpose: string | null;

@@ -33,7 +33,7 @@ const getProposal = async (services: IntegrationDependencies, mapping: FormMappi
   return proposal;
 };
 
-/** Whether the page already has the script. `own`: once, with the snippet's client ID. `other`: once, with a different client ID. */
+/** Whether the page already contains the script. `own`: once, with the snippet's client ID. `other`: once, with a different client ID. */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 
 export interface MappedPage extends Integration {
@@ -72,7 +72,7 @@ const findBlockingPolicies = (
 
 const noFormMessage = "url: the page must contain a form.";
 
-/** Fetches a plan's page and maps its form. Returns `page_unreachable`, and `invalid_request` for a page without a form. */
+/** Fetches a plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page without a form. */
 export const mapPage = async (
   services: IntegrationDependencies,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,

@@ -12,7 +12,7 @@ import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
 import { findIntegrationBusiness } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Pages on a verified domain are fetched only on this port. */
+/** The only port on which pages of a verified domain are fetched. */
 export const allowedPorts: readonly number[] = [443];
 
 const maxPurposeLength = 500;
@@ -47,22 +47,22 @@ const parseIntegrationRequest = ({
   if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;
-  // If a name appears in several spellings, the first one wins.
+  // If a name appears in several spellings, the first spelling wins.
   const names = new Map([...entities].reverse().map((name) => [normalizeRecipientName(name), trimWhiteSpace(name)]));
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** Problems with the URL itself. The remaining problems concern hosts that must not be fetched. */
+/** Problems with the URL itself. All other problems concern hosts that must not be fetched. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** The host is verified without its port, so that a wrong port is reported only for the business's own hosts. */
+/** Removes the port before the host is verified, so that a wrong port is reported only for the business's own hosts. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /**
- * Errors are checked in this order: `invalid_request`, `page_url_not_verified`, then `invalid_request` for a URL that is not https on port
- * 443.
+ * Validates the request. Errors are checked in this order: `invalid_request`, `page_url_not_verified`, then `invalid_request` for a URL
+ * that is not https on port 443.
  */
 export const planIntegration = async (
   services: ReadDependencies,

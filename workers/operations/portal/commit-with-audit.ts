@@ -14,7 +14,7 @@ export type Services = WriteDependencies;
 export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly business: { readonly id: BusinessId } }): Database =>
   shards.forId(business.id);
 
-/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` holds after the rows are written. */
+/** Commits the rows and the audit entry as one batch. The entry is written only if `onlyIf` is true after the rows are written. */
 export const commitWithAudit = async (
   services: Services,
   member: MemberSession,

@@ -30,8 +30,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates an API key; only its hash and last four characters are stored. One idempotency key creates one API key. Can return `key_limit`,
- * `idempotency_conflict`, and `invalid_request` if the name is invalid.
+ * Creates an API key; only its hash and last four characters are stored. One idempotency key creates only one API key. Can return
+ * `key_limit`, `idempotency_conflict`, and `invalid_request` if the name is invalid.
  */
 export const createApiKey = async (
   services: WriteDependencies,

@@ -1,4 +1,4 @@
-// Creates a record once per idempotency key, for portal routes whose operation stores the key itself.
+// Creates only one record per idempotency key, for portal routes whose operation stores the key itself.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
@@ -36,8 +36,8 @@ interface Draft<T> {
 
 /**
  * Commits the draft with its audit entry, or returns what an earlier request with the key created. The sealed result is saved in the same
- * batch. The record and its result therefore always exist together, and a secret is never stored in plain text. Returns the same errors as
- * `makeDraft`, and `idempotency_conflict` if the key was used with another input.
+ * batch, so the record and its result always exist together, and a secret is never stored in plain text. Returns the same errors as
+ * `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: Services,
@@ -68,7 +68,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   try {
     await commitWithAudit(services, member, [...savedResponse, ...rows], action, { at: now });
   } catch (error) {
-    const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key won
+    const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first
     if (first !== null) return first;
     throw error;
   }

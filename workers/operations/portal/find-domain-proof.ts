@@ -22,7 +22,9 @@ const maxFileBytes = 16_384;
 /** Returns the hostnames that may be claimed even though they cannot be registered. Used only in development. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
-/** Returns the challenge's URL. In development, a local domain is served over plain HTTP on its configured port. */
+/**
+ * Returns the URL where the domain must serve its token. In development, a local domain is served over plain HTTP on its configured port.
+ */
 const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): string => {
   const local = config.devFetchAllow.find((entry) => entry.replace(/:\d+$/, "") === domain);
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
@@ -51,8 +53,8 @@ const fetchProofPage = (services: PortalDependencies, domain: string, url: strin
   });
 
 /**
- * Checks one verification method. For DNS, `otherTexts` are other TXT values at the name. Network failures are returned as findings, not
- * thrown.
+ * Checks one verification method. For DNS, `otherTexts` contains the other TXT values at the name. Network failures are returned as
+ * findings, not thrown.
  */
 export const findDomainProof = async (
   services: PortalDependencies,

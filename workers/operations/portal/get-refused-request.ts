@@ -4,7 +4,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns `not_found` for other businesses' requests, successful requests and unknown IDs. */
+/** Returns the refused request. Returns `not_found` for other businesses' requests, successful requests and unknown IDs. */
 export const getRefusedRequest = async (
   services: ReadDependencies,
   member: MemberSession,

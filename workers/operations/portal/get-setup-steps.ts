@@ -9,7 +9,7 @@ import { listNewestCertificates } from "./has-live-certificate.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 import { listDomains } from "./list-domains.ts";
 
-/** Maximum number of withdrawn test certificates to check. One acknowledged withdrawal completes the setup step. */
+/** The maximum number of withdrawn test certificates to check. One acknowledged withdrawal completes the setup step. */
 const maxWithdrawnTests = 25;
 
 /** Reads the account, domains, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */

@@ -15,8 +15,8 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Emails an invitation that is valid for seven days. It replaces an open invitation for the same address. Returns `invalid_request` for an
- * invalid address or an existing member's address, `member_limit` and `idempotency_conflict`.
+ * Emails an invitation that is valid for seven days. It replaces an open invitation for the same address. Can return `member_limit`,
+ * `idempotency_conflict`, and `invalid_request` for an invalid address or an existing member's address.
  */
 export const inviteMember = async (
   services: WriteDependencies,

@@ -5,7 +5,7 @@ import { attachDeliveries, type EventWithDeliveries } from "./event-deliveries.t
 
 export interface EventList {
   readonly events: readonly EventWithDeliveries[];
-  /** Pass as `before` to read older events. Null if there are none. */
+  /** The sequence number to pass as `before` to read older events. Null if there are none. */
   readonly nextBefore: number | null;
 }
 

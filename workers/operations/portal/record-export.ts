@@ -11,7 +11,7 @@ export interface ListExport {
   readonly rows: number;
 }
 
-/** Records who exported which list. The entry is about the endpoint if there is one, otherwise about the business. */
+/** Records who exported which list. The entry is about the endpoint if the list belongs to one, otherwise about the business. */
 export const recordExport = (
   services: WriteDependencies,
   member: MemberSession,

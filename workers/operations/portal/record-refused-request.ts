@@ -5,8 +5,8 @@ import { saveRefusedRequest, type RefusedRequest } from "../../../storage/refuse
 import type { PortalDependencies } from "./dependencies.ts";
 
 /**
- * Saves the refusal for the caller's business, or for the client ID's business if the caller is unknown. Saves nothing if both are unknown,
- * or once the business reaches its limit of saved refusals.
+ * Saves the refusal for the caller's business or, if the caller is unknown, for the client ID's business. Saves nothing if both are
+ * unknown, or once the business has reached its limit of saved refusals.
  */
 export const recordRefusedRequest = async (
   services: PortalDependencies,

@@ -57,5 +57,5 @@ export const verifyDomain = async (
     { at: now },
   );
   const after = await findDomain(db, business.id, id);
-  return after === null ? refuse("not_found") : ok(after); // removed by a concurrent request
+  return after === null ? refuse("not_found") : ok(after); // a concurrent request removed the domain
 };

@@ -8,8 +8,8 @@ import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
  * Moves the clock and sweeps up to 1,000 shares that became due. Returns `invalid_request` if the move is backward or past the limit.
- * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved, so that a repeated move ends at the same
- * time.
+ * `saveDraft` saves the starting offset under the idempotency key and returns the first one saved, so that repeating a request moves the
+ * clock to the same time.
  */
 export const advanceSandboxClock = async (
   services: SandboxWriteDependencies,

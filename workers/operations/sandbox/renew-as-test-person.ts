@@ -12,8 +12,8 @@ import { loadTestFields } from "./load-test-fields.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 /**
- * Replaces an active share with a new share that has the same scope and duration. Returns the new ID. Possible errors are `share_inactive`,
- * then those of `decideRenewal`.
+ * Replaces an active share with a new share that has the same scope and duration. Returns the new ID. Can return `share_inactive`, then the
+ * errors of `decideRenewal`.
  */
 export const renewAsTestPerson = async (
   services: SandboxWriteDependencies,

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/reset: revokes the active test shares on behalf of their test persons, and resets the clock.
+// POST /v1/sandbox/reset: revokes the active test shares on behalf of their test people, and resets the clock.
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -17,7 +17,7 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /** True if test shares are left; one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
+  /** True if test shares are left, because one call revokes at most 2,000. The call that revokes the last shares resets the clock. */
   readonly hasMore: boolean;
 }
 
@@ -29,7 +29,7 @@ const revokeTestShareBatch = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  // If one of them ends in the meantime, the retry loads the rest.
+  // If one of the shares ends in the meantime, the retry loads the rest.
   return retryOnConflict([isOutdatedShare], async () => {
     const ids = await listActiveTestShareIds(db, businessId, batchSize);
     const writtenAt = services.clock();
@@ -48,7 +48,8 @@ const revokeTestShareBatch = async (
 };
 
 /**
- * Expired shares are swept first. Returns how many shares were revoked, or `storage_unavailable` if concurrent changes keep interfering.
+ * Revokes test shares after sweeping expired ones. Returns how many were revoked, or `storage_unavailable` if concurrent changes keep
+ * interfering.
  */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,
@@ -57,7 +58,7 @@ export const resetSandbox = async (
 ): Promise<Result<ResetResult, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
   const db = services.shards.forId(businessId);
-  await sweepSandbox(services, db, businessId); // shares past their end date expire; they are not revoked
+  await sweepSandbox(services, db, businessId); // shares past their end date expire instead of being revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
     const revoked = await revokeTestShareBatch(services, db, tester, requestId);

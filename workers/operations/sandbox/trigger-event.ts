@@ -24,9 +24,9 @@ export const triggerableEventTypes = standardEventTypes.filter((type): type is T
 
 export interface TriggerRequest {
   readonly type: TriggerableEventType;
-  /** Null uses a new share. */
+  /** The share to use. Null uses a new share. */
   readonly shareId: ShareId | null;
-  /** New values for an update. Null gives the first field in the group another value. */
+  /** New values for an update. Null gives the group's first field a different value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -36,7 +36,7 @@ export interface TriggeredEvent {
 }
 
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
-const maxSweeps = 11; // 1,000 shares each: the 10,000 in a full sandbox, and one more to see that nothing is left
+const maxSweeps = 11; // 1,000 shares each: ten sweeps for the 10,000 shares in a full sandbox, and one more to find that nothing is left
 
 /** Moves the clock to the share's next warning or end. Everything due before then also happens. */
 const advanceToShareMilestone = async (
@@ -57,7 +57,10 @@ const advanceToShareMilestone = async (
   return ok(share.id);
 };
 
-/** Unlike `acknowledgeShare`, returns `cease_not_open` for a repeated acknowledgment, which causes no event. */
+/**
+ * Acknowledges a revoked share. Unlike `acknowledgeShare`, returns `cease_not_open` for a repeated acknowledgment, because it causes no
+ * event.
+ */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -70,7 +73,7 @@ const acknowledgeAsTester = async (
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };
 
-/** Returns the share that the event is about. */
+/** Performs the action and returns the share that the event is about. */
 const performTriggerAction = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,
@@ -103,8 +106,9 @@ const performTriggerAction = async (
 const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
- * Returns the event and its share as they are afterward. Returns `invalid_request` if `shareId` or `fields` do not fit the type,
- * `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not arrive.
+ * Triggers the event and returns it and its share as they are afterward. Returns `invalid_request` if `shareId` or `fields` do not match
+ * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not
+ * arrive.
  */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,

@@ -9,7 +9,7 @@ import type { SandboxDependencies } from "./dependencies.ts";
 import { prepareShareUpdates } from "../consumers/prepare-share-updates.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 
-const maxAttempts = 3; // only other changes to the same share make an attempt fail
+const maxAttempts = 3; // an attempt can fail only because of other changes to the same share
 
 /** Returns the requested change, or a new value for the group's first field. */
 const selectFieldChange = (
@@ -21,7 +21,7 @@ const selectFieldChange = (
 
 /**
  * Changes one group's fields in a share's copy and writes the event. Returns `share_inactive`, `invalid_request` for fields outside the
- * group or scope and for values that do not change anything, and `storage_unavailable` after losing three races.
+ * group or scope and for values that change nothing, and `storage_unavailable` after three failed attempts.
  */
 export const updateFieldsAsTestPerson = async (
   services: SandboxDependencies,

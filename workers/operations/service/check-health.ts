@@ -1,4 +1,4 @@
-// Health checks for the stores. Results name the failing check but do not contain anything from its error.
+// Health checks for the stores. Results contain the failing check's name but nothing from its error.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 
@@ -23,7 +23,7 @@ const canSealAndOpen = async (services: Stores): Promise<boolean> => {
   return (await services.vault.open(context, await services.vault.seal(context, "probe"))) === "probe";
 };
 
-/** Runs all checks; latencies in milliseconds. `failing` lists the names of the checks that failed. Never throws. */
+/** Runs all checks. Latencies are in milliseconds. `failing` lists the names of the checks that failed. Never throws. */
 export const checkHealth = async (services: ReadDependencies) => {
   const [database, kv, crypto] = await Promise.all([
     measureCheck(services, () => canReadDatabases(services)),

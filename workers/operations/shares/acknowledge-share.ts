@@ -21,8 +21,8 @@ export interface CeasedShare {
 }
 
 /**
- * Records the acknowledgment and emails the person. A second acknowledgment returns the first (SPEC Share). Times use the share's clock.
- * Returns an error if a payment is due, then `not_found`, then `cease_not_open` if the share is not revoked.
+ * Records the acknowledgment and emails the person. A second acknowledgment returns the first (SPEC Share). Times are by the share's clock.
+ * Returns an error if the business has a payment due, then `not_found`, then `cease_not_open` if the share is not revoked.
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,

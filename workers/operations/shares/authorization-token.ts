@@ -1,5 +1,5 @@
-// Tokens for share requests. Nothing is stored. The token is a MAC that proves that this service authorized the request, at what time and
-// with which scope.
+// Tokens for share requests. Nothing is stored. A token is a MAC that proves that this service authorized the request, when, and with which
+// scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
@@ -12,7 +12,7 @@ import type { Stores } from "../dependencies.ts";
 interface TokenContent {
   readonly requestedScope: RequestedScope;
   readonly issuedAt: Instant;
-  /** Whether the request verifiably came from the origin it names. Required for returning the decision by redirect. */
+  /** Whether the request verifiably came from the origin that it states. Required for returning the decision by redirect. */
   readonly hasOriginEvidence: boolean;
 }
 
@@ -29,7 +29,7 @@ const tokenPattern = /^az_([0-9a-z]{2})([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43
 const computeTokenMac = ({ vault }: Stores, shard: string, content: string, binding: TokenBinding): Promise<string> =>
   vault.linkToken(`authorize\n${shard}${content}\n${toCanonicalJson(binding)}`);
 
-/** `shard` is the client's shard. */
+/** Creates a token. `shard` is the client's shard. */
 export const createAuthorizationToken = async (
   services: Stores,
   shard: ShardId,
@@ -41,7 +41,10 @@ export const createAuthorizationToken = async (
   return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
 };
 
-/** Returns null unless this service created the token for exactly this binding. Does not check the token's age (see `isTokenExpired`). */
+/**
+ * Parses a token. Returns null unless this service created it for exactly this binding. Does not check the token's age (see
+ * `isTokenExpired`).
+ */
 export const parseAuthorizationToken = async (services: Stores, token: string, binding: TokenBinding): Promise<TokenContent | null> => {
   const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
   if (shard === undefined || content === undefined || mac === undefined) return null;
@@ -55,5 +58,5 @@ export const parseAuthorizationToken = async (services: Stores, token: string, b
   return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, hasOriginEvidence };
 };
 
-/** Tokens are valid for 10 minutes. */
+/** Returns whether the token is older than 10 minutes. */
 export const isTokenExpired = ({ issuedAt }: TokenContent, now: Instant): boolean => now >= issuedAt + requestLifetimeMs;

@@ -24,7 +24,7 @@ export interface ShareRequest {
 
 export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
   readonly client: GrantingClient;
-  /** Empty if the business did not send one. */
+  /** Empty if the business sent no disclosure text. */
   readonly disclosureText: string;
   readonly disclosureHash: string;
 }

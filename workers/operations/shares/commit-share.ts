@@ -17,7 +17,7 @@ import { prepareShareReceiptMail } from "./share-mails.ts";
 export interface ShareCreation {
   readonly client: GrantingClient;
   readonly person: Person | null;
-  /** Revision of the contact fields that the share is based on. */
+  /** The revision of the contact fields on which the share is based. */
   readonly revision: number;
   readonly language: MailLanguage;
   readonly requestId: string;
@@ -25,9 +25,9 @@ export interface ShareCreation {
 }
 
 /**
- * Writes the share with its values, event, signature and receipt email as one transaction. `before` contains rows that the share depends
- * on; `after` contains rows that refer to it. If the person's account is in another shard, an intent is written to that shard first and
- * settled afterward. If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
+ * Writes the share with its values, event, signature and receipt email as one transaction. `before` contains rows on which the share
+ * depends; `after` contains rows that refer to it. If the person's account is in another shard, an intent is written to that shard first
+ * and settled afterward. If the client or contact fields changed since they were loaded, throws an error that `isOutdatedGrant` recognizes.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

@@ -13,7 +13,7 @@ import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
 export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision"> {
   readonly state: string | null;
-  /** The token from GET /v1/authorize. Null if the caller did not request one. */
+  /** The token from GET /v1/authorize. Null if the caller requested none. */
   readonly token: string | null;
 }
 

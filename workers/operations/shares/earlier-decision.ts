@@ -17,7 +17,7 @@ import type { GrantResult } from "./grant-result.ts";
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(`code\n${requestHash}\n${generation}`)}`;
 
-/** Identifies a request by person and decision key. All test persons count as the same person (null). */
+/** Returns the hash that identifies a request by person and decision key. All test people count as the same person (null). */
 export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionKey: string): string =>
   sha256Hex(toCanonicalJson([person?.id ?? null, decisionKey]));
 

@@ -13,7 +13,7 @@ import type { ShareReader } from "./list-shares.ts";
 export interface ShareHistoryEntry {
   readonly at: Instant;
   readonly type: string;
-  /** Decimal number in the audit chain. Null until the audit log has the entry, and while the log is unavailable. */
+  /** The entry's decimal number in the audit chain; null if the audit log does not have the entry yet or is unavailable. */
   readonly auditSeq: string | null;
 }
 

@@ -6,6 +6,6 @@ export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;
   readonly share: Share;
-  /** True if the request was decided earlier; this is the earlier decision. */
+  /** True if the request was decided earlier, so that this is the earlier decision. */
   readonly isRepeated: boolean;
 }

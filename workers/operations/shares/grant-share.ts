@@ -39,8 +39,8 @@ export interface GrantRequest {
    */
   readonly decisionKey: string | null;
   /**
-   * Checks the decision against the request that was shown, after the client, account and origin. Omitted if the caller has already checked
-   * it. The consent sheet does so with `verifySheetToken`.
+   * Compares the decision with the request that the person was shown, after checking the client, account and origin. Omitted if the caller
+   * has already done this, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
   readonly language: MailLanguage;

@@ -1,6 +1,6 @@
 // POST /v1/share/redeem: the page that sent the request presents its verifier and receives the fields, exactly once. If the response is
-// lost, the same caller can fetch it again with the same idempotency key until the code expires. It is rebuilt from the share; the response
-// is not stored.
+// lost, the same caller can fetch it again with the same idempotency key until the code expires. The response is not stored but rebuilt
+// from the share.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";

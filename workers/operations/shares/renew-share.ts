@@ -16,7 +16,7 @@ import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
-  /** Null keeps the old share's value. */
+  /** The new share's scope. Null keeps the old share's scope. */
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
   readonly language: MailLanguage;

@@ -18,7 +18,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
-/** Returns null if the share is no longer in the state that the notice is about. */
+/** Builds the email for a notice. Returns null if the share is no longer in the state that the notice is about. */
 const buildNoticeMail = async (
   services: ReadDependencies,
   { kind }: ShareNotice,
@@ -54,7 +54,7 @@ const buildNoticeMail = async (
 
 type AddressLookup = (id: ConsumerId) => Promise<string | undefined>;
 
-/** Runs one query per shard. An unavailable shard affects only the people in that shard. */
+/** Loads the addresses with one query per shard. An unavailable shard affects only the people in that shard. */
 const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): AddressLookup => {
   const found = new Map(
     [...Map.groupBy(new Set(ids), (id) => shardOfId(id))].map(
@@ -96,7 +96,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
 
 const batchSize = 50;
 
-/** Works through the due notices within the work budget. Returns how many it processed. */
+/** Sends the due notices within the work budget. Returns how many it processed. */
 export const sendShareNotices = async (services: ReadDependencies, db: Database): Promise<number> => {
   let noticeCount = 0;
   while (await services.hasBudget()) {

@@ -3,7 +3,7 @@ import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** A browser, with the keys of requests that verifiably came from the origin they name. */
+/** A browser, with the keys of requests that verifiably came from the origin that they state. */
 export interface SheetBrowser {
   readonly id: string;
   readonly seenRequests: readonly string[];
@@ -19,7 +19,7 @@ export const serializeSheetBrowser = async (services: Stores, browser: SheetBrow
   return `${payload}.${await computeBrowserMac(services, payload)}`;
 };
 
-/** Returns a new browser if the cookie is missing or not signed by this service. */
+/** Parses the cookie. Returns a new browser if the cookie is missing or not signed by this service. */
 export const parseSheetBrowser = async (services: ReadDependencies, cookie: string | undefined): Promise<SheetBrowser> => {
   const [payload = "", mac = ""] = (cookie ?? "").split(".");
   const bytes = fromBase64Url(payload);

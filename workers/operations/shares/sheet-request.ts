@@ -8,13 +8,13 @@ import type { SheetBrowser } from "./sheet-browser.ts";
 
 export interface SheetRequest {
   readonly request: AuthorizedRequest;
-  /** A page on the request's origin. Null if it is missing or not allowed. */
+  /** The URL of a page on the request's origin; null if it is missing or not allowed. */
   readonly returnUrl: string | null;
   /** Hash of all parameters. It is the same each time the request is loaded. */
   readonly key: string;
 }
 
-/** Rejects credentials, fragments and other origins, because the code must not leave the request's origin. */
+/** Parses a return URL. Rejects credentials, fragments and other origins, because the code must not leave the request's origin. */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
   const url = new URL(returnUrl);
@@ -37,10 +37,10 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
   return { request, returnUrl: verifiedReturnUrl, key: sha256Hex(toCanonicalJson({ ...parts, return_url: verifiedReturnUrl })) };
 };
 
-/** Returns true if this browser brought the request from its origin, or the business registered the return URL. */
+/** Returns true if this browser came to the request from the request's origin, or the business registered the return URL. */
 export const canRedirect = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): boolean =>
   returnUrl !== null && (browser.seenRequests.includes(key) || request.client.returnUrls.includes(returnUrl));
 
-/** Returns true if the browser names a page on the request's origin as the referrer. A link on another site cannot fake that. */
+/** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake that. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>
   referer !== undefined && URL.canParse(referer) && new URL(referer).origin === request.origin;

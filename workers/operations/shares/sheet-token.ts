@@ -33,7 +33,10 @@ export const createSheetToken = (
   );
 };
 
-/** `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. */
+/**
+ * Verifies a token. `foreign` means that it was not created for this request, browser and person; `expired` means that it is older than ten
+ * minutes.
+ */
 export const verifySheetToken = async (
   services: ReadDependencies,
   sheet: SheetRequest,

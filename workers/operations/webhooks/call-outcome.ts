@@ -3,12 +3,15 @@ import { isDelivered, type SendResult, type AttemptOutcome, type AttemptResult }
 
 export interface CallOutcome {
   readonly delivered: boolean;
-  /** HTTP status. 0 if there was no response. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly responseStatus: number;
   readonly durationMs: number;
 }
 
-/** Reports a request that was not sent as an unreachable receiver, so that tests cannot probe the internal network. */
+/**
+ * Maps a request that was blocked before it was sent to the outcome of an unreachable receiver. Members see no difference, so test
+ * deliveries cannot probe the internal network.
+ */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 

@@ -4,7 +4,7 @@ import type { Instant } from "../../../core/time.ts";
 import type { EventSequences } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Counts the deliveries that failed since a given time. Null for an unknown endpoint. */
+/** Counts the deliveries that have failed since a given time. Returns null for an unknown endpoint. */
 export const countFailedDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,

@@ -25,7 +25,7 @@ import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
-  /** Null selects all standard event types, including future ones. */
+  /** The event types to receive. Null selects all standard event types, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   /** The environment whose events the endpoint receives. Cannot be changed. */
@@ -33,7 +33,7 @@ export interface CreateWebhookRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** Contains the signing secret. */
+/** The new endpoint, including its signing secret. */
 export interface CreatedWebhook {
   readonly endpoint: RegisteredEndpoint;
   /** Whether an earlier request with this idempotency key created the endpoint. */
@@ -43,7 +43,7 @@ export interface CreatedWebhook {
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_limit" | "idempotency_conflict";
 
 /**
- * Adds an endpoint that receives events from now on. One idempotency key creates one endpoint. Can return `invalid_request`,
+ * Adds an endpoint that receives events from now on. One idempotency key creates only one endpoint. Can return `invalid_request`,
  * `invalid_webhook_url`, `idempotency_conflict` and `webhook_limit`.
  */
 export const createWebhook = async (
@@ -96,10 +96,10 @@ export const createWebhook = async (
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
     // The commit may have succeeded even though its response was lost. If that cannot be checked, `hasAuditEntry` throws and the endpoint
-    // stays: members can see and delete it, and a saved response never names a removed endpoint.
+    // stays: members can see and delete it, and no saved response refers to an endpoint that was removed.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);
-      const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key won
+      const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first
       if (first !== null) return first;
       throw error;
     }

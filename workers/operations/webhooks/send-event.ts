@@ -10,8 +10,8 @@ import type { WebhookDependencies } from "./dependencies.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
 /**
- * Secrets are cached because opening one takes two decryptions, and a busy endpoint signs up to a thousand times per second with the same
- * secret.
+ * Returns the decrypted secret from a cache, because decrypting it takes two steps and a busy endpoint signs up to a thousand times per
+ * second with the same secret.
  */
 const openCachedSecret = async (
   { openedSecrets, vault }: WebhookDependencies,

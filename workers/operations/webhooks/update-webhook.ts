@@ -38,8 +38,8 @@ const parseWebhookUpdate = async (
 };
 
 /**
- * Changes an endpoint once the change is in the audit chain. The audit entry contains a new URL's hash. Records nothing if all properties
- * are undefined. Can return `not_found`, `invalid_request` and `invalid_webhook_url`.
+ * Changes an endpoint once the change is in the audit chain. For a new URL, the audit entry contains only its hash. Records nothing if all
+ * properties are undefined. Can return `not_found`, `invalid_request` and `invalid_webhook_url`.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

@@ -15,19 +15,20 @@ import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } fr
 
 export interface EntityAcknowledgement {
   readonly certId: CertId;
-  /** The withdrawal of the whole certificate. Null while the certificate is active. */
+  /** The withdrawal of the whole certificate; null while the certificate is active. */
   readonly withdrawal: PublishedWithdrawal | null;
   /** The recipients named in the request, each acknowledged. */
   readonly ceased: readonly (WithdrawnEntity & { readonly acknowledgedAt: Instant })[];
   readonly isRepeated: boolean;
 }
 
-const maxAttempts = 10; // an attempt fails only when another acknowledgment of the same certificate is committed first
+const maxAttempts = 10; // an attempt can fail only because another acknowledgment for the same certificate is committed first
 
 /**
  * Records that the named recipients have ceased contact. Recipients that were acknowledged earlier keep their first acknowledgment (SPEC
- * Withdrawal). Returns an error if a payment is due, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
- * `cease_not_open` if the person has not withdrawn from each of them. Throws StorageFault("outage") after losing 10 races.
+ * Withdrawal). Returns an error if the business has a payment due, then `cert_not_found`, `invalid_request` for a name that is not a
+ * recipient, and `cease_not_open` unless the person has withdrawn consent for each of them. Throws StorageFault("outage") after 10 failed
+ * attempts.
  */
 export const acknowledgeEntityWithdrawals = async (
   services: WriteDependencies,
@@ -57,7 +58,7 @@ export const acknowledgeEntityWithdrawals = async (
       await commit(db, services, rows, [domainEvent]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // another acknowledgment was committed first: decide again for the rest
+      continue; // another acknowledgment was committed first, so decide again for the rest
     }
     const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack: the business has ceased contact under a withdrawn certificate.
+// POST /v1/certs/{id}/cease-ack: the business has ceased contact after a certificate was withdrawn.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -20,8 +20,8 @@ export interface WithdrawalAcknowledgement {
 }
 
 /**
- * Records that the business has ceased contact. A second acknowledgment returns the first (SPEC Withdrawal). Returns an error if a payment
- * is due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
+ * Records that the business has ceased contact. A second acknowledgment returns the first (SPEC Withdrawal). Returns an error if the
+ * business has a payment due, then `cert_not_found`, then `cease_not_open` while the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WriteDependencies,

@@ -10,21 +10,21 @@ import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
  * Keeps batches short. A batch is one transaction, and each withdrawal in it needs a signed receipt. A withdrawal takes two statements (row
- * and event); all audit entries share one insert, and all ledger statements another. Twenty withdrawals are 42 statements, or 55 with
- * emails to ten owners, the email to the person and two extra rows.
+ * and event); all audit entries share one insert, and so do all ledger statements. Twenty withdrawals take 42 statements, or 55 with emails
+ * to ten owners, the email to the person and two extra rows.
  */
 export const maxPerBatch = 20;
 
 /**
- * Withdraws certificates from one business, all or nothing. All of them get the same method, actor and time. If one is already withdrawn,
- * throws an error that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up.
+ * Withdraws a business's certificates, all or none. All get the same method, actor and time. If one is already withdrawn, throws an error
+ * that `isAlreadyWithdrawn` recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Rows for the same transaction, before and after those for the withdrawals. */
+  /** Rows for the same transaction, to write before and after the withdrawals' rows. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer, clock } = services;
@@ -49,7 +49,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/** Schedules sending the events and email, and draining the audit entries and ledger statements, after the response. */
+/** Schedules the work after the response: sending the events and email, and draining the audit entries and ledger statements. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

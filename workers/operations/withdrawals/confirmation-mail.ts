@@ -11,16 +11,15 @@ import type { ReadDependencies } from "../dependencies.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Daily maximum, per business and address, of emails that confirm withdrawals made without verifying the address. A stranger can submit
- * forms with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Codes and emailed links
- * verify the address.
+ * The maximum number of emails per business, address and day that confirm withdrawals made without verifying the address. A stranger can
+ * submit forms with someone else's address and withdraw those certificates; without a limit, that would flood the mailbox. Withdrawals by
+ * code or emailed link are not limited, because they verify the address.
  */
 const maxUnverifiedConfirmations = 3;
 
 /**
- * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate does
- * not have an email address. The rows must come before the withdrawal's rows in the batch, because the daily limit counts only earlier
- * withdrawals.
+ * Prepares the email that states what was withdrawn, when contact must cease and whom to contact. Returns no rows if the certificate has no
+ * email address. The rows must come before the withdrawal's rows in the batch, because the daily limit counts only earlier withdrawals.
  */
 export const prepareConfirmationMail = async (
   { vault, config }: ReadDependencies,
@@ -28,7 +27,7 @@ export const prepareConfirmationMail = async (
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
   confirmed: Pick<WithdrawalRequest, "change" | "language"> & {
     readonly scope: WithdrawalScope;
-    /** The withdrawal for individual recipients. Null for the whole certificate. */
+    /** The withdrawal for individual recipients; null for the whole certificate. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
     readonly now: Instant;
   },

@@ -1,4 +1,4 @@
-// Continues withdrawing all of a person's certificates when they did not fit into one batch.
+// Continues withdrawing all of a person's certificates if they did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import { finishWithdrawalWork, continueWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
@@ -14,7 +14,7 @@ const loadWithdrawalChange = async ({ vault }: Stores, db: Database, work: Withd
   return sourceFromBusiness(recorded, work.apiKeyId);
 };
 
-/** Withdraws the next batch. The batch with the last certificate also deletes the work row. */
+/** Withdraws the next batch. The batch that contains the last certificate also deletes the work row. */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
@@ -24,7 +24,7 @@ export const continueWithdrawals = async (services: WithdrawalDependencies, db: 
     await next.run();
     return;
   }
-  // Uses the time of the request, not of this batch, because consent ended then.
+  // Uses the time of the request instead of this batch's time, because consent ended with the request.
   const change = { change: await loadWithdrawalChange(services, db, work), scope: "business", now: issuedUntil } as const;
   await commitWithdrawals(services, db, certificates, change, { after: [next] });
 };

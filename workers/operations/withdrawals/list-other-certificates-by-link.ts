@@ -1,4 +1,4 @@
-// Lets the holder of an emailed link withdraw more than one certificate.
+// Lets someone who has an emailed link withdraw more than one certificate.
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -7,8 +7,8 @@ import { loadOtherCertificates, type OtherCertificates } from "./load-other-cert
 import { locateRecord } from "./locate-record.ts";
 
 /**
- * Returns the person's other active certificates with the business, or null for an unknown certificate, and for a token that was not
- * emailed to the address, because only an emailed token proves control of it.
+ * Returns the person's other active certificates with the business. Returns null for an unknown certificate, and for a token that was not
+ * emailed to the address, because only an emailed token proves control of the address.
  */
 export const listOtherCertificatesByLink = async (
   services: ReadDependencies,

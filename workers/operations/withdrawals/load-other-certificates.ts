@@ -7,8 +7,8 @@ const maxShownCertificates = 20;
 export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>>;
 
 /**
- * Returns the number of other active certificates, and the newest 20. After a withdrawal with scope `business`, counts only certificates
- * issued later. Earlier certificates are already withdrawn or will be within minutes.
+ * Returns the number of other active certificates, and the newest 20 of them. After a withdrawal with scope `business`, counts only
+ * certificates issued later, because earlier ones are already withdrawn or will be within minutes.
  */
 export const loadOtherCertificates = async ({ db, record }: LocatedRecord): Promise<OtherCertificates> => {
   const { certificate, emailIndex, withdrawal } = record;

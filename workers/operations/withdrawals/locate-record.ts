@@ -17,7 +17,9 @@ export const locateRecord = async (services: Stores, certId: CertId): Promise<Lo
   return record === null ? null : { db, record };
 };
 
-/** Same as `locateRecord`, but for the issuer. Also returns null for certificates from other businesses or the other environment. */
+/**
+ * Does the same as `locateRecord` for the issuer. Also returns null for certificates from other businesses or from the other environment.
+ */
 export const locateOwnRecord = async (services: Stores, reader: BusinessScope, certId: CertId): Promise<LocatedRecord | null> => {
   const located = await locateRecord(services, certId);
   const certificate = located?.record.certificate;

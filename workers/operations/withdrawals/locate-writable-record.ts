@@ -14,7 +14,7 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Returns an error if a payment is due, and `cert_not_found` if the certificate does not exist. */
+/** Returns an error if the business has a payment due, and `cert_not_found` if the certificate does not exist. */
 export const locateWritableRecord = async (
   services: Stores,
   reader: BusinessScope,

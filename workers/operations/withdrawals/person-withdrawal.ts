@@ -18,7 +18,7 @@ import { prepareFailureReset } from "./withdrawal-code.ts";
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** Withdraws only from these recipients. If null, `scope` decides. */
+  /** The recipients for whom consent is withdrawn. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   /** The `Origin` header. Null for programs, which do not send one. */
   readonly origin: string | null;
@@ -29,8 +29,8 @@ export interface PersonWithdrawal {
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * True for third-party sites (not ours or the issuer's), which have no reason to submit codes. This is only an extra check; the code or
- * token is the proof.
+ * Returns true for third-party sites (neither ours nor the issuer's), which have no reason to submit codes. This is only an extra check;
+ * the code or token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -39,8 +39,8 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 };
 
 /**
- * Finds the certificate. Returns `cert_not_found`, `forbidden` for a foreign site, and `invalid_request` for a name that is not a
- * recipient. Runs before a code attempt is used up. That reveals nothing, because a certificate's recipients are public.
+ * Finds the certificate. Returns `cert_not_found`, `forbidden` for a third-party site, and `invalid_request` for a name that is not a
+ * recipient. Runs before a code attempt is used up, which reveals nothing, because a certificate's recipients are public.
  */
 export const locateTargetRecord = async (
   services: ReadDependencies,
@@ -54,9 +54,9 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws after the person was verified. If recipients are named, withdraws only from them; otherwise withdraws the whole certificate.
- * Scope `business` also withdraws the business's other certificates that name the email address. Can return `already_revoked` and
- * `invalid_request`.
+ * Withdraws consent once the person is verified. If recipients are given, withdraws it only for them; otherwise withdraws the whole
+ * certificate. Scope `business` also withdraws the business's other certificates that contain the email address. Can return
+ * `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = (
   services: WithdrawalWriteDependencies,

@@ -27,7 +27,7 @@ import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 export interface RecordWithdrawalRequest extends RecordedRequest {
   /** If null, the business's default scope for recorded withdrawals applies. */
   readonly scope: WithdrawalScope | null;
-  /** Withdraws only from these recipients. If null, `scope` decides. */
+  /** The recipients for whom consent is withdrawn. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }
@@ -37,7 +37,7 @@ export type RecordedWithdrawal = Omit<WithdrawalResult, "certId"> & { readonly i
 type RecordWithdrawalRefusal = "cert_not_found" | "already_revoked" | "invalid_request" | "idempotency_conflict";
 
 /**
- * Rebuilds an earlier request's result from the records, because withdrawals never change. Acknowledgments came afterward and are left out.
+ * Rebuilds an earlier request's result from the records, because withdrawals never change. Omits acknowledgments, because they came later.
  */
 const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null): RecordedWithdrawal => {
   const { withdrawal, entitiesWithdrawn } = record;
@@ -53,10 +53,10 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null):
 };
 
 /**
- * Withdraws the certificate, or the named recipients, effective now. The cease deadline counts from `receivedAt` (SPEC Withdrawal). Returns
- * `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
- * `already_revoked`. The response to a repeated idempotency key is rebuilt from the records; only the number of the entity withdrawal is
- * stored with the key.
+ * Withdraws the certificate, or consent for the given recipients, effective now. The cease deadline counts from `receivedAt` (SPEC
+ * Withdrawal). Returns `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient),
+ * `idempotency_conflict` and `already_revoked`. The response to a repeated idempotency key is rebuilt from the records; only the number of
+ * the entity withdrawal is stored with the key.
  */
 export const recordWithdrawal = async (
   services: WithdrawalWriteDependencies,
@@ -73,7 +73,7 @@ export const recordWithdrawal = async (
   if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // Missing members are left out, so that adding an optional member to the request does not change the hash of other requests.
+  // Missing members are left out, so that adding an optional member to the request format does not change the hash of requests without it.
   const { scope, entities, channel, note } = request;
   const hashed = {
     channel,
@@ -100,7 +100,7 @@ export const recordWithdrawal = async (
     return keyHash === null ? [] : insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, certId, now });
   };
   const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
-  const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is not known here
+  const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is unknown here
   const address = selectWithdrawalAddress(located.record);
   const appliedScope = address === null ? "certificate" : (scope ?? located.record.recordedScope);
   try {
@@ -109,7 +109,7 @@ export const recordWithdrawal = async (
         ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, address })
         : await withdrawFromEntities(services, located, { ...withdrawal, entities });
     if (done.ok) return ok({ ...done.value, isReplayed: false });
-    // An identical concurrent request has recorded it.
+    // An identical concurrent request has already recorded the withdrawal.
     return done.code === "already_revoked" ? ((await findEarlierResult()) ?? done) : done;
   } catch (error) {
     if (!isIdempotencyKeyTaken(error)) throw error;

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/request: emails the person a code to withdraw with.
+// POST /v1/certs/{id}/opt-out/request: emails the person a code for withdrawing.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -22,8 +22,8 @@ export interface WithdrawalCodeRequest {
 }
 
 /**
- * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions,
- * hashes and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only
+ * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address, does the same reads, decryptions,
+ * hashes and writes, with an email that has no recipient. Neither the result nor the duration reveals whether the address matches. The only
  * possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
@@ -57,7 +57,7 @@ export const requestWithdrawalCode = async (
   });
   const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
   const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
-  // Only emails that are sent are audited, at most ten a day per certificate. Strangers cannot flood the business's chain.
+  // Only emails that are sent are audited, at most ten a day per certificate, so that strangers cannot flood the business's chain.
   await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);

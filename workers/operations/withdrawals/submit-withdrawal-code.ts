@@ -12,14 +12,14 @@ import { bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 export interface CodeSubmissionResult {
   /** False if the person first has to choose between this certificate and all of them. */
   readonly isWithdrawn: boolean;
-  /** Token of the link in the same email. From here on, this token, not the code, proves control of the email address. */
+  /** The token of the link in the same email. From here on, this token instead of the code proves control of the email address. */
   readonly token: string;
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates that name the address, only uses up the code. The person then chooses
- * what to withdraw, using the returned token. Returns the same errors as `withdrawByCode`. If one code is submitted twice concurrently, one
- * submission is refused.
+ * Withdraws the certificate. If the business has other certificates that contain the address, only uses up the code; the person then
+ * chooses what to withdraw, using the returned token. Returns the same errors as `withdrawByCode`. If one code is submitted twice
+ * concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

@@ -14,7 +14,7 @@ import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts"
 export interface WithdrawalByCode extends PersonWithdrawal {
   readonly email: string;
   readonly code: string;
-  /** The submitting browser's secret, from its cookie. Null if that browser never requested a code. */
+  /** The submitting browser's secret, from its cookie; null if that browser never requested a code. */
   readonly context: string | null;
 }
 

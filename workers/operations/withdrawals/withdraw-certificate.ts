@@ -10,18 +10,18 @@ import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
-const maxAttempts = 3; // only other withdrawals of the same person's certificates make an attempt fail
+const maxAttempts = 3; // an attempt can fail only because of other withdrawals of the same person's certificates
 
 /**
  * Withdraws as many certificates as fit into one batch and writes a work row for the rest, as one transaction. Returns `already_revoked` if
- * this certificate was already withdrawn in the meantime. Throws StorageFault("outage") after losing three races.
+ * this certificate was withdrawn in the meantime. Throws StorageFault("outage") after three failed attempts.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** Finds the other certificates. If null, withdraws only this one. */
+    /** Used to find the other certificates. If null, withdraws only this one. */
     readonly address: WithdrawalAddress | null;
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {

@@ -13,7 +13,8 @@ import { withdrawCertificate } from "./withdraw-certificate.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
 /**
- * Makes one attempt, using the record as loaded. If the record changed since, throws an error that `isOutdatedEntityWithdrawal` recognizes.
+ * Makes one attempt with the record as loaded. If the record has changed since, throws an error that `isOutdatedEntityWithdrawal`
+ * recognizes.
  */
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
@@ -54,11 +55,11 @@ const commitEntityWithdrawal = async (
   return withdrawn;
 };
 
-const maxAttempts = 10; // an attempt fails only when another change to the same certificate is committed first
+const maxAttempts = 10; // an attempt can fail only because another change to the same certificate is committed first
 
 /**
- * Withdraws from the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient, and
- * `already_revoked` if they are all withdrawn already. Throws StorageFault("outage") after losing 10 races.
+ * Withdraws consent for the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient, and
+ * `already_revoked` if consent for all of them is already withdrawn. Throws StorageFault("outage") after 10 failed attempts.
  */
 export const withdrawFromEntities = async (
   services: WithdrawalWriteDependencies,

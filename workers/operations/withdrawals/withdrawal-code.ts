@@ -11,7 +11,10 @@ import type { LocatedRecord } from "./locate-record.ts";
 /** Binds a code's hash and a link's token to the code's row. */
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
-/** A code or link is valid for all certificates from one business and environment that name the address. */
+/**
+ * Returns the address that a code or link verifies. It is valid for all certificates from one business and environment that contain the
+ * address.
+ */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
   addressIndex: string,
@@ -23,8 +26,8 @@ export const toVerifiedAddress = (
 });
 
 /**
- * Identifies the requester by email address and browser, for counting codes and attempts. An address that is not on the certificate is
- * counted under a separate hash, so that such requests cannot use up the person's limits. From outside, they look the same.
+ * Identifies the requester by email address and browser, to count codes and attempts. An address that is not on the certificate is counted
+ * under a separate hash, so that such requests cannot use up the person's limits. From outside, both look the same.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,

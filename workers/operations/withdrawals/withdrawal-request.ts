@@ -1,4 +1,4 @@
-// The input and result types that all withdrawal methods use with the operations that commit the withdrawal.
+// The input and result types with which all withdrawal methods call the operations that commit the withdrawal.
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -12,9 +12,9 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** Recipients that consent was withdrawn for. Empty if the whole certificate was withdrawn. */
+  /** Recipients for whom consent was withdrawn. Empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
-  /** The withdrawal of the whole certificate. Null while it stays active for other recipients. */
+  /** The withdrawal of the whole certificate; null while it stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;
 }
 
