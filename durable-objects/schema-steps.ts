@@ -1,18 +1,18 @@
-// Schema migrations of Durable Objects. Each object has a separate database and can be inactive through many deployments, so it is migrated
+// Schema migrations of Durable Objects. Each object has its own database and can be inactive through many deployments, so it is migrated
 // when it starts.
 
 /**
- * Step n migrates from version n to version n + 1. New steps go at the end and must only add to the schema, so the previous deployment can
- * run on the result.
+ * Step n migrates from version n to version n + 1. New steps go at the end and must only add to the schema, so that the previous deployment
+ * can run on the result.
  */
 export type SchemaSteps = readonly string[];
 
-/** Objects cannot use PRAGMA user_version, which is meant for this. */
+/** Stores the version, because objects cannot use PRAGMA user_version, which is meant for this. */
 const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT;";
 
 /**
- * Runs all steps that this database does not have yet in one transaction. Does nothing to a database that a later deployment wrote. Call it
- * in the constructor: it is synchronous, so requests cannot run before it.
+ * Runs, in one transaction, all steps that this database does not have yet. Does nothing to a database that a later deployment wrote. Call
+ * it in the constructor: it is synchronous, so no request can run before it.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

@@ -54,14 +54,14 @@ import type { Services } from "./platform/platform.ts";
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host it was loaded from
+  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host from which it was loaded
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
   { setting: "appUrl", paths: /^\/(?:$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
 
 const anyPath = /^/;
 
-/** Returns a function that gives the paths a host serves. In development, every host serves every path. */
+/** Returns a function that lists the paths that a host serves. In development, every host serves every path. */
 const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   if (config.environment === "development") return () => [anyPath];
   const paths = new Map<string, RegExp[]>();
@@ -114,7 +114,7 @@ const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
-/** Writes one log line for each request, and records refusals for the affected business. */
+/** Writes one log line per request, and records refusals for the affected business. */
 const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const { services } = c.var;
   const start = services.clock();
@@ -143,7 +143,7 @@ const rejectOwnDeliveries = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** Always generates the request ID. If the caller sends an ID, it is ignored. */
+/** Always generates a new request ID and ignores any ID from the caller. */
 const assignRequestId = requestId({ limitLength: 0, generator: () => generateId("req_", firstShard, randomBytes) });
 
 /** Responds 503 `misconfigured` on every route, for a deployment whose settings are incomplete or invalid. */

@@ -1,5 +1,5 @@
-// A deployment's bindings and settings, read and checked once per isolate. If a setting is invalid, the deployment responds 503 on every
-// route instead of running half-configured. All invalid settings are logged at once.
+// A deployment's bindings and settings, read and checked once per isolate. If any setting is invalid, the deployment responds 503 on every
+// route instead of running half-configured, and logs all invalid settings together.
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -100,7 +100,7 @@ export interface BillingSettings {
   readonly apiUrl: URL | null;
 }
 
-/** Thrown if settings are missing or invalid. The message names all of them and never contains a secret. */
+/** Thrown if settings are missing or invalid. The message lists all of them and never contains a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`not configured to run: ${faults.join(", ")}`);
@@ -113,7 +113,7 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports J
 // Most of the anchoring cost is per batch (a signature, a checkpoint, tiles, leases), so batches under load should be large. Two seconds
 // are short compared with the minutes that a ledger takes to vouch for a time.
 const defaultBatchWindowMs = 2_000;
-/** Path of the agent server. Clients also use the URL as its name, so the path has exactly one spelling. */
+/** Path of the agent server. Clients also use the URL as the server's identifier, so there must be exactly one spelling. */
 export const mcpPath = "/mcp";
 
 /** Redirect hosts of well-known assistants that register themselves as clients. */
@@ -142,8 +142,8 @@ const parseMasterKeys = (text: string | undefined): ReadonlyMap<string, Bytes> |
 };
 
 /**
- * Lists settings that reuse an earlier setting's key. If a key is reused, a leak in one place would also compromise the other. Missing keys
- * are ignored.
+ * Lists settings that reuse another setting's key, because a leak in one place would then also compromise the other. Missing keys are
+ * ignored.
  */
 const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array])[]): string[] => {
   const owners = new Map<string, string>();
@@ -163,9 +163,7 @@ const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string
     return seed === undefined ? [] : [[name, seed] as const];
   });
 
-/**
- * Parses the email settings. Email is required: without it, people could not sign in or withdraw, and there would not be a visible error.
- */
+/** Parses the email settings. Email is required: without it, people could not sign in or withdraw, and no error would be visible. */
 const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, faults: string[]): MailSettings => {
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
@@ -198,8 +196,8 @@ const liveKeyPattern = /^[sr]k_live_[A-Za-z0-9_-]{8,}$/;
 const anyKeyPattern = /^[sr]k_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 
 /**
- * Parses the billing settings, which must be all present or all missing. With only some of them, a customer could pay and get nothing.
- * Production refuses the provider's test keys, because payments made with them do not move money.
+ * Parses the billing settings, which must be either all present or all missing. With only some of them, a customer could pay and get
+ * nothing. Production refuses the provider's test keys, because payments made with them move no money.
  */
 const parseBillingSettings = (setting: GetSetting, development: boolean, faults: string[]): BillingSettings | null => {
   const priceNames = purchasablePlans.map((plan) => [plan, `STRIPE_PRICE_${plan.toUpperCase()}`] as const);
@@ -216,7 +214,7 @@ const parseBillingSettings = (setting: GetSetting, development: boolean, faults:
 };
 
 /**
- * Reads and checks every setting. Throws one ConfigError that names all missing or invalid settings. For limits and numbers, the message
+ * Reads and checks every setting. Throws one ConfigError that lists all missing or invalid settings. For limits and numbers, the message
  * also contains the value and the allowed range. It never contains other values.
  */
 export const loadConfig = (env: Env): Config => {

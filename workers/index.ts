@@ -25,10 +25,10 @@ const getApp = (services: Services): ReturnType<typeof buildApp> => {
   return cachedApp.app;
 };
 
-const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000
+const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000 queries
 
 /**
- * Returns services for the cron and the queue. They have a longer database timeout, because their batches are large and callers are not
+ * Returns services for the cron and the queue. They have a longer database timeout, because their batches are large and no caller is
  * waiting.
  */
 const loadBackgroundServices = async (env: Env): Promise<Services> => ({
@@ -42,7 +42,7 @@ export default {
       return await getApp(await getPlatform(env)).fetch(request, env, ctx);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      consoleLog.error({ at: "start", error: error.message }); // does not contain secrets
+      consoleLog.error({ at: "start", error: error.message }); // contains no secrets
       return misconfiguredApp.fetch(request, env, ctx);
     }
   },

@@ -2,18 +2,18 @@
 import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
 interface RouteLimit extends RateLimit {
-  /** If true, DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
+  /** Whether DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
   readonly scaled: boolean;
 }
 
 export const defaultLimits = {
   /** A person submits a form a few times; an office behind one IP address, a few dozen times. */
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Ten submissions a second is a large campaign; more is a flood from a stolen client ID. */
+  /** Ten submissions a second is a large campaign; more is a flood of requests with a stolen client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Public pages and their JSON, counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** Health, keys, the OpenAPI document and logs: a monitor, or a verifier that reads a log, needs dozens. */
+  /** Health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
   /** Lookups of API keys and agent tokens that this isolate does not know. A valid key or token is remembered and not counted again. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
@@ -28,36 +28,36 @@ export const defaultLimits = {
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
   /** Each sign-up sends an email, and people do not open ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
-  /** Emails per day to addresses chosen by a business. */
+  /** Invitations per day, because each sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /** Each check queries two resolvers and sends two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
-  /** Enough for a person who clicks while a page polls. */
+  /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
-  /** The rate that SPEC Limits promises per API key. */
+  /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** The same as for an API key, because an assistant working through a list sends bursts. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. Signing in during this counts toward the sign-in limits. */
+  /** A person opens one page and decides. Signing in along the way counts toward the sign-in limits. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
   OAUTH_REGISTER_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** Limit per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
+  /** Per host and isolate. Keeps an attacker who sends people to the page from flooding a third-party server. */
   OAUTH_DOCUMENTS_PER_HOST: { count: 10, seconds: 60, scaled: false },
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /** Refused requests stored for a business. A daily limit of 1,428 allows about 10,000 in seven days. */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
-  /** Webhook tests and replays together, per user (SPEC Limits). */
+  /** Webhook tests and replays combined, per user (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
-  /** A paying customer opens one or two checkout pages; each is a call to the payment provider. */
+  /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
   /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
   INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
   /** The payment provider sends bursts from a few IP addresses and retries refused events. */
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
-  /** A person withdraws consent from a few certificates; each request can send an email. */
+  /** A person withdraws a few certificates; each request can send an email. */
   OPT_OUT_REQUEST_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
@@ -73,7 +73,7 @@ export const defaultLimits = {
    * A code has 256 random bits, and a failed attempt does not consume it. This only limits an IP address that keeps sending the same code.
    */
   REDEEM_FAILURES_PER_CODE: { count: 20, seconds: 60, scaled: false },
-  /** The link in an email holds 256 random bits. This limit only protects the database from a flood by one caller. */
+  /** The link in an email contains 256 random bits. This limit only protects the database from a flood by one caller. */
   REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
@@ -93,7 +93,7 @@ export type Limits = Readonly<Record<LimitName, RouteLimit>>;
 const limitPattern = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/;
 const limitRule = "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999";
 
-/** Describes a number that is out of range: name, value and allowed range. Never call this with a secret value. */
+/** Describes a number that is out of range, with its name, value and allowed range. Never call this with a secret value. */
 export const describeOutOfRange = (name: string, value: string, rule: string): string =>
   `${name}="${value.slice(0, 40)}" (must be ${rule})`;
 
@@ -114,11 +114,11 @@ export const parseLimits = (
 };
 
 /**
- * Daily limits (UTC) on one client's submissions without an API key, by count and by stored bytes. Anyone who reads the page's source can
- * send such submissions.
+ * Daily limits (UTC) for one client's submissions without an API key, by count and by stored bytes. Anyone who can read the page's source
+ * can send such submissions.
  */
 const defaultDayLimits = {
-  /** Enough for a large campaign. To exceed it, submit with an API key or ask the operator to raise the client's own limit. */
+  /** Enough for a large campaign. To go beyond it, submit with an API key or ask the operator to raise the client's own limit. */
   CLIENT_DAY: 50_000,
   /** Bytes: 4 KB for each of 50,000 submissions, ten times the size of a typical form. */
   CLIENT_DAY_BYTES: 200_000_000,

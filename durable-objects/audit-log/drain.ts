@@ -1,36 +1,39 @@
-// Reads the audit outboxes of the shards into the log, one shard at a time.
+// Reads the shards' audit outboxes into the log, one shard at a time.
 import type { ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { markDrained, listUndrainedRows } from "../../storage/outboxes/audit.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const rowsPerPage = 500;
-const pagesPerRun = 20; // 10,000 rows per shard and run: a few seconds, well within the 15 minutes an alarm may take
+const pagesPerRun = 20; // 10,000 rows per shard and run take a few seconds, well within the 15 minutes that an alarm may take
 
 export interface DrainResult {
   readonly appended: number;
-  /** True when rows remain that the next run can process. */
+  /** True if rows remain that the next run can process. */
   readonly hasMore: boolean;
 }
 
 export interface DrainOutcome {
-  /** Null when the log is frozen. */
+  /** Null if the log is frozen. */
   readonly result: DrainResult | null;
-  /** The first failure of a shard. The other shards were drained. */
+  /** The first failure of any shard. The other shards were drained. */
   readonly fault: Error | null;
 }
 
 export interface DrainPorts {
-  /** The number of this audit log; each row names the log it belongs to. */
+  /** The number of this audit log. Each row contains the number of the log it belongs to. */
   readonly auditLog: number;
-  /** Null when the log is frozen. */
+  /** Null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
 }
 
 export const logError = (at: "alarm" | "drain", error: unknown): void =>
   console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
-/** Appends, then marks. If the process crashes between the two, the rows are read again and recognized. Null when the log is frozen. */
+/**
+ * Appends the rows, then marks them. If the process crashes in between, the rows are read again and recognized. Returns null if the log is
+ * frozen.
+ */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
   let appended = 0;
   let marked = 0;
@@ -49,9 +52,9 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
     marked += stored.length;
     if (rows.length < rowsPerPage) return { appended, hasMore: false };
     after = last.ord;
-    await scheduler.wait(0); // lets other objects run: in a local runtime they all share one thread
+    await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
   }
-  // If a run did not mark any rows, another run would find only the same malformed rows.
+  // If a run marked no rows, another run would find only the same malformed rows.
   return { appended, hasMore: marked > 0 };
 };
 

@@ -1,4 +1,4 @@
-// Closes an interval of 15 minutes: the log records the chain heads and signs a checkpoint over them.
+// Closes a 15-minute interval: the log records the chain heads and signs a checkpoint over them.
 import { toHex } from "../../core/bytes.ts";
 import type { CheckpointSubject } from "../../core/ledger/statement.ts";
 import { findCheckpoint, findFreezeReason } from "../transparency-log/tables.ts";
@@ -26,7 +26,7 @@ export const checkpointInterval = async (
     const newest = await getSignedCheckpoint(closed.size);
     if (newest === null) return null;
     tables.saveIntervalCheckpoint(storage.sql, interval, newest.size);
-    closed = close(); // if two calls run concurrently, the first one's checkpoint stays
+    closed = close(); // if two calls run concurrently, the first one's checkpoint is kept
   }
   const signed = findCheckpoint(storage.sql, closed.checkpointSize ?? -1);
   if (signed === null) throw new Error("the checkpoint of the interval is missing");

@@ -1,6 +1,6 @@
-// An audit log, which is the only writer of its chains. Entries come from the audit outboxes of the shards. Each entry joins its chain
-// exactly once, and one transparency log contains all chains. The object named `0` signs as `<host>/audit/0`. Appending is one synchronous
-// transaction, so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
+// An audit log, the only writer of its chains. Entries come from the shards' audit outboxes. Each entry is added to its chain exactly once,
+// and one transparency log contains all chains. The object named `0` signs as `<host>/audit/0`. Appending is one synchronous transaction,
+// so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
 import type { ShardId } from "../../core/ids.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
@@ -32,8 +32,8 @@ export interface AuditEnv {
 }
 
 const batchWindowMs = 50; // requests that end within this time share one drain
-const retryMs = 15 * secondMs; // set before any work, so that another run follows a crash
-const frozenRetryMs = minuteMs; // an operator must inspect the log first
+const retryMs = 15 * secondMs; // the alarm is set before any work, so that another run follows a crash
+const frozenRetryMs = minuteMs; // an operator must inspect the log before it can continue
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #proofBudget = new Budget(proofsPerSecond);
@@ -69,7 +69,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return ensureSignedCheckpoint(this.ctx.storage, await this.#openKeys(), Date.now, covers);
   }
 
-  /** Appends each row to its chain unless it is already there. Returns null and does not change anything when the log is frozen. */
+  /** Appends each row to its chain unless it is already there. If the log is frozen, returns null and changes nothing. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
     return storage.transactionSync(() =>
@@ -77,7 +77,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     );
   }
 
-  /** Closes an interval of 15 minutes and signs over it. Repeated calls return the same checkpoint. Null when the log is frozen. */
+  /**
+   * Closes a 15-minute interval and signs a checkpoint over it. Repeated calls return the same checkpoint. Returns null if the log is
+   * frozen.
+   */
   checkpoint(interval: number, nowIso: string): Promise<IntervalCheckpoint | null> {
     return checkpointInterval(this.#proofPorts, interval, nowIso);
   }
@@ -97,28 +100,29 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Proves the newest entry of a chain and, up to the newest heads record, that no entries are missing. The proof uses the signed
+   * Proves the newest entry of a chain and, up to the newest record of heads, that no entries are missing. The proof uses the signed
    * checkpoint of `atSize`. Without `atSize`, it uses a checkpoint that covers the whole chain and waits up to a second for it. The
-   * matching page is `getChainPage` below the returned size. Null for a chain without entries at that size, and when the log is frozen.
+   * matching page is `getChainPage` below the returned size. Returns null for a chain without entries at that size, and if the log is
+   * frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
   }
 
-  /** Returns one tlog-proof for each of `seqs` that the chain contains. Returns null when the log is frozen. */
+  /** Returns one tlog-proof for each of `seqs` that the chain contains. Returns null if the log is frozen. */
   proveEntries(chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }
 
-  /** Returns the entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain yet. */
+  /** Returns the entries made from these outbox rows, oldest first. Omits rows that are not in the chain yet. */
   listEntries(chain: string, outboxIds: readonly string[]): StoredEntry[] {
     return tables.listEntriesByOutboxIds(this.ctx.storage.sql, chain, outboxIds);
   }
 
   /**
    * Returns the entries of `listEntries` with all their proofs. The proofs use the first checkpoint that covers the entries, so a later
-   * call returns the same proofs. If the chain is not in a heads record yet, adds one now, unless the log is frozen. Returns null if there
-   * are no entries, or if the log froze before it signed them.
+   * call returns the same proofs. If the chain is not in a record of heads yet, adds one now, unless the log is frozen. Returns null if
+   * there are no entries, or if the log froze before it signed them.
    */
   getTrail(chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, outboxIds);
@@ -133,7 +137,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Appends everything that was committed before the call, in one shard or in all shards, for readers who must see their own writes.
-   * `hasMore` is true if there was too much for one call. Null when the log is frozen. Rejects when a shard fails.
+   * `hasMore` is true if there was too much for one call. Returns null if the log is frozen. Rejects if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);

@@ -22,11 +22,11 @@ export interface EntryProof {
   readonly tlog_proof: string;
 }
 
-/** Some entries of a chain with everything that proves them. */
+/** Some entries of a chain, with everything that proves them. */
 export interface TrailProof extends ChainState {
   /** Oldest first. */
   readonly entries: readonly StoredEntry[];
-  /** The c2sp.org/tlog-proof@v1 of each entry, in the same order. */
+  /** Each entry's c2sp.org/tlog-proof@v1, in the same order. */
   readonly proofs: readonly string[];
   readonly heads: HeadsProof | null;
 }
@@ -34,7 +34,7 @@ export interface TrailProof extends ChainState {
 export interface ProofPorts {
   readonly storage: DurableObjectStorage;
   readonly openKeys: () => Promise<LogKeys>;
-  /** Returns the newest signed checkpoint that covers at least `covers` entries. Null when the log is frozen. */
+  /** Returns the newest signed checkpoint that covers at least `covers` entries. Returns null if the log is frozen. */
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 

@@ -1,5 +1,5 @@
-// The tables that an audit log has in addition to those of every transparency log: chains, their entries and the tree of chain heads. Call
-// functions that write inside a transaction.
+// The tables that an audit log has in addition to those of every transparency log: chains, their entries and the tree of chain heads.
+// Functions that write must be called inside a transaction.
 import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
   computeChangedHeadNodes,
@@ -30,7 +30,7 @@ import {
 /** A row of the audit outbox. */
 export interface AuditRow extends PendingEntry {
   readonly id: string;
-  /** The database that has the row and its payload. */
+  /** The shard whose database contains the row and its payload. */
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
@@ -42,7 +42,10 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-/** Includes the chain, because an event that concerns two principals has the same outbox ID in two chains. */
+/**
+ * Builds the key that identifies an entry. It includes the chain, because an event that concerns two principals has the same outbox ID in
+ * two chains.
+ */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
 interface Chain {
@@ -128,9 +131,9 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** Rows that were already in their chains because their outbox was read twice. */
+  /** The number of rows that were already in their chains because their outbox was read twice. */
   readonly known: number;
-  /** IDs of rows that cannot join any chain. They come from a bug and do not stop other rows. */
+  /** IDs of rows that cannot be added to any chain. They are caused by a bug and do not block other rows. */
   readonly malformed: readonly string[];
 }
 
@@ -223,22 +226,22 @@ const recordHeads = (sql: SqlStorage, at: string, now: Instant): RecordRow | nul
 };
 
 /**
- * Records the heads now if the chain is not in a record yet, so that its first entries can be proven complete before the interval ends.
- * Does nothing if the chain was ever recorded, so it adds at most one record per chain.
+ * Records the heads now if the chain is not in any record yet, so that its first entries can be proven complete before the interval ends.
+ * Adds at most one record per chain.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
   if (chain !== null && chain.index >= (findNewestRecord(sql)?.size ?? 0)) recordHeads(sql, toIso(now), now);
 };
 
-/** What a 15-minute interval committed to; fixed when the interval is first closed. */
+/** What a 15-minute interval committed to. It is fixed when the interval is first closed. */
 export interface ClosedInterval {
   readonly at: string;
-  /** Size of the log including the record. A checkpoint for the interval covers at least this size. */
+  /** The size of the log including the record. A checkpoint for the interval covers at least this size. */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
-  /** Size of the checkpoint signed for the interval; null until then. */
+  /** The size of the checkpoint signed for the interval; null until then. */
   readonly checkpointSize: number | null;
 }
 
@@ -269,7 +272,7 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/** An entry as hashed and published, with its index in the log and the shard that holds its payload. */
+/** An entry as it was hashed and published, with its index in the log and the shard that contains its payload. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly outbox_id: string;
@@ -278,7 +281,7 @@ export interface StoredEntry extends HashedEntry {
 
 export interface ChainState {
   readonly chainIndex: number;
-  /** The newest entry of the chain. */
+  /** The chain's newest entry. */
   readonly head: { readonly seq: string; readonly hash: string };
 }
 
@@ -307,15 +310,15 @@ const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row 
 });
 
 /**
- * The number of entries scanned for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in
- * a long chain.
+ * How many entries to scan for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in a
+ * long chain.
  */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest first, with stored values unchanged; the reader verifies them. With `about`, only entries about these
- * entities; the page can then be short or empty even if older entries follow. Returns null for a chain without entries in a log of
- * `belowSize`.
+ * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about`, returns only entries
+ * about these entities; the page can then be short or empty even if older entries follow. Returns null for a chain without entries in a log
+ * of `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -359,7 +362,7 @@ export const findChainPage = (
   };
 };
 
-/** Returns the entries made from these outbox rows, oldest first. Leaves out rows that are not in the chain. */
+/** Returns the entries made from these outbox rows, oldest first. Omits rows that are not in the chain. */
 export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
   outboxIds
     .flatMap((id) =>
@@ -386,7 +389,7 @@ export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): 
     )
     .toArray()[0]?.log_index ?? null;
 
-/** Log indices of the entries with these seqs, ordered by seq. Leaves out missing entries. */
+/** Lists the log indexes of the entries with these seqs, ordered by seq. Omits missing entries. */
 export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly number[]): { seq: number; log_index: number }[] =>
   sql
     .exec<{ seq: number; log_index: number }>(
@@ -397,12 +400,12 @@ export const listLogIndices = (sql: SqlStorage, tag: string, seqs: readonly numb
     )
     .toArray();
 
-/** Log index of the newest heads record; null before the first one. */
+/** Returns the log index of the newest record of heads, or null before the first one. */
 export const findNewestRecordIndex = (sql: SqlStorage): number | null => findNewestRecord(sql)?.log_index ?? null;
 
 /**
- * Proves that a chain is complete at the newest record. Null if the record does not cover the chain yet, or the checkpoint does not cover
- * the record.
+ * Proves that a chain is complete at the newest record. Returns null if the record does not cover the chain yet, or the checkpoint does not
+ * cover the record.
  */
 export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: SignedCheckpoint): HeadsProof | null => {
   const record = findNewestRecord(sql);

@@ -1,7 +1,7 @@
 // The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has a separate object, so that a receiver that hangs
-// does not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from stopping: the next alarm is
-// set before anything is sent; the alarm never rejects (the platform drops an alarm that fails six times); and a queue that starts looks
-// for interrupted attempts.
+// does not delay other endpoints. Sending happens within the alarm (sender.ts). Three rules keep the queue from getting stuck: the next
+// alarm is set before anything is sent; the alarm never rejects (the platform drops an alarm that fails six times); and a queue that starts
+// looks for interrupted attempts.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
@@ -49,7 +49,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. The alarm set here then sets the right time.
+    // The previous process may have died before it set its next alarm. The alarm set here then computes the correct time.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -90,7 +90,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores events that are not stored yet, and the settings if they are newer. Returns the last sequence number received, or null when the
+   * Stores events that are not stored yet, and the settings if they are newer. Returns the last sequence number received, or null if the
    * queue is not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
@@ -105,7 +105,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return received;
   }
 
-  /** Deletes everything after the endpoint was removed. Only attempts that are already under way can still arrive. */
+  /** Deletes everything after the endpoint was removed. Only attempts that are already in progress can still arrive. */
   async wipe(): Promise<void> {
     this.#sender.stop();
     await this.ctx.storage.deleteAlarm();
@@ -129,7 +129,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
-  /** Returns deliveries of the events after `after` and up to `upTo`, each with the sequence number of its event. */
+  /** Returns the deliveries of events after `after` and up to `upTo`, each with its event's sequence number. */
   listDeliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
     const settings = this.#findSettings();
     if (settings === null) return [];
@@ -178,7 +178,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return row === null ? null : tables.toDelivery(row, settings.endpointId);
   }
 
-  /** Attempts by hour since `since`, oldest first. */
+  /** Lists attempts by hour since `since`, oldest first. */
   listAttemptHours(since: Instant): readonly HourlyAttempts[] {
     return this.#isOpen() ? tables.listAttemptHours(this.ctx.storage.sql, since) : [];
   }
@@ -207,7 +207,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // Set before anything is sent, so that another run follows a crash. The alarm shares one disk write with the first claims.
+      // The alarm is set before anything is sent, so that another run follows a crash. It shares one disk write with the first claims.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -220,7 +220,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Does not use the ports, because opening them may be what failed. */
+  /** Schedules the alarm without the ports, because opening them may be what failed. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

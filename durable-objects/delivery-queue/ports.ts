@@ -9,7 +9,7 @@ export interface DeliveryPorts {
   readonly newDeliveryId: () => string;
   /** Must not reject. */
   readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;
-  /** Emails the owners that their endpoint keeps failing. */
+  /** Tells the owners by email that their endpoint keeps failing. */
   readonly alert: (settings: EndpointSettings, health: EndpointHealth) => Promise<void>;
   readonly logError: (error: unknown) => void;
 }

@@ -3,15 +3,15 @@ import { hourMs } from "../../core/time.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as tables from "./tables.ts";
 
-const minPruneSpacingMs = hourMs; // so that deliveries that ended at different times are deleted together
+const minPruneSpacingMs = hourMs; // groups deletions, so that deliveries that ended at different times are deleted together
 
 /**
- * Returns how many milliseconds from now the next alarm is needed, to send a due delivery or to delete ended ones. Returns null if there
- * are no such deliveries.
+ * Returns in how many milliseconds the next alarm is needed, to send a due delivery or to delete ended ones. Returns null if there are no
+ * such deliveries.
  */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];
-  // At least one millisecond, because an alarm for the current instant is already in the past when the platform reads it.
+  // At least one millisecond, because an alarm set for the current instant is already in the past when the platform reads it.
   const delays = [
     ...(dueAt === null ? [] : [Math.min(maxAlarmDelayMs, Math.max(1, dueAt - now))]),
     ...(pruneAt === null ? [] : [pruneAt <= now ? 1 : Math.max(minPruneSpacingMs, pruneAt - now)]),

@@ -1,4 +1,4 @@
-// Sends due deliveries, at most five at once, within one alarm.
+// Sends due deliveries within one alarm, at most five at the same time.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import type { EndpointSettings, SendResult } from "../../core/webhooks/endpoint.ts";
@@ -14,12 +14,12 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // with the last attempts (10 s), well within the 15 minutes an alarm may take
+const stopClaimingAfterMs = 45 * secondMs; // together with the last attempts (10 s), well within the 15 minutes that an alarm may take
 const batchWindowMs = 2; // about as long as one disk write
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Ends the current wait of a run; null when no run is under way. */
+  /** Ends a run's current wait; null if no run is in progress. */
   #wake: (() => void) | null = null;
   /** False until this process has looked for attempts that a previous process did not finish. */
   #hasRequeued = false;
@@ -39,7 +39,7 @@ export class Sender {
     this.#wake?.();
   }
 
-  /** Makes the current run look for due deliveries again. Returns false when no run is under way. */
+  /** Makes the current run look for due deliveries again. Returns false if no run is in progress. */
   wake(): boolean {
     this.#wake?.();
     return this.#wake !== null;
@@ -47,7 +47,7 @@ export class Sender {
 
   /**
    * Sends until nothing is due or 45 seconds have passed, and fills a free slot immediately. Attempts that end at about the same time are
-   * recorded in one step, which also claims the next ones, because disk writes limit a busy endpoint.
+   * recorded in one step, which also claims the next ones, because a busy endpoint is limited by disk writes.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -58,7 +58,7 @@ export class Sender {
     let finished: FinishedAttempt[] = [];
     try {
       for (;;) {
-        // Set before looking for due rows, so that a push that arrives afterward can wake this run.
+        // Created before looking for due rows, so that a push that arrives afterward can wake this run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
         if (!this.#isStopped) for (const attempt of finished) this.#recordAttempt(attempt);
@@ -75,7 +75,7 @@ export class Sender {
         }
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
-        // When the time for new attempts is over, only running attempts matter. One may have finished while the alert was being written.
+        // After the time for new attempts is over, only running attempts matter. One may have finished while the alert was being written.
         if (finished.length === 0) await (Date.now() < stopAt ? this.#waitForWork(ports, running, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
       }
@@ -84,7 +84,7 @@ export class Sender {
     }
   }
 
-  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait if there are no running attempts. */
+  /** Gives other attempts a moment to finish, so that they are recorded together. Does not wait if no attempts are running. */
   async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }
@@ -99,7 +99,7 @@ export class Sender {
     try {
       await Promise.race([...running.values(), woken, becomesDue]);
     } finally {
-      clearTimeout(timer); // an open timer would keep the object awake, and billed
+      clearTimeout(timer); // an open timer would keep the object awake and billed
     }
   }
 
@@ -125,7 +125,7 @@ export class Sender {
     else tables.settleAttempt(sql, claimed, result, at);
   }
 
-  /** If an alert cannot be written, it is tried again when the next attempt ends. */
+  /** Alerts the owners if needed. If the alert cannot be written, this is tried again when the next attempt ends. */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : tables.findSettings(sql);

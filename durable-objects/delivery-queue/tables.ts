@@ -31,9 +31,9 @@ import type { Instant } from "../../core/time.ts";
 import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
 import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts.ts";
 
-const rowsPerPrune = 1_000; // takes a few milliseconds
+const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
 
-/** Returns false for a queue that was never opened or was wiped. */
+/** Returns whether the queue has tables. A queue that was never opened, or that was wiped, has none. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -50,7 +50,7 @@ type QueueRow = SettingsRow & {
 
 const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
 
-/** Returns null for a queue that was not opened. */
+/** Returns the settings, or null for a queue that was not opened. */
 export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   const row = findQueueRow(sql);
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
@@ -132,7 +132,7 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 while it is queued by `recoverFailed`. */
+  /** 1 while the delivery is queued by `recoverFailed`. */
   resend: number;
   failed_at: number | null;
 };
@@ -169,7 +169,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** Keeps the spacing of recovered deliveries: if the first is delayed, all move by the same time. */
+/** Keeps the spacing between recovered deliveries: if the first one is delayed, all are postponed by the same time. */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -254,7 +254,7 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
   if (row !== null) recordOutcome(sql, row, outcome, now);
 };
 
-/** Handles an attempt that was not sent for a reason on our side: tries again soon, and records a failed attempt after `maxDeferrals`. */
+/** Handles an attempt that was not sent for a reason on our side: tries again soon, and after `maxDeferrals` records a failed attempt. */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
   if (row === null) return;
@@ -276,9 +276,9 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Requeues attempts that died with their process or exceeded their lease. They are due at once with the same number, because the receiver
- * did nothing wrong. After `maxForgivenInterruptions`, an interruption counts as a failed attempt. Pass `all` after the process starts,
- * when attempts cannot be under way.
+ * Requeues attempts that died with their process or exceeded their lease. They are due immediately with the same number, because the
+ * receiver did nothing wrong. After `maxForgivenInterruptions`, an interruption counts as a failed attempt. Pass `all` after the process
+ * starts, when no attempts can be in progress.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -319,7 +319,7 @@ export const listDeliveries = (
   return sql.exec<DeliveryRow>(`SELECT * FROM delivery WHERE seq < ? AND ${condition} ORDER BY seq DESC LIMIT ?`, start, limit).toArray();
 };
 
-/** Deliveries of the events after `after` and up to `upTo`. */
+/** Lists the deliveries of events after `after` and up to `upTo`. */
 export const listDeliveriesBetween = (sql: SqlStorage, after: number, upTo: number): readonly DeliveryRow[] =>
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq > ? AND seq <= ?", after, upTo).toArray();
 
@@ -347,7 +347,8 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Abandoned, or failed and waiting for the next attempt. A delivery canceled because its share ended does not count as failed.
+// Matches deliveries that are abandoned, or that have failed and wait for the next attempt. A delivery that was canceled because its share
+// ended does not count as failed.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 

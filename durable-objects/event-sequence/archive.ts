@@ -1,7 +1,7 @@
-// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events to a segment. A full segment
-// never changes again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same class,
-// named after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence deletes it.
-// After a crash in between, the sequence only repeats a batch that the segment already has.
+// An event sequence's archive. A sequence that reaches its size limit moves the older half of its events to a segment. A full segment never
+// changes again. The newest events, the numbering and the endpoints stay in the sequence. A segment is an object of the same class, named
+// after its sequence and its number (`biz_…#1`). Events move in batches. The segment stores a batch before the sequence deletes it. After a
+// crash in between, the sequence only repeats a batch that the segment already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
 import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
@@ -10,7 +10,7 @@ import type { SegmentRow } from "./tables.ts";
 
 /** The methods that a sequence calls on its segments. */
 export interface Segment {
-  /** Stores a batch, each event once. Returns the last sequence number the segment has. */
+  /** Stores a batch, each event once. Returns the last sequence number that the segment has. */
   readonly saveToSegment: (events: readonly StoredEvent[]) => Promise<number>;
   readonly listSegmentEvents: (
     after: number,
@@ -18,7 +18,7 @@ export interface Segment {
     types: readonly string[] | null,
     limit: number,
   ) => Promise<readonly StoredEvent[]>;
-  /** Returns the event IDs that the segment contains. */
+  /** Returns those of the event IDs that the segment contains. */
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -51,13 +51,13 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events after `after` and up to `upTo`, from the sequence and its segments. Rejects when a segment does not respond, because
-   * a page must not have gaps.
+   * Returns the events after `after` and up to `upTo`, from the sequence and its segments. Rejects if a segment does not respond, because a
+   * page must not have gaps.
    */
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Looked up again for each part, without an await before the part is read, because events may move between two parts.
+      // The part is looked up again each time, without an await before it is read, because events may move between two reads.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);

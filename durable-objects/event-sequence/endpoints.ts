@@ -1,4 +1,4 @@
-// The webhook endpoints of a business: registration, changes, removal, health and deliveries.
+// A business's webhook endpoints: registration, changes, removal, health and deliveries.
 import { canHoldDelivery, maxEndpoints } from "../../core/webhooks/endpoint.ts";
 import type {
   DeliveryFilter,
@@ -47,7 +47,7 @@ export class Endpoints {
     return this.#storage.sql;
   }
 
-  /** Passes a change on to the delivery queue. If that fails now, the alarm tries again. */
+  /** Passes a change on to the delivery queue. If that fails, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
     const { handOver, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
@@ -145,7 +145,7 @@ export class Endpoints {
     handOver.forget(id);
   }
 
-  /** Returns null if the endpoint does not exist. */
+  /** Finds the delivery queue. Returns null if the endpoint does not exist. */
   findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
     return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
   }

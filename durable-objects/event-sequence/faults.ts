@@ -6,9 +6,9 @@ export const logError = (at: "alarm" | "archive" | "drain" | "health" | "overvie
   console.error(JSON.stringify({ level: "error", at: `event-sequence.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 export interface RetryState {
-  /** Failures since the last success. */
+  /** The number of failures since the last success. */
   readonly failures: number;
-  /** Time of the next attempt. */
+  /** The time of the next attempt. */
   readonly at: Instant;
 }
 

@@ -1,5 +1,5 @@
-// Hands events and settings over to the delivery queues, one push at a time for each queue. A queue that fails has a separate retry time
-// and does not delay the others.
+// Hands events and settings over to the delivery queues, one push at a time per queue. A queue that fails has its own retry time and does
+// not delay the others.
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
@@ -26,7 +26,10 @@ export interface HandOverPorts {
 export class HandOver {
   readonly #storage: DurableObjectStorage;
   readonly #ports: HandOverPorts;
-  /** Acknowledged by the queues but not stored here yet. The queues also store it, so losing it only causes a repeated push. */
+  /**
+   * Progress that the queues have acknowledged but that is not stored here yet. The queues also store it, so losing it only causes a
+   * repeated push.
+   */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
@@ -64,7 +67,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless a push is already under way or its retry time has not come. */
+  /** Starts a push to each queue that is behind, unless a push is already in progress or its retry time has not come yet. */
   pushToAll(): void {
     for (const { id } of this.#listBehind()) {
       if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
@@ -85,7 +88,7 @@ export class HandOver {
     this.#retries.delete(endpointId);
   }
 
-  /** When each queue that is behind needs an alarm. */
+  /** Lists when each queue that is behind needs an alarm. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
   }

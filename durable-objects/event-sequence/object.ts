@@ -1,7 +1,7 @@
-// The event sequence of a business, one object per business and environment: its events without gaps, and its webhook endpoints. Events
-// come from the outbox in the business's database. A crash at any point does not lose events: outbox rows are read again and recognized,
-// and an alarm set together with the events hands them over to the delivery queues. The work is done in sequence.ts, archive.ts,
-// hand-over.ts and endpoints.ts.
+// A business's event sequence, one object per business and environment: its events without gaps, and its webhook endpoints. Events come
+// from the outbox in the business's database. A crash at any point loses no events: outbox rows are read again and recognized, and an alarm
+// set together with the events hands them over to the delivery queues. The work is done in sequence.ts, archive.ts, hand-over.ts and
+// endpoints.ts.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -35,7 +35,7 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /** Database size in bytes at which events move to a segment. Set only in development, to see this happen with few events. */
+  /** Database size in bytes from which events move to a segment. Set only in development, to see this happen with few events. */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
@@ -45,7 +45,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   readonly #sequence: Sequence;
   readonly #handOver: HandOver;
   readonly #endpoints: Endpoints;
-  /** The time the alarm is set for, as far as this process knows. */
+  /** The time for which the alarm is set, as far as this process knows. */
   #alarmAt: Instant | null = null;
 
   constructor(ctx: DurableObjectState, env: E) {
@@ -96,7 +96,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   /**
    * Ensures that an alarm is set while there is work left. An alarm whose work was done early is not deleted, because the next events would
-   * set it again and each change is a write. It then runs and finds nothing to do.
+   * set it again, and each change is a write. It then runs and finds nothing to do.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -141,8 +141,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Returns at most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects when a segment does not
-   * respond.
+   * Returns at most `limit` events after `cursor`, of the given types or of all types (SPEC Events). Rejects if a segment does not respond.
    */
   listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     return this.#sequence.listEvents(cursor, limit, types);
@@ -163,7 +162,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives events from now on. Returns false when the endpoint limit is reached. */
+  /** Adds an endpoint, which receives events from now on. Returns false if the endpoint limit is reached. */
   addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
     return this.#endpoints.add(endpoint);
   }
@@ -182,19 +181,22 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Returns when the earlier secret stops signing, or null if the endpoint does not exist. Repeating a call with the same secret has no
-   * effect.
+   * Replaces the secret. Returns when the earlier secret stops signing, or null if the endpoint does not exist. Repeating a call with the
+   * same secret has no effect.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
   }
 
-  /** Returns the information needed to send to an endpoint, including its sealed secrets. Returns null when there is no such endpoint. */
+  /** Returns what is needed to send to an endpoint, including its sealed secrets, or null if there is no such endpoint. */
   findEndpointSettings(id: string): EndpointSettings | null {
     return this.#endpoints.findSettings(id);
   }
 
-  /** After this returns, only deliveries that were already under way can still arrive. Returns false if the endpoint does not exist. */
+  /**
+   * Removes an endpoint. After this returns, only deliveries that were already in progress can still arrive. Returns false if the endpoint
+   * does not exist.
+   */
   removeEndpoint(id: string): Promise<boolean> {
     return this.#endpoints.remove(id);
   }
@@ -224,7 +226,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
 
-  /** Returns a delivery to any endpoint of this business, with everything needed to send it again. */
+  /** Returns a delivery to any of this business's endpoints, with everything needed to send it again. */
   findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
     return this.#endpoints.findReplaySource(deliveryId);
   }
@@ -239,7 +241,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
   }
 
-  /** Requeues deliveries that have failed since `since`; null if the endpoint does not exist. */
+  /** Requeues deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
   async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
     return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
   }

@@ -10,19 +10,21 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The last sequence number this page covers: the number of its last event, or a later number if events of other types were skipped. */
+  /**
+   * The last sequence number that this page covers: the number of its last event, or a later number if events of other types were skipped.
+   */
   readonly readThrough: number;
   readonly head: number;
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // about ten milliseconds of reading for a page of rare types; the cursor continues from there
-const minDrainSpacingMs = 30; // at 50 events a second, two or three share one push to each endpoint and one disk write there
+const maxEventsSkipped = 20_000; // about ten milliseconds of reading, for a page of rare types; the cursor continues from there
+const minDrainSpacingMs = 30; // at 50 events a second, two or three events share one push to each endpoint and one disk write there
 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getOwner: () => EventSequenceOwner;
-  /** Throws when the owner's database is not bound. */
+  /** Throws if the owner's database is not bound. */
   readonly openDatabase: () => Database;
   /** Runs synchronously after new events were stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
@@ -50,7 +52,7 @@ export class Sequence {
     return this.#head;
   }
 
-  /** When a failed drain is retried; null when the last one succeeded. */
+  /** When a failed drain is retried; null if the last one succeeded. */
   get retryAt(): Instant | null {
     return this.#retry?.at ?? null;
   }
@@ -74,7 +76,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Part of the drain, so that no event is looked up while it moves.
+        // The move is part of the drain, so that no event is looked up while it moves.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -88,8 +90,8 @@ export class Sequence {
   }
 
   /**
-   * Reads, appends, and then deletes from the outbox. If the process crashes after appending, the rows are read again and recognized. Rows
-   * are deleted by ID and are never skipped because of their age, because row numbers start again after a database restore.
+   * Reads and appends the events, then deletes them from the outbox. If the process crashes after appending, the rows are read again and
+   * recognized. Rows are deleted by ID and are never skipped because of their age, because row numbers start over after a database restore.
    */
   async #appendWaitingEvents(): Promise<void> {
     const { archive, getOwner, openDatabase, onAppended } = this.#ports;
@@ -108,11 +110,11 @@ export class Sequence {
         rows.map(({ id }) => id),
       ).run();
       if (rows.length < rowsPerRead) return;
-      await scheduler.wait(0); // lets other objects run: in a local runtime they all share one thread
+      await scheduler.wait(0); // lets other objects run, because in a local runtime they all share one thread
     }
   }
 
-  /** Returns events after `cursor`. If there are none, returns from memory, so most polls cost nothing. */
+  /** Returns events after `cursor`. If there are none, responds from memory, so most polls cost nothing. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

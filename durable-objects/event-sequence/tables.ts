@@ -1,5 +1,5 @@
-// The tables of an event sequence: its events in order, its endpoints with the last number sent to each, and its segments. Each function is
-// synchronous, so other requests cannot run within it.
+// An event sequence's tables: its events in order, its endpoints with the last number sent to each, and its segments. Each function is
+// synchronous, so no other request can run in between.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import { secretOverlapMs } from "../../core/webhooks/endpoint.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint } from "../../core/webhooks/endpoint.ts";
@@ -14,7 +14,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** Returns false when the event is already stored. */
+/** Inserts an event. Returns false if it is already stored. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
@@ -38,7 +38,7 @@ export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[
   return last;
 };
 
-// Rows are read as arrays, because reading a page of 100 as objects takes more than twice as long.
+// Rows are read as arrays, because reading a page of 100 rows as objects takes more than twice as long.
 const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
 type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
@@ -80,10 +80,10 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
   return getHead(sql);
 };
 
-/** A segment holds the events after `after` and up to `up_to`; those up to `moved` are already there. */
+/** A segment contains the events after `after` and up to `up_to`; those up to `moved` are already there. */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
-/** Oldest first. */
+/** Lists segments, oldest first. */
 export const listSegments = (sql: SqlStorage): readonly SegmentRow[] =>
   sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
 
@@ -117,7 +117,7 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   removed: number;
 };
 
-/** Oldest first, without endpoints that are being removed. */
+/** Lists endpoints, oldest first, without those that are being removed. */
 export const listEndpointRows = (sql: SqlStorage): readonly EndpointRow[] =>
   sql.exec<EndpointRow>("SELECT * FROM endpoint WHERE removed = 0 ORDER BY ord").toArray();
 
@@ -179,7 +179,7 @@ export const updateEndpoint = (sql: SqlStorage, row: EndpointRow, change: Endpoi
   );
 };
 
-/** Makes the current secret the earlier one, which keeps signing alongside the new one for a day. Any older secret stops signing. */
+/** Makes the current secret the earlier one, which also signs for another day. Any older secret stops signing. */
 export const rotateSecret = (
   sql: SqlStorage,
   id: string,
@@ -196,7 +196,7 @@ export const rotateSecret = (
   );
 };
 
-/** Saves what the delivery queue acknowledged: settings revision and last sequence number. */
+/** Saves what the delivery queue acknowledged: the settings revision and the last sequence number. */
 export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
   sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
 };

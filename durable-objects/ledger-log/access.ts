@@ -9,11 +9,11 @@ import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 export interface LedgerEnv {
   /** The log's name: host and path without a scheme. The log is served below that path. */
   readonly LEDGER_ORIGIN?: string;
-  /** Note-format secret of the log; during a rotation two, separated by a space. */
+  /** The log's secret in note format; during a rotation, two secrets separated by a space. */
   readonly LEDGER_KEY?: string;
-  /** Bearer token that may add entries. */
+  /** The bearer token that may add entries. */
   readonly LEDGER_WRITE_TOKEN?: string;
-  /** Bearer token that may read entries. */
+  /** The bearer token that may read entries. */
   readonly LEDGER_AUDITOR_TOKEN?: string;
   /** "true": anyone may read entries. */
   readonly LEDGER_PUBLIC_ENTRIES?: string;
@@ -21,7 +21,7 @@ export interface LedgerEnv {
   readonly LEDGER_WITNESS_KEY?: string;
   /** Public keys of the logs to cosign, separated by spaces, each followed by its validity period if it has one. */
   readonly AUDIT_VKEY?: string;
-  /** Entries accepted per second before 429. */
+  /** How many entries are accepted per second. Beyond that, the response is 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
 }
 
@@ -30,7 +30,7 @@ export interface LedgerKeys {
   readonly witness: NoteSigner | null;
 }
 
-/** Throws an error that names the setting but never its value. */
+/** Opens the keys. Throws an error that contains the setting's name but never its value. */
 export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
   const log = await openLogKeys(env.LEDGER_KEY ?? "");
   if (log.origin !== env.LEDGER_ORIGIN) throw new Error("LEDGER_KEY must be a key of the log named by LEDGER_ORIGIN");
@@ -39,7 +39,7 @@ export const openLedgerKeys = async (env: LedgerEnv): Promise<LedgerKeys> => {
   return { log, witness };
 };
 
-/** Returns the keys of other logs that are currently valid. */
+/** Returns other logs' keys that are currently valid. */
 export const listWatchedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
   keys
     .split(/\s+/)
@@ -61,7 +61,7 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
 };
 
 /**
- * Returns null if the request has the permission. Otherwise returns 401 for a missing or unknown token and 403 for a token with a different
+ * Returns null if the request has the permission, otherwise 401 for a missing or unknown token and 403 for a token with a different
  * permission.
  */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {

@@ -23,10 +23,10 @@ import { cosignCheckpoint } from "./witness.ts";
 const maxEntryBytes = 65_535; // the largest length that a bundle's uint16 can express
 const maxBatchEntries = 256; // one tile
 const maxBatchBytes = 1_048_576;
-const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest is room for signatures
-const defaultEntriesPerSecond = 2_000; // about two thirds of what one object appends on a small machine
+const maxCheckpointBytes = 65_536; // 63 proof lines are 3 KiB; the rest leaves room for signatures
+const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
 
-/** Returns null for bytes that are not UTF-8. */
+/** Decodes UTF-8. Returns null for invalid bytes. */
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -52,7 +52,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     const origin = this.#getOrigin();
     if (origin === null) return notConfiguredResponse();
     const url = new URL(request.url);
-    const base = origin.slice(origin.indexOf("/")); // the path in the name, e.g. /ledger/2026h2
+    const base = origin.slice(origin.indexOf("/")); // the path in the log's name, e.g. /ledger/2026h2
     if (!url.pathname.startsWith(`${base}/`)) return notFoundResponse();
     const path = url.pathname.slice(base.length + 1);
     const { method } = request;
@@ -68,8 +68,8 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * The name this log was created with. If the configured name differs, this log is closed: it can be read, but it does not write or sign
-   * anything.
+   * The name with which this log was created. If the configured name differs, this log is closed: it can be read, but it writes and signs
+   * nothing.
    */
   #getOrigin(): string | null {
     const { sql } = this.ctx.storage;
@@ -81,7 +81,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** Returns null when the secrets do not match this log and its witness. Nothing is signed in that case. */
+  /** Returns null if the secrets do not match this log and its witness. Nothing is signed in that case. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env).catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
@@ -90,7 +90,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#keys;
   }
 
-  /** Returns 503 for a log that must not grow because it is frozen or closed; otherwise null. */
+  /** Returns 503 for a log that must not grow because it is frozen or closed, otherwise null. */
   #closedResponse(): Response | null {
     if (this.#getOrigin() !== this.env.LEDGER_ORIGIN) return textResponse(503, "This log is closed. Add entries to its successor.\n");
     return findFreezeReason(this.ctx.storage.sql) === null ? null : frozenResponse();
@@ -102,7 +102,9 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return storage.transactionSync(() => appendLeaves(storage.sql, leaves, Date.now()));
   }
 
-  /** Returns the decimal index, always the same one for the same bytes. Refuses with 401, 403, 413, 400, 429 and 503. */
+  /**
+   * Adds an entry and returns its decimal index, which is always the same for the same bytes. Refuses with 401, 403, 413, 400, 429 and 503.
+   */
   async #addEntry(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;
@@ -113,7 +115,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return this.#closedResponse() ?? textResponse(200, String(this.#append([entry])[0]));
   }
 
-  /** Like `add`, for a bundle of at most 256 entries and 1 MiB. Adds all entries or does not add any. */
+  /** Does the same as `add` for a bundle of at most 256 entries and 1 MiB. Adds either all entries or none. */
   async #addBatch(request: Request): Promise<Response> {
     const refusal = authorize(this.env, request, "write");
     if (refusal !== null) return refusal;

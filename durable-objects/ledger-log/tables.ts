@@ -3,7 +3,7 @@ import { sha256 } from "../../core/hash.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";
 
-/** Returns the tree last cosigned for the log; the empty tree if it was never cosigned. */
+/** Returns the tree that was last cosigned for the log, or the empty tree if there is none. */
 export const getWitnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
   return row === undefined ? { size: 0n, root: computeEmptyRoot(sha256) } : { size: BigInt(row.size), root: new Uint8Array(row.root) };

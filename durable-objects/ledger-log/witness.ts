@@ -1,5 +1,5 @@
-// c2sp.org/tlog-witness: cosigns a checkpoint of another log only if it extends the last one cosigned. A log that was reset, or that shows
-// different trees to different readers, does not get a cosignature.
+// c2sp.org/tlog-witness: cosigns another log's checkpoint only if it extends the last one cosigned. A log that was reset, or that shows
+// different trees to different readers, gets no cosignature.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -13,7 +13,7 @@ import { getWitnessedHead, saveWitnessedHead } from "./tables.ts";
 
 const conflictResponse = (size: bigint): Response => textResponse(409, `${size}\n`, { "Content-Type": sizeMediaType });
 
-/** Checks the checkpoint against the last one cosigned and replaces it. Returns the refusal, or null on success. */
+/** Checks the checkpoint against the last one cosigned and replaces that one. Returns the refusal, or null on success. */
 const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, next: Checkpoint): Response | null => {
   const last = getWitnessedHead(sql, next.origin);
   if (request.oldSize !== last.size) return conflictResponse(last.size);
@@ -50,7 +50,7 @@ export const cosignCheckpoint = async (
   // There is no await between reading the last size and writing the new one, so two concurrent requests cannot both advance it.
   const refusal = storage.transactionSync(() => advanceWitnessedHead(storage.sql, request, verdict.checkpoint));
   if (refusal !== null) return refusal;
-  await storage.sync(); // on disk before the checkpoint is cosigned
+  await storage.sync(); // the new size must be on disk before the checkpoint is cosigned
   const text = parseNote(request.checkpoint)?.text ?? "";
   return textResponse(200, await createCosignatureLine(text, signer, BigInt(Math.floor(clock() / secondMs))));
 };

@@ -2,7 +2,7 @@
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
-/** Proofs and cosignatures: each takes up to 5 ms of hashing and does not need a token. */
+/** For proofs and cosignatures. Each takes up to 5 ms of hashing and requires no token. */
 export const proofsPerSecond = 200;
 
 export const tooManyRequestsResponse = (): Response =>

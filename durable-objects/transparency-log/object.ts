@@ -1,12 +1,12 @@
-// Base class of the two transparency logs, the embedded ledger and the audit log. It answers the questions about themselves that both logs
-// get. Signing, proofs and reading over HTTP are in the neighboring files.
+// Base class of the two transparency logs, the embedded ledger and the audit log. It has the methods with which both logs report on
+// themselves. Signing, proofs and reading over HTTP are in the neighboring files.
 import { DurableObject } from "cloudflare:workers";
 import { toBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { migrateSchema, type SchemaSteps } from "../schema-steps.ts";
 import * as tables from "./tables.ts";
 
 export interface LogState {
-  /** Sizes are decimal, roots hex. */
+  /** Sizes are decimal; roots are hex. */
   readonly size: string;
   /** The newest signed tree; null before the first. */
   readonly signed: { readonly size: string; readonly root: string } | null;
@@ -31,8 +31,8 @@ export abstract class TransparencyLog<E> extends DurableObject<E> {
   }
 
   /**
-   * Detects storage that was rolled back. The caller stores, in another place, the largest tree this log ever signed (decimal size, hex
-   * root). A log that does not begin with that tree freezes, so that it never signs a second history. Returns false when the log is frozen.
+   * Detects storage that was rolled back. The caller stores, outside the log, the largest tree that this log ever signed (decimal size, hex
+   * root). A log that does not begin with that tree freezes, so that it never signs a second history. Returns false if the log is frozen.
    * Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {

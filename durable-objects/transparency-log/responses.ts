@@ -11,9 +11,9 @@ import {
   type SignedCheckpoint,
 } from "./tables.ts";
 
-const immutableCacheControl = "max-age=31536000, immutable"; // one year, the longest that caches honor
+const immutableCacheControl = "max-age=31536000, immutable"; // one year, the longest time that caches honor
 
-/** Plain text that is never cached: errors and everything that changes. */
+/** A plain-text response that is never cached: errors and everything that changes. */
 export const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(text, {
     status,
@@ -47,11 +47,11 @@ export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Respons
 
 export interface ReadAccess {
   readonly entriesArePublic: boolean;
-  /** Null when this reader may read entries; otherwise the refusal. */
+  /** Returns null if this reader may read entries, otherwise the refusal. */
   readonly entriesRefusal: () => Response | null;
 }
 
-/** Serves the tile or entry bundle at `path` (`tile/...`). 404 if the path is malformed or the log does not have that tile yet. */
+/** Serves the tile or entry bundle at `path` (`tile/...`). Responds 404 if the path is malformed or the log does not have that tile yet. */
 export const tileResponse = (sql: SqlStorage, path: string, access: ReadAccess): Response => {
   const address = parseTilePath(path);
   if (address === null) return notFoundResponse();

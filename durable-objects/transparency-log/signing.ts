@@ -6,13 +6,13 @@ import { openNoteSigner } from "../../storage/note-keys.ts";
 import * as tables from "./tables.ts";
 import type { SignedCheckpoint } from "./tables.ts";
 
-/** A log's name and its signing keys: one, or two during a rotation. */
+/** A log's name and its signing keys: one key, or two during a rotation. */
 export interface LogKeys {
   readonly origin: string;
   readonly signers: readonly NoteSigner[];
 }
 
-/** Opens note-format secrets, separated by spaces. Throws unless all are log keys with one name, which is the log's origin. */
+/** Opens secrets in note format, separated by spaces. Throws unless all are log keys with one name, which is the log's origin. */
 export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
   const signers = await Promise.all(
     secrets
@@ -27,7 +27,7 @@ export const openLogKeys = async (secrets: string): Promise<LogKeys> => {
   return { origin: first.key.name, signers };
 };
 
-const minSignSpacingMs = secondMs; // at most one checkpoint a second for all readers, because each is stored forever
+const minSignSpacingMs = secondMs; // at most one checkpoint per second for all readers, because each is stored forever
 
 export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boolean => {
   const lines = parseNote(note)?.signatures ?? [];
@@ -36,7 +36,7 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 
 /**
  * Returns the newest signed checkpoint. First signs the committed tree if it has grown and the last signature is at least a second old.
- * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Returns null when the log is frozen. Throws a
+ * With `covers`, waits for that second instead of returning a checkpoint of a smaller size. Returns null if the log is frozen. Throws a
  * RangeError if the log has fewer than `covers` entries. The tree is on disk before it is signed, and the signature is on disk before it is
  * returned, so a crash never loses a published tree.
  */

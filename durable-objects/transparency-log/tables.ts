@@ -1,5 +1,5 @@
-// The tables of a transparency log. Each function is synchronous, so other requests cannot run within it. Each takes SqlStorage, so that
-// tests can call it on any state.
+// A transparency log's tables. Each function is synchronous, so no other request can run in between. Each takes SqlStorage, so that tests
+// can call it on any state.
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import {
@@ -24,10 +24,10 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** Why the log no longer accepts or signs anything; null if it is not frozen. */
+/** Returns why the log no longer accepts or signs anything, or null if it is not frozen. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Permanent: only an operator who has inspected the log may unfreeze it. The first reason stays. */
+/** Freezes the log permanently: only an operator who has inspected the log may unfreeze it. The first reason is kept. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -110,13 +110,15 @@ const edgeTileReader =
 export const hasLeaf = (sql: SqlStorage, dedupe: Uint8Array): boolean =>
   sql.exec("SELECT 1 FROM leaf WHERE dedupe = ?", dedupe).toArray().length > 0;
 
-/** Returns the first `width` hashes of a tile; null while the tree has fewer. Once a tile has been served at a width, it never changes. */
+/**
+ * Returns the first `width` hashes of a tile, or null while the tree has fewer. Once a tile has been served at a width, it never changes.
+ */
 export const findPublishedTile = (sql: SqlStorage, level: number, n: bigint, width: number): Uint8Array | null => {
   const tile = tileReader(sql)(level, n, width);
   return tile.length === width * hashBytes ? tile : null;
 };
 
-/** Returns the first `width` entries of a bundle; null while the log has fewer. */
+/** Returns the first `width` entries of a bundle, or null while the log has fewer. */
 export const listPublishedEntries = (sql: SqlStorage, n: bigint, width: number): Uint8Array[] | null => {
   if (getTileWidth("entries", n, BigInt(getLogSize(sql))) < width) return null;
   const first = Number(n) * tileWidth;
@@ -169,7 +171,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns an empty array, which does not equal any root, if tiles are missing or too short. */
+/** Computes the root. If tiles are missing or too short, returns an empty array, which equals no root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);
@@ -179,7 +181,7 @@ const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   }
 };
 
-/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Returns null when the log is frozen. */
+/** Returns the committed tree if it extends the last signed tree. Otherwise freezes the log. Returns null if the log is frozen. */
 export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
   const newest = findNewestCheckpoint(sql);
   if (findFreezeReason(sql) !== null || (newest !== null && !freezeUnlessConsistent(sql, newest))) return null;
@@ -188,8 +190,8 @@ export const findHeadToSign = (sql: SqlStorage): TreeHead | null => {
 };
 
 /**
- * Saves a newly signed checkpoint. Returns the newest one, which is another if a later tree was signed in the meantime. Freezes the log if
- * another root was signed for the same size. Null when the log is frozen.
+ * Saves a newly signed checkpoint. Returns the newest one, which is a different one if a later tree was signed in the meantime. Freezes the
+ * log if another root was signed for the same size. Returns null if the log is frozen.
  */
 export const saveCheckpoint = (sql: SqlStorage, signed: SignedCheckpoint): SignedCheckpoint | null => {
   if (findFreezeReason(sql) !== null) return null;

@@ -1,6 +1,6 @@
-// Rate limits by IP address and by client, counted in this isolate's memory. They are not exact across isolates and locations. Exact
-// limits, such as those for API keys, use a Durable Object. Counting must cost almost nothing because it runs for every submission and
-// public page.
+// Rate limits by IP address and by client, counted in this isolate's memory. They are not exact across isolates and locations; exact
+// limits, such as those for API keys, use a Durable Object. Counting must cost almost nothing, because it runs for every submission and
+// every public page.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
@@ -17,7 +17,7 @@ export class AddressWindows {
     while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
     if (expired > 0) recent.splice(0, expired);
     const allowed = recent.length < limit.count;
-    const calls = allowed && recent.length === 0 ? [now] : recent; // pushing onto an empty array would reserve room for 17 numbers, for each of 20,000 keys
+    const calls = allowed && recent.length === 0 ? [now] : recent; // pushing onto an empty array would reserve space for 17 numbers for each of 20,000 keys
     if (allowed && calls === recent) recent.push(now);
     this.#calls.set(key, calls);
     return { isAllowed: allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };

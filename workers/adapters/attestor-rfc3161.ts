@@ -1,4 +1,4 @@
-// Requests a checkpoint's timestamp from a time-stamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
+// Requests a checkpoint's timestamp from a timestamping authority over HTTP (RFC 3161, section 3.4) and verifies the reply.
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -18,9 +18,9 @@ const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certif
 const nonceBytes = 8;
 
 /**
- * If a reply fails a check, the request is retried with a new nonce. The failure is permanent only if the authority refuses the request
- * itself. A reply signed by an unpinned key is stored as unverified: the authority may have changed its key, and this moment cannot be
- * timestamped again.
+ * Creates an attestor for an authority. If a reply fails a check, the request is retried with a new nonce. The failure is permanent only if
+ * the authority refuses the request itself. A reply signed by an unpinned key is stored as unverified: the authority may have changed its
+ * key, and this moment cannot be timestamped again.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

@@ -54,7 +54,7 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         if (answer.status !== 409) return failureFromResponse(answer, clock);
         const knownSize = parseWitnessedSize(getMediaType(answer.headers), text);
         if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
-        if (corrected) return retryableFailure("witness_moved"); // another client of the witness has submitted a larger checkpoint in the meantime
+        if (corrected) return retryableFailure("witness_moved"); // another client has submitted a larger checkpoint to the witness in the meantime
         oldSize = knownSize;
       }
       return permanentFailure("superseded");

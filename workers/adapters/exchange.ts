@@ -59,7 +59,7 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after it had processed the request
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]); // 499: the server saw the connection close, possibly after processing the request
 
 /** Converts a non-success status to a retryable or permanent failure. */
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
@@ -67,5 +67,5 @@ export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock
     ? retryableFailure(`http_${status}`, retryAfterMs(headers, clock))
     : permanentFailure(`http_${status}`);
 
-/** Returns the Content-Type in lowercase, without parameters. Empty if the header is missing. */
+/** Returns the Content-Type in lowercase, without parameters, or an empty string if the header is missing. */
 export const getMediaType = (headers: Headers): string => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

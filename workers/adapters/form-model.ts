@@ -1,11 +1,11 @@
 // Asks Workers AI to map form fields that the heuristics do not recognize. The model sees only names and labels, never the page. Its output
-// may contain only numbers and known keys. The schema is checked here even if the platform already enforces it.
+// may contain only numbers and known keys. The output is checked against the schema here even if the platform already enforces it.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/integration/proposal.ts";
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
 import { secondMs } from "../../core/time.ts";
 
-const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and heuristics work without the model
+const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and the heuristics work without the model
 const maxOutputTokens = 1_024; // 200 entries of about five tokens
 const seed = 1; // with temperature 0, makes the output as repeatable as the platform allows
 
@@ -29,7 +29,7 @@ const parseModelResponse = (answer: unknown): unknown => {
 };
 
 /**
- * Creates the model client. If the model does not give a valid proposal, it returns null and calls `report` with the reason: `shape`,
+ * Creates the model client. If the model returns no valid proposal, the client returns null and calls `report` with the reason: `shape`,
  * `timeout` or `unreachable`. Never throws.
  */
 export const createFormModel =

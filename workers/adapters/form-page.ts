@@ -32,7 +32,7 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 
-/** Elements whose text is hidden from visitors or does not label anything. */
+/** Elements whose text is hidden from visitors or labels nothing. */
 const ignoredElements: ReadonlySet<string> = new Set(["script", "style", "noscript", "template", "option", "textarea", "button", "svg"]);
 const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
@@ -132,7 +132,7 @@ const normalizeText = (text: string, { start, end }: Element, max: number): stri
     .trim()
     .slice(0, max);
 
-/** Checks if the element or a surrounding fieldset is disabled. */
+/** Returns whether the element or a surrounding fieldset is disabled. */
 const isDisabled = (element: Element): boolean => {
   if (element.attributes.disabled !== undefined) return true;
   for (let at = element.parent; at !== null; at = at.parent) if (at.tag === "fieldset" && at.attributes.disabled !== undefined) return true;
@@ -173,7 +173,7 @@ const toPageForm = (
 ): PageForm => {
   const ownNames = new Map<string, number>();
   for (const { tag, attributes } of controls) increment(ownNames, `${tag} ${attributes.name ?? ""}`);
-  // Controls are looked up within their form, so a name only has to be unique there.
+  // Selects a control within its form, so a name only has to be unique there.
   const selectControl = (element: Element): string | null => {
     const { tag, attributes } = element;
     const byOwnName =

@@ -1,4 +1,4 @@
-// Extracts a page's text and links from its markup. It does not guess which parts are content. A legal snapshot must not depend on
+// Extracts a page's text and links from its markup. It does not guess which parts are content: a legal snapshot must not depend on
 // heuristics, and anyone must be able to reproduce it (docs/reference/policies.md).
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
@@ -27,7 +27,7 @@ const maxDepth = 1_000;
 const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
 const maxLinkTextLength = 300; // longer than any link text in a policy
 
-/** Resolves a link's URL. Null if it is invalid or points within the page itself. */
+/** Resolves a link's URL. Returns null if it is invalid or points to a place on the page itself. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
   const address = resolveReference(reference, base);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;
@@ -86,7 +86,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   });
   for (let at = 0; at < page.body.length; at += chunkLength) {
     parser.write(page.body.slice(at, at + chunkLength));
-    if (depth > maxDepth) return emptyPageContent; // a truncated text would be a different text
+    if (depth > maxDepth) return emptyPageContent; // truncating would give a different text
   }
   parser.end();
   closeLink();

@@ -72,11 +72,11 @@ export interface RekorLedger extends LedgerEndpoint {
   readonly retiredAnchorKeys: readonly string[];
 }
 
-const postTimeoutMs = 30 * secondMs; // Rekor responds after its next checkpoint; Sigstore recommends at least 20 s
+const postTimeoutMs = 30 * secondMs; // Rekor responds only after its next checkpoint; Sigstore recommends at least 20 s
 const readTimeoutMs = 10 * secondMs;
 const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
-const maxPerBatch = 5; // one round of requests: at most 30 s plus verification, within the one-minute claim
+const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is within the one-minute claim
 
 type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
@@ -181,7 +181,8 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let seen = lastSeen;
-      // Entries are verified one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
+      // Entries are verified one at a time, each against the largest tree so far, because otherwise two forks within one batch would go
+      // unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;

@@ -18,7 +18,7 @@ export interface TlogLedger extends LedgerEndpoint {
 
 const requestTimeoutMs = 10 * secondMs;
 const maxPerBundle = 256; // one tile, and the maximum of /add-batch
-const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time goes to waiting for the checkpoint, which is signed once a second
+const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time is spent waiting for the checkpoint, because the log signs only one per second
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
 const maxResponseBytes = 65_536;

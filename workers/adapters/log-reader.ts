@@ -35,7 +35,7 @@ export type ReadPath = (
 ) => Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure>;
 
 const maxTileBytes = tileWidth * hashLength;
-const maxConcurrentTiles = 4; // an invocation may hold six connections open
+const maxConcurrentTiles = 4; // an invocation may have six connections open
 
 /** Runs `work` on every item, at most `concurrency` at a time. Results are in item order. */
 export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
@@ -106,7 +106,7 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 });
 
 /**
- * Returns null if the current tree and the last tree seen are consistent. Either may be the larger one. A smaller checkpoint may come from
+ * Returns null if the current tree and the last tree seen are consistent. Either one may be the larger. A smaller checkpoint may come from
  * a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can prove a fork, and they will
  * once the log has grown past the old size.
  */

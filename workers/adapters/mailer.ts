@@ -34,7 +34,7 @@ export const createBindingMailer = (binding: EmailBinding): Mailer => ({
   },
 });
 
-const maxResponseBytes = 65_536; // received but not read
+const maxResponseBytes = 65_536; // the response is received but not read
 
 export const createHttpMailer = (
   provider: { readonly url: string; readonly token: string },
@@ -54,7 +54,7 @@ export const createHttpMailer = (
     if (!sent.ok) return "later";
     const { status } = sent.answer;
     if (status >= 200 && status < 300) return "accepted";
-    if (status < 400 || status === 401 || status === 403) return "later"; // a redirect, or a wrong token or sender: an operator has to fix the settings, and the email stays queued
+    if (status < 400 || status === 401 || status === 403) return "later"; // a redirect, a wrong token or a wrong sender: an operator must fix the settings, and the email stays queued
     return failureFromResponse(sent.answer, () => 0).kind === "permanent" ? "refused" : "later";
   },
 });

@@ -22,11 +22,12 @@ const parsePageType = (header: string | null, accept: PageRequest["accept"]): Fe
   return type === "text/html" || type === "text/plain" ? type : null;
 };
 
-const prescanBytes = 1_024; // like browsers, which ignore declarations after this point
+const prescanBytes = 1_024; // browsers ignore declarations after this point too
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 
 /**
- * Returns the charset. Uses the first of these that is present: byte order mark, header, declaration in the document. Defaults to UTF-8.
+ * Returns the charset, using the first of these that is present: byte order mark, header, declaration in the document. The default is
+ * UTF-8.
  */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
@@ -41,7 +42,7 @@ const decodeBody = (bytes: Uint8Array, charset: string): string => {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // unknown charset: fall back to UTF-8
+    return new TextDecoder().decode(bytes); // the charset is unknown, so fall back to UTF-8
   }
 };
 

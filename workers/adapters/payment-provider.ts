@@ -1,5 +1,5 @@
-// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. Personal data is
-// not sent; customers enter their name and address on Stripe's pages.
+// Stripe checkout and billing portal through Stripe's library, which handles API versions, retries and idempotency keys. No personal data
+// is sent; customers enter their name and address on Stripe's pages.
 import Stripe from "stripe";
 import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/payment-provider.ts";
 import { secondMs } from "../../core/time.ts";
@@ -60,7 +60,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // An idempotency key is not sent, because the provider would replay a saved failure.
+        // No idempotency key is sent, because the provider would replay a saved failure.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

@@ -1,4 +1,4 @@
-// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, randomness is not used, and all fonts
+// Writes text as a PDF file. The same text always produces the same bytes: dates come from the text, no randomness is used, and all fonts
 // are standard fonts.
 import type { DocumentContent } from "../../core/removals/affidavit.ts";
 
@@ -12,7 +12,7 @@ const titleStyle = { size: 18, line: 30 };
 const escapeNonLatin = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
-/** Breaks lines at spaces. Words longer than a line are split. */
+/** Breaks lines at spaces. Splits words that are longer than a line. */
 const wrapLines = (text: string, fits: (line: string) => boolean): readonly string[] => {
   const lines: string[] = [];
   let line = "";
@@ -36,7 +36,7 @@ const wrapLines = (text: string, fits: (line: string) => boolean): readonly stri
 
 /** Returns the bytes of an A4 document with a title and paragraphs. */
 export const writePdf: WritePdf = async (text) => {
-  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that few isolates need
+  const { PDFDocument, StandardFonts } = await import("@cantoo/pdf-lib"); // 500 KB that only few isolates need
   const document = await PDFDocument.create({ updateMetadata: false });
   const [regular, bold] = [await document.embedFont(StandardFonts.Helvetica), await document.embedFont(StandardFonts.HelveticaBold)];
   document.setTitle(escapeNonLatin(text.title));

@@ -1,4 +1,4 @@
-// Checks through independent DNS-over-HTTPS resolvers that a host name resolves only to public IP addresses. Workers cannot pin the IP
+// Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. Workers cannot pin the IP
 // address for the request that follows, so this is one of three layers. The others are the host name check (core/access/outbound-url.ts)
 // and an egress without a private network behind it.
 import ipaddr from "ipaddr.js";
@@ -32,7 +32,7 @@ export const hostVerdictTimeoutMs = 3_000;
 const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
-/** True for IPv4 addresses outside all special ranges, and for IPv6 addresses inside 2000::/3 and outside its special ranges. */
+/** Returns true for IPv4 addresses outside all special ranges, and for IPv6 addresses inside 2000::/3 and outside its special ranges. */
 export const isPublicAddress = (address: string): boolean => {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address).range() === "unicast";
   if (!ipaddr.IPv6.isValid(address) || address.includes("%")) return false;

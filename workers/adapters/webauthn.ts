@@ -21,8 +21,8 @@ const nullOnError = async <T>(check: () => Promise<T | null>): Promise<T | null>
 };
 
 /**
- * Accepts only missing attestation or self-attestation, which is what browsers send if attestation is not requested. Verifying vendor
- * certificates would need most of the library's code and would fetch the revocation lists that the certificates name.
+ * Accepts only missing attestation or self-attestation, which is what browsers send if no attestation is requested. Verifying vendor
+ * certificates would need most of the library's code and would fetch the revocation lists that the certificates refer to.
  */
 const isUnattested = ({ response }: RegistrationResponse): boolean => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -1,5 +1,5 @@
-// Checks that a URL may be registered as a webhook endpoint, with the DNS and URL rules that each delivery uses. A host is allowed if it
-// does not resolve yet or the resolvers do not respond, because each delivery checks it again.
+// Checks that a URL may be registered as a webhook endpoint, with the same DNS and URL rules as each delivery. A host that does not resolve
+// yet is allowed, as is any host while the resolvers do not respond, because each delivery checks the host again.
 import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";

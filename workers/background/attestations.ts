@@ -1,5 +1,5 @@
 // Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes, and again every minute until they
-// respond. Other work does not wait for attestations.
+// respond. No other work waits for attestations.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";
@@ -9,7 +9,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
-const maxPerRun = 8; // a few attestors with one row per log; the next minute takes any backlog
+const maxPerRun = 8; // enough for a few attestors with one row per log; the next minute takes any backlog
 
 const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };

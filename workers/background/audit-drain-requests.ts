@@ -5,7 +5,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. If there are several, lists only logs with rows, because each notified log sets an alarm and reads every
+ * Lists the audit logs to notify. If there are several, lists only those with rows, because each notified log sets an alarm and reads every
  * shard.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<number>> => {

@@ -9,7 +9,7 @@ import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // per minute and shard; connections expire one by one, because they were created one by one
+const maxPerRun = 50; // per minute and shard; enough because connections are created, and therefore expire, one by one
 
 /** Writes the email and its marker in one batch. If two runs are concurrent, only one writes it. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {

@@ -1,5 +1,5 @@
-// Checks once a week that each verified domain still has its proof. The owners get an email after the first miss. After two weeks and three
-// misses, the domain is no longer verified.
+// Checks once a week that each verified domain still serves its proof. The owners get an email after the first miss. After two weeks and
+// three misses, the domain is no longer verified.
 import { applyDomainCheck, type DomainCheckOutcome } from "../../core/accounts/domain-claim.ts";
 import { createAuditedEvent } from "../../core/domain-events.ts";
 import type { Instant } from "../../core/time.ts";
@@ -18,7 +18,7 @@ import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // each is one request of at most eight seconds, all concurrent
+const maxPerRun = 20; // each check is one request of at most eight seconds, and all run concurrently
 
 const saveCheckOutcome = async (
   platform: Platform,
@@ -66,6 +66,6 @@ const checkShardDomains = async (platform: Platform, db: Database): Promise<void
   );
 };
 
-/** Checks the 20 domains in each shard that have been due the longest. */
+/** Checks the 20 most overdue domains in each shard. */
 export const checkDomains = (platform: Platform): Promise<void> =>
   forEachShard(platform, "domains", (db) => checkShardDomains(platform, db));

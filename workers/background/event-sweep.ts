@@ -1,4 +1,4 @@
-// Moves committed events into the event sequences: right after a response, and every minute for the rest.
+// Moves committed events into the event sequences: right after a response, and every minute for any that are left.
 import type { Environment } from "../../core/access/entitlement.ts";
 import { listBusinessesWithEvents } from "../../storage/outboxes/events.ts";
 import { runIsolated } from "../log.ts";
@@ -8,7 +8,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const maxBusinesses = 1_000;
 
-/** Makes a business's event sequence read its outbox. If that fails, the rows stay and the job tries again the next minute. */
+/** Makes a business's event sequence read its outbox. If that fails, the rows stay, and the job tries again the next minute. */
 export const drainEvents = async (platform: Platform, businessId: string, environment: Environment): Promise<void> => {
   await runIsolated(platform, "events", () => platform.eventSequence(businessId, environment).drain());
 };

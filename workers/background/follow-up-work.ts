@@ -1,5 +1,5 @@
 // Work that follows a response. A request schedules it without waiting for it. It only makes things happen sooner: all required work is in
-// an outbox, and the cron processes the outbox every minute in any case (schedule.ts).
+// an outbox, and the cron processes the outbox every minute anyway (schedule.ts).
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
@@ -12,7 +12,7 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostAfterFactor = 10; // if work is this many delays overdue, the platform ended it together with its request
+const lostAfterFactor = 10; // if work is overdue by this many delays, the platform ended it together with its request
 
 /** Runs `work` once for all calls within `ms` of the first call. At 300 submissions a second, a delay of two seconds serves 600 of them. */
 const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): (() => void) => {
@@ -34,7 +34,7 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
   await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron finds the rows
 };
 
-const staleRelayMs = 60 * secondMs; // a relay this old was ended by the platform before it finished
+const staleRelayMs = 60 * secondMs; // a relay this old must have been ended by the platform before it finished
 
 /** Runs one relay at a time per isolate, even if many submissions request one. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
@@ -47,7 +47,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
     if (runningSince !== null && startedAt - runningSince < staleRelayMs) return;
     runningSince = startedAt;
     try {
-      const limited = withBudget(platform, waitUntilBudget); // the cron does the rest
+      const limited = withBudget(platform, waitUntilBudget); // the cron does the remaining work
       while (isRequested && (await limited.hasBudget())) {
         isRequested = false;
         await relayOutbox(limited);
@@ -58,9 +58,9 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
   };
 };
 
-const mailDelayMs = 100; // the response has been sent by then, so its duration does not reveal whether an email is sent
+const mailDelayMs = 100; // by then the response has been sent, so its duration does not reveal whether an email is sent
 
-/** Call this once per platform, because requests share the scheduled and running work. */
+/** Creates the schedules. Call this once per platform, because requests share the scheduled and running work. */
 export const createSchedules = (platform: Platform): Schedules => {
   const relay = createRelay(platform);
   return {

@@ -1,11 +1,11 @@
-// Limits how many items of a list are processed at once, because a Worker has few connections.
+// Limits how many items of a list are processed at the same time, because a Worker has few connections.
 
-/** A Worker may have six connections open at once. One is kept free. */
+/** A Worker may have six connections open at the same time. One is kept free. */
 export const maxConcurrentConnections = 5;
 
 /**
- * Runs `work` for each item, at most `limit` at once. The next item is requested only when a slot is free, so items can be claimed one at a
- * time. Rejects as soon as `work` rejects. If failures must not stop other items, handle them inside `work`.
+ * Runs `work` for each item, with at most `limit` running at the same time. The next item is requested only when a slot is free, so items
+ * can be claimed one by one. Rejects as soon as `work` rejects; if a failure must not stop other items, handle it inside `work`.
  */
 export const forEachConcurrently = async <Item>(
   limit: number,

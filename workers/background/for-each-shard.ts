@@ -6,8 +6,8 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /**
- * Rotates the shards so that each minute starts with a different one. A shard with more work than the budget allows therefore does not
- * starve the others.
+ * Rotates the shards so that each minute starts with a different one, so a shard with more work than the budget allows does not starve the
+ * others.
  */
 const rotateShards = ({ shards, clock }: Pick<Platform, "shards" | "clock">): readonly (readonly [ShardId, Database])[] => {
   const all = shards.all();

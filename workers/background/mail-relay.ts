@@ -35,7 +35,7 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
     yield* due;
-    if (due.length < maxConcurrentConnections) return; // there were no more; an email written from now on schedules its own relay
+    if (due.length < maxConcurrentConnections) return; // there was no more due email; email written from now on schedules its own relay
   }
 }
 

@@ -1,5 +1,5 @@
-// Processes withdrawals to continue and policies to capture from the outboxes. Runs right after a response and every minute. Safe to call
-// at any time, and concurrently.
+// Processes the outbox: withdrawals to continue and policies to capture. Runs right after a response and every minute. Safe to call at any
+// time and concurrently.
 import type { Database } from "../../storage/database.ts";
 import { claimWithdrawalWork } from "../../storage/outboxes/withdrawal-work.ts";
 import { claimEach } from "../operations/work-budget.ts";

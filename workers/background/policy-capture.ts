@@ -37,9 +37,9 @@ import { claimEach } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
-const workerCount = 2; // while one waits for an unresponsive host, the other works; more would compete for six connections
+const workerCount = 2; // while one waits for an unresponsive host, the other works; more workers would compete for six connections
 const certificatesPerBatch = 100; // a batch of about 105 statements
-const maxLostRaces = 5; // in a row, each against another worker that made progress; more means a bug
+const maxLostRaces = 5; // consecutive losses, each to another worker that made progress; more means a bug
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
 
@@ -125,9 +125,9 @@ const processLease = async (platform: Platform, db: Database, lease: PolicyLease
   }
 };
 
-/** Captures everything due in one shard. Safe to call at any time, and concurrently. */
+/** Captures everything that is due in one shard. Safe to call at any time and concurrently. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims leases independently. A worker ends when all businesses are taken; the other worker continues with its current
+  // Each worker claims leases independently. A worker ends when every business is taken; the other worker continues with its current
   // business.
   const worker = async (): Promise<void> => {
     for await (const lease of claimEach(platform, (now) => claimPolicyLease(db, now))) await processLease(platform, db, lease);

@@ -1,6 +1,6 @@
-// Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page with the form, then well-known paths,
-// and stops once both are found. Anyone can send a submission that names a page, so policies found only through that page are not used for
-// other pages on the origin.
+// Fetches an origin's privacy policy and terms. Tries links on the front page, then links on the page that contains the form, then
+// well-known paths, and stops once both are found. Anyone can send a submission for any page, so policies found only through that page are
+// not used for other pages on the origin.
 import type { PageFetchResult } from "../../core/access/outbound-page.ts";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../core/policies/discovery.ts";
 import { policyKinds, createPolicyText, type CapturedPolicies, type PolicyKind, type PolicyText } from "../../core/policies/snapshot.ts";
@@ -9,9 +9,9 @@ import type { PolicyLocation } from "../../storage/policies.ts";
 import type { Platform } from "../platform/platform.ts";
 
 const userAgent = "Svc-Policies/1";
-const allowedPorts: readonly number[] = [443]; // a verified origin does not use any other port
+const allowedPorts: readonly number[] = [443]; // a verified origin uses no other port
 const pageTimeoutMs = 10 * secondMs; // SPEC Policy snapshot
-const fetchTimeoutMs = 25 * secondMs; // two unresponsive pages and some more; the platform ends work 30 s after a response
+const fetchTimeoutMs = 25 * secondMs; // two unresponsive pages and a few more; the platform ends work 30 s after a response
 const maxBytes = 1_024 * 1_024; // SPEC Policy snapshot
 const maxPages = 12; // two start pages, three candidates per kind, some well-known paths
 
@@ -19,7 +19,7 @@ export interface FetchedPolicies {
   readonly found: CapturedPolicies;
   /** False if a page that might contain a missing policy did not respond, so that another attempt can find more. */
   readonly isComplete: boolean;
-  /** True if both policies were found without using the page with the form. They then apply to every page on the origin. */
+  /** True if both policies were found without using the page that contains the form. They then apply to every page on the origin. */
   readonly isOfOrigin: boolean;
 }
 
@@ -59,7 +59,7 @@ const createSiteReader = (
   };
 };
 
-/** `page` is the URL of the page with the form, without its query. Reads no more pages than needed. */
+/** Fetches the policies, reading no more pages than needed. `page` is the URL of the page that contains the form, without its query. */
 export const fetchPolicies = async (platform: Platform, { origin, page }: PolicyLocation): Promise<FetchedPolicies> => {
   const site = platform.getSite(new URL(origin).hostname);
   const isSameSite = (hostname: string): boolean => platform.getSite(hostname) === site;
@@ -100,7 +100,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   // Many sites return the same page for every path, so a guess counts only if it is a different page and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // rejected below only because the submission named the page
+      if (contentHash === pageHash) isOfPage = true; // rejected below only because it is the page from the submission
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

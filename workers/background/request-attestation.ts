@@ -7,8 +7,8 @@ import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /**
- * Creates a function that proves a log's earlier tree leads to this tree. The audit log builds the proof itself; the ledger's proof is read
- * from its tiles.
+ * Creates a function that proves that a log's earlier tree leads to this tree. The audit log builds the proof itself; the ledger's proof is
+ * read from its tiles.
  */
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
@@ -24,7 +24,7 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Lists attestors that cover every log. They are asked later. */
+/** Lists the attestors that cover every log. They are asked later. */
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 

@@ -1,4 +1,4 @@
-// Erases the personal data of certificates whose retention has ended, in every shard, and logs the progress.
+// Erases the personal data in certificates whose retention period has ended, in every shard, and logs the progress.
 import { createErasureEvent } from "../../core/certificates/erasure.ts";
 import type { ShardId } from "../../core/ids.ts";
 import { toIsoOrNull } from "../../core/time.ts";
@@ -9,7 +9,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 const maxPerBatch = 500;
-const maxViewsPerBatch = 20_000; // one certificate can have 10,000
+const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
 
 /** Takes as many erasures from the front as fit in one batch; at least one. */
 const takeBatch = (due: readonly DueErasure[]): readonly DueErasure[] => {
@@ -35,7 +35,7 @@ const eraseDueCertificates = async (platform: Platform, db: Database): Promise<n
     try {
       await commitWithoutFollowUp(db, platform, eraseSubjects(db, certIds, now), events);
     } catch (error) {
-      if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next minute reads again
+      if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next minute reads the list again
       throw error;
     }
     erased += certificates.length;
@@ -50,6 +50,6 @@ const eraseExpiredInShard = async (platform: Platform, db: Database, shard: Shar
   platform.log.progress({ at: "retention", shard, done: erased, left, oldest_due: toIsoOrNull(oldestDue) });
 };
 
-/** Erases due certificates within this run's budget and logs what is left. Concurrent runs erase each certificate only once. */
+/** Erases due certificates within this run's budget and logs how many are left. Concurrent runs erase each certificate only once. */
 export const eraseExpired = (platform: Platform): Promise<void> =>
   forEachShard(platform, "retention", (db, shard) => eraseExpiredInShard(platform, db, shard));

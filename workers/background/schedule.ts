@@ -23,7 +23,7 @@ import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** `at` is the scheduled time. It determines the checkpoint interval even if the job runs late. */
+/** `at` is the scheduled time, which determines the checkpoint interval even if the job runs late. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 
@@ -31,8 +31,8 @@ export const everyMinute = "* * * * *";
 const everyQuarterHour = "*/15 * * * *";
 
 /**
- * Run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each is named after its
- * file.
+ * These run concurrently, so that a slow ledger, attestor, email provider or policy host does not delay the other jobs. Each is named after
+ * its file.
  */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
@@ -51,7 +51,7 @@ const minuteJobs: Jobs = {
   "connection-expiry-notices": sendConnectionExpiryNotices,
 };
 
-/** Run in order, so that the attestations cover the checkpoints just made. */
+/** These run in order, so that the attestations cover the checkpoints just made. */
 const quarterJobs: Jobs = {
   "parked-anchors": retryParkedAnchors,
   "audit-checkpoints": checkpointAuditLogs,
@@ -60,12 +60,12 @@ const quarterJobs: Jobs = {
   "shard-sizes": measureShards,
 };
 
-// An invocation may make 1,000 queries. The jobs share 800, because steps that are running when the budget is used up need some of the
-// rest. One job may use at most half, so that its backlog does not delay the others. All jobs end before the next minute.
+// An invocation may make 1,000 queries. The jobs share 800, because steps that are still running when the budget is used up need some of
+// the rest. One job may use at most half, so that its backlog does not delay the others. All jobs end before the next minute.
 const allJobsAllowance: WorkBudget = { maxMs: 40 * secondMs, maxQueries: 800 };
 export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJobsAllowance.maxQueries / 2 };
 
-/** A job that throws is logged by name and runs again on its next trigger. */
+/** Runs a job. If it throws, logs its name; it runs again on its next trigger. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
   runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
 

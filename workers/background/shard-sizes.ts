@@ -3,7 +3,7 @@ import { getShardBytes, maxShardBytes } from "../../storage/health.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const warningThreshold = 0.8; // at 200 MB per client and day, the last fifth lasts one client ten days
+const warningThreshold = 0.8; // at 200 MB per client and day, one client takes ten days to fill the last fifth
 
 /** Logs the size of each shard as a metric, and as an error above 80% of the limit. */
 export const measureShards = (platform: Platform): Promise<void> =>

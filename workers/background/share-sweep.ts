@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinessesToDrain = 20; // businesses whose events are drained right away; the event sweep handles the others
+const maxBusinessesToDrain = 20; // how many businesses' events are drained right away; the event sweep handles the others
 
 type TouchedBusinesses = Readonly<Record<Environment, Set<BusinessId>>>;
 
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Sweeps shares that have been due the longest first. The rest are swept the next minute. */
+/** Sweeps the most overdue shares first. The rest are swept the next minute. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

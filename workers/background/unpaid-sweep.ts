@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days, and moves such consumers to the free plan.
+// Suspends businesses whose payment has been past due for 14 days, and moves consumers in that situation to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import {
   findBilledAccount,
@@ -13,7 +13,7 @@ import { prepareEntitlementChange } from "../operations/billing/prepare-entitlem
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 100; // per minute and shard; they become due one by one
+const maxPerRun = 100; // per minute and shard; enough because customers become due one by one
 
 const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
@@ -27,7 +27,7 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
     try {
       await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
     } catch (error) {
-      if (!isOutdatedBilling(error)) throw error; // it was just paid; if not, the next minute finds it again
+      if (!isOutdatedBilling(error)) throw error; // the customer has just paid; if not, the next minute finds the row again
     }
   }
 };

@@ -9,7 +9,8 @@ import { defineGuard } from "./guards/define-guard.ts";
 export const maxBodyBytes = 256 * 1_024; // many times the size of a 20,000-character disclosure with 1,000 recipients
 
 /**
- * Returns the body, or null if it is longer than `maxBytes`. In that case, the rest is read and dropped so that the caller gets a response.
+ * Returns the body, or null if it is longer than `maxBytes`. In that case the rest is read and discarded, so that the caller gets a
+ * response.
  */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
@@ -59,7 +60,7 @@ const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRe
         c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
         return next();
       }
-      const bytes = await readBodyUpTo(raw, maxBodyBytes); // read even when the headers are refused, to avoid a reset
+      const bytes = await readBodyUpTo(raw, maxBodyBytes); // read even if the headers are refused, to avoid a connection reset
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
       if (bytes === null) return failure(c, "payload_too_large");

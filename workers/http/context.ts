@@ -1,4 +1,4 @@
-// The Hono context variables. Each guard adds its findings to the context type, so handlers behind it can read them directly.
+// The Hono context variables. Each guard adds its results to the context type, so handlers behind it can read them directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
@@ -23,7 +23,7 @@ export interface AppEnv {
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** Code of the refusal in the response, for the log. */
+    /** The code of the refusal in the response, for the log. */
     refused?: RefusalCode;
     /** The parsed body; set once the body has been read and is valid JSON. Used to record refused requests. */
     sent?: unknown;
@@ -55,7 +55,7 @@ export interface ConsumerEnv {
 }
 
 /**
- * The parts of the context that all guards share. They have their own type because Hono's context types for different guards are not
+ * The parts of the context that all guards share. They have a separate type because Hono's context types for different guards are not
  * assignable to each other.
  */
 export type RequestContext = Pick<Context<AppEnv>, "req" | "var" | "res" | "header" | "json"> & {

@@ -1,5 +1,5 @@
-// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. If a path does not have a
-// rule, pages on other origins cannot read its responses.
+// The CORS rules by path. Error responses get the same headers, so that page scripts can read what went wrong. If a path has no rule, pages
+// on other origins cannot read its responses.
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -17,7 +17,7 @@ const corsOptions = {
     "ETag",
   ],
   allowHeaders: ["Content-Type", "Idempotency-Key"],
-  maxAge: 7_200, // 2 hours, the longest that browsers cache a preflight
+  maxAge: 7_200, // 2 hours, the longest time for which browsers cache a preflight
 };
 
 /** Any page may read the response, but credentials are not allowed. */

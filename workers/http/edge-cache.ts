@@ -4,12 +4,9 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // never changes either, but the next entry replaces it with a wider tile
+const partialTileMaxAgeSeconds = 60; // a partial tile never changes either, but the next entry replaces it with a wider one
 
-/**
- * Returns the cache. Returns null if the runtime does not have one. Also null in development, where one URL serves many test services'
- * logs.
- */
+/** Returns the cache, or null if the runtime has none. Also returns null in development, where one URL serves many test services' logs. */
 const getEdgeCache = (isDevelopment: boolean): Cache | null =>
   isDevelopment || typeof caches === "undefined" ? null : (caches.default ?? null);
 
@@ -18,7 +15,7 @@ export const edgeCached = createMiddleware<AppEnv>(async (c, next) => {
   const cache = c.req.method === "GET" ? getEdgeCache(config.environment === "development") : null;
   if (cache === null) return next();
   const { origin, pathname } = new URL(c.req.url);
-  const url = origin + pathname; // without the query, which must not bypass the cache
+  const url = origin + pathname; // the query is dropped so that it cannot bypass the cache
   const cached = await cache.match(url);
   if (cached !== undefined) return new Response(cached.body, cached);
   await next();

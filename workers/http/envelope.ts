@@ -17,8 +17,8 @@ export type FailureResponse = Response & TypedResponse<never, never, never>;
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
- * Returns a failure response. `detail` replaces the default message. It must be constant text that names an input and a rule, and never
- * repeats a value.
+ * Returns a failure response. `detail` replaces the default message. It must be constant text that states an input and a rule, and must
+ * never repeat a value.
  */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);

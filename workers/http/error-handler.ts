@@ -6,7 +6,7 @@ import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 import { failure } from "./envelope.ts";
 
-/** Checks if the caller can safely repeat the request: a database outage, or a conflict with another request's rows. */
+/** Returns whether the caller can safely repeat the request: after a database outage or a conflict with another request's rows. */
 export const isTemporaryFault = (error: unknown): boolean => {
   const kind = findStorageFault(error)?.kind;
   return kind === "outage" || kind === "constraint";

@@ -1,7 +1,7 @@
 // The Idempotency-Key header. Within 24 hours, requests with the same caller, route, key and body count as one: a repeat gets the saved
 // response. `idempotencyGuard` runs after authentication, rate limits and body parsing, so a repeat is authorized and counted like any
-// other request.
-// Handlers that commit one batch pass `saveIdempotentResponse` to their operation, so the response is saved in the same batch.
+// other request. Handlers that commit a single batch pass `saveIdempotentResponse` to their operation, so the response is saved in the same
+// batch.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
@@ -21,7 +21,7 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Finds the ID of the record that the request names, if any. The change is in that record's shard, so the key is stored there too. */
+/** Finds the ID of the record that the request is about, if any. The change is in that record's shard, so the key is stored there too. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
@@ -38,7 +38,7 @@ const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<Idem
   return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Returns a function that builds the statements to save the response in the change's batch; undefined for a request without a key. */
+/** Returns a function that builds the statements that save the response in the change's batch, or undefined for a request without a key. */
 export const saveIdempotentResponse = <T>(
   c: RequestContext,
   status: number,
@@ -63,7 +63,7 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
-/** Only checks the header. For routes whose operation stores the key together with the record it creates. */
+/** Checks only the header, for routes whose operation stores the key together with the record it creates. */
 export const idempotencyKeyGuard = defineGuard<AppEnv>(
   { refuses: ["idempotency_conflict"], requestHeaders: idempotencyHeaders, responseHeaders: replayHeaders },
   async (c, next) => {
@@ -74,8 +74,8 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
 );
 
 /**
- * Runs a request with an Idempotency-Key once, and answers repeated requests with the saved response. Responds 409 to a different body or
- * while the first request is in progress.
+ * Runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds 409 if the body differs
+ * or while the first request is in progress.
  */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,

@@ -1,15 +1,15 @@
-// The URLs of the OAuth authorization server for the agent server. In development they follow the requested host, because clients
-// compare URLs exactly and developers use both localhost and 127.0.0.1.
+// The URLs of the agent server's OAuth authorization server. In development they follow the requested host, because clients compare URLs
+// exactly and developers use both localhost and 127.0.0.1.
 import { mcpPath } from "../env.ts";
 import type { RequestContext } from "./context.ts";
 import { isPlainHttp } from "./guards/app-origin.ts";
 
 export interface OAuthUrls {
-  /** Issuer of tokens: the origin of the agent server. */
+  /** The issuer of tokens: the agent server's origin. */
   readonly issuer: string;
-  /** Resource that tokens are valid for: the URL of the agent server. */
+  /** The resource that tokens are valid for: the agent server's URL. */
   readonly resource: string;
-  /** Authorization page, on the app's host because the session cookie is there. */
+  /** The authorization page. It is on the app's host because the session cookie is there. */
   readonly authorize: string;
 }
 

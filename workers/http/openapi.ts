@@ -11,7 +11,7 @@ import { failureResponses, describeSchemaError } from "./wire.ts";
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Adds the guards' headers to 2xx responses only: other responses may not pass through every guard. */
+/** Adds the guards' headers to 2xx responses only, because other responses may not pass through every guard. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(

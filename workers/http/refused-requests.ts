@@ -1,4 +1,4 @@
-// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. Of the
+// Records refused requests for the affected business after the response, so that a developer with a request ID can see the reason. From the
 // input, only codes, IDs and the hosts of two URLs are stored.
 import type { Context } from "hono";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
@@ -7,7 +7,7 @@ import { recordRefusedRequest } from "../operations/portal/record-refused-reques
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 
-/** These codes are not recorded. The reason is obvious, and recording would add work to every request during a flood. */
+/** Codes that are not recorded. The reason is obvious, and recording would add work to every request during a flood. */
 const unrecordedCodes: ReadonlySet<RefusalCode> = new Set(["rate_limited"]);
 
 const getHost = (url: unknown): string | null => {
@@ -22,7 +22,7 @@ interface RefusedRequestInput {
 }
 
 /**
- * Returns the query of a GET or the parsed body of a POST. If the body has not been read, it stays unread, because it may exceed the size
+ * Returns the query of a GET or the parsed body of a POST. A body that has not been read stays unread, because it may exceed the size
  * limit.
  */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {

@@ -1,4 +1,4 @@
-// The HTTP status of each refusal code (SPEC Errors). The type requires every code, so a new refusal does not compile without one.
+// The HTTP status of each refusal code (SPEC Errors). The type requires every code, so a new refusal without a status does not compile.
 import type { RefusalCode } from "../../core/refusals.ts";
 
 export const statusByCode = {

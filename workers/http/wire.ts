@@ -46,9 +46,9 @@ const positiveIntegerRule = "must be a positive integer";
 export const positiveIntSchema = z
   .string()
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
-  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and larger than any count
+  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and exceed any real count
 
-/** Page size of a list: `preset` if it is missing, and at most `max`. */
+/** Page size of a list: `preset` if missing, and never more than `max`. */
 export const limitSchema = (preset: number, max: number) =>
   z
     .string()
@@ -62,14 +62,14 @@ export const limitSchema = (preset: number, max: number) =>
       description: `Items per page, at most ${max}. Larger values are treated as ${max}.`,
     });
 
-/** An ID that `parseId` accepts. */
+/** Accepts an ID that `parseId` accepts. */
 export const idSchema = <Id extends string>(parseId: (text: string) => Id | null, rule: string) =>
   z
     .string()
     .refine((text) => parseId(text) !== null, rule)
     .transform((text) => text as Id);
 
-/** An ID in a path. `createApi` responds 404 to a malformed ID, just as for an unknown ID. */
+/** Accepts an ID in a path. `createApi` responds 404 to a malformed ID, as it does to an unknown ID. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
   idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
 
@@ -110,8 +110,8 @@ type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>
 
 /**
  * Maps a value to the JSON object that `shape` describes. It has snake_case keys in the order of `shape`, and ISO text for instants whose
- * keys match `InstantKey`. Copies only the keys of `shape`, so other members of `source` cannot reach a response. Other values are not
- * converted, so nested objects must already have their wire form.
+ * keys match `InstantKey`. Copies only the keys in `shape`, so other members of `source` cannot reach a response. Other values are not
+ * converted, so nested objects must already be in wire format.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },
@@ -167,7 +167,7 @@ const failureSchema = z
 
 /**
  * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with the
- * case that applies to the route.
+ * cases that apply to the route.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
@@ -219,7 +219,7 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   }
   return undefined;
 };
-z.config({ customError: describeIssue }); // only this hook sees the input, which tells a missing value from a wrong one
+z.config({ customError: describeIssue }); // only this hook sees the input, which distinguishes a missing value from an invalid one
 
 /**
  * Formats the first broken rule as `field: rule.`. The field name comes from the schema and the rule is constant, so the input is never

@@ -1,5 +1,5 @@
-// The cookie that identifies a browser that requested a withdrawal code. Attempts are counted per browser, so a stranger's wrong guesses
-// never lock the person out.
+// The cookie that identifies a browser that has requested a withdrawal code. Attempts are counted per browser, so a stranger's wrong
+// guesses never lock the person out.
 import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";

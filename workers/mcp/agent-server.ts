@@ -1,5 +1,5 @@
-// POST /mcp, the agent server (SPEC Agent server). Checks run in this order: origin, method, token, body, message format, rate limit. Every
-// response body is JSON-RPC. Streams and sessions are not supported.
+// POST /mcp, the agent server (SPEC Agent server). The checks run in this order: origin, method, token, body, message format, rate limit.
+// Every response body is JSON-RPC. Streams and sessions are not supported.
 import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -34,7 +34,7 @@ import { handleClassicMessage } from "./protocol-2025-03-26.ts";
 import { isStorageUnavailable } from "./tool.ts";
 
 const maxBatchSize = 20;
-const maxJsonDepth = 32; // deeper than for the API, because client capabilities nest deeper
+const maxJsonDepth = 32; // deeper than the API allows, because client capabilities nest more deeply
 
 /** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
@@ -82,7 +82,7 @@ const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
   const hasCredentials = c.req.header("authorization") !== undefined;
-  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // where a client finds the authorization server
+  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // tells clients where to find the authorization server
   const challenge = `Bearer resource_metadata="${metadata}", scope="${oauthScope}"`;
   c.header("WWW-Authenticate", hasCredentials ? `${challenge}, error="invalid_token"` : challenge);
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
@@ -110,8 +110,8 @@ interface AgentRequest {
 }
 
 /**
- * Counts all of a request's calls, or none if they exceed the limit. Returns the 429 response or null. Revision 2026-07-28 does not define
- * an error code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use the code 429.
+ * Counts all of a request's calls, or none if they exceed the limit. Returns the 429 response or null. Revision 2026-07-28 defines no error
+ * code for rate limits and reserves the range that earlier revisions used, so `isModern` responses use the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
@@ -128,11 +128,11 @@ const checkCallLimit = async (
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
 
-/** Responds to a message. Null for a notification, which does not run anything. */
+/** Responds to a message. Returns null for a notification, which runs nothing. */
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Checks if the message uses revision 2026-07-28. Only the body decides, and only if that revision is enabled. */
+/** Returns whether the message uses revision 2026-07-28. Only the body decides, and only if that revision is enabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -144,7 +144,7 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
   return c.json(reply, status);
 };
 
-/** Checks if `server/discover` has the version header of revision 2026-07-28 but not the version in the body. */
+/** Returns whether `server/discover` has the version header of revision 2026-07-28 but lacks the version in the body. */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&
   method === "server/discover" &&
@@ -180,7 +180,7 @@ const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResp
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);
-  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // no batches in revision 2026-07-28
+  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // revision 2026-07-28 has no batches
   if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");

@@ -19,7 +19,7 @@ export interface CompletedToolCall {
   readonly answer: ToolResult;
   /** Keys of the result whose values are text written by third parties. */
   readonly foreign: readonly string[];
-  /** URL that the person should open; null if the call did not request it or failed. */
+  /** The URL that the person should open; null if the call did not request it or failed. */
   readonly handOverUrl: string | null;
 }
 
@@ -93,6 +93,6 @@ export const toolResultToWire = ({ answer }: Pick<CompletedToolCall, "answer">):
   isError: !answer.ok,
 });
 
-/** Returns the result as structured content; null after a failure. */
+/** Returns the result as structured content, or null after a failure. */
 export const structuredContentFrom = ({ answer, foreign }: Pick<CompletedToolCall, "answer" | "foreign">): object | null =>
   answer.ok ? toVisibleValue(answer.data, new Set(foreign)) : null;

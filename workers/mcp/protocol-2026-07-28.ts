@@ -1,4 +1,4 @@
-// The methods of protocol revision 2026-07-28. Every request names its client and revision, and the server does not keep state between
+// The methods of protocol revision 2026-07-28. Every request states its client and revision, and the server keeps no state between
 // requests.
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
 import { rpcErrors, type RpcMessage, type RpcResponse, type RpcError } from "../../core/agents/json-rpc.ts";
@@ -29,7 +29,7 @@ const respondWithResult = ({ id }: MessageWithId, result: object): ModernRespons
 const respondComplete = (message: MessageWithId, result: object): ModernResponse =>
   respondWithResult(message, { resultType: "complete", ...result });
 
-/** Asks the client to open the person's page. The URL does not authorize anything; the page requires the person's session. */
+/** Asks the client to open the person's page. The URL itself authorizes nothing; the page requires the person's session. */
 const respondInputRequired = (message: MessageWithId, url: string): ModernResponse =>
   respondWithResult(message, {
     resultType: "input_required",
@@ -83,7 +83,7 @@ export const handleModernMessage = async (
       return respondComplete(message, {
         tools: listToolsForRealm(agent.realm).map((tool) => modernToolToWire(tool, toolListingFrom(context, true))),
         ttlMs: 5 * minuteMs,
-        cacheScope: "private", // depends on the realm of the token
+        cacheScope: "private", // the result depends on the token's realm
       });
     case "tools/call":
       if (typeof params.name !== "string") return respondWithRpcError(message, 200, rpcErrors.invalidParams);

@@ -1,4 +1,4 @@
-// All tools in tools/list order. Tools cannot create, widen or renew a share or issue a certificate.
+// All tools, in the order of tools/list. Tools cannot create, widen or renew a share or issue a certificate.
 import { z } from "@hono/zod-openapi";
 import { realms, type Realm } from "../../core/access/session.ts";
 import type { Tool } from "./tool.ts";
@@ -13,12 +13,12 @@ export const tools: readonly Tool[] = [listShares, getShare, revokeShare, update
 
 export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
-/** A tool belongs to the realms for which it has a description. */
+/** Returns a tool's realms, which are those for which it has a description. */
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** The realm and protocol revision for which tools are listed. The person decides about shares at `appUrl`. */
+/** The realm and protocol revision for which tools are listed. The person makes decisions about shares at `appUrl`. */
 export interface ToolListing {
   readonly realm: Realm;
   readonly isLater: boolean;

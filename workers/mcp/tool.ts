@@ -1,5 +1,5 @@
-// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. Apart from its realms, a
-// tool does not decide who may call it. The principal always comes from the token.
+// The tool interface: descriptions per realm, arguments, and the function that runs with the token's principal. Beyond listing its realms,
+// a tool does not decide who may call it. The principal always comes from the token.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import type { Agent } from "../../core/agents/agent-token.ts";
@@ -7,7 +7,7 @@ import { isTemporaryFault } from "../http/error-handler.ts";
 import type { Services } from "../platform/platform.ts";
 
 export type ToolResult =
-  /** `isAudited`: the operation has already recorded the change in the audit log under this token. */
+  /** `isAudited` means that the operation has already recorded the change in the audit log under this token. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
   /** Constant text, except for numbers and names defined here. Never contains input or third-party text. */
   | { readonly ok: false; readonly text: string };
@@ -31,7 +31,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
     readonly openWorldHint: boolean;
   };
   readonly inputSchema: S;
-  /** Schema for the result. The corresponding API route uses the same schema. */
+  /** Schema of the result. The corresponding API route uses the same schema. */
   readonly outputSchema: z.ZodType;
   /** Keys of the result whose values are text written by third parties. */
   readonly untrustedFields: readonly string[];
@@ -41,19 +41,19 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
 }
 
 export interface HandOver {
-  /** The arguments of the tool, including the one that requests the page. */
+  /** The tool's arguments, including the one that requests the page. */
   readonly inputSchema: z.ZodObject;
-  /** Null if the page was not requested. The path contains only a record ID. */
+  /** Returns the page's path, or null if the page was not requested. The path contains only a record ID. */
   readonly getPath: (toolArguments: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** For tools that change nothing. */
+/** Hints for tools that change nothing. */
 export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
 /** Erases the realm type for the registry. `run` is called only for a realm with a description. */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
-/** Thrown when an operation refuses with `storage_unavailable`. The whole request then gets error -32000. */
+/** Thrown if an operation refuses with `storage_unavailable`. The whole request then gets error -32000. */
 export class StorageUnavailableError extends Error {
   constructor() {
     super("storage unavailable");

@@ -37,7 +37,7 @@ import type { Platform, Services } from "./platform.ts";
 import { verifierSha256 } from "../pages/verifier.gen.ts";
 import { createProofServices } from "./create-proof-services.ts";
 
-/** Captured email is stored in shard 00, because it does not belong to an account. */
+/** Captured email is stored in shard 00, because it belongs to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail);
@@ -130,7 +130,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // the isolate's own window has counted the call, so calls are not refused when the platform's rate limiter fails
+        return state; // the isolate's own window has counted the call, so calls are not refused if the platform's rate limiter fails
       }
     },
     takeExactly: (name, key, calls = 1) => {

@@ -1,5 +1,5 @@
-// Creates, based on the settings, everything used to prove records: the ledgers that receive statements, the published keys, and the
-// witnesses and timestamp authorities that attest checkpoints.
+// Creates, from the settings, everything used to prove records: the ledgers that receive statements, the published keys, and the witnesses
+// and timestamp authorities that attest checkpoints.
 import type { RandomBytes } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
@@ -31,7 +31,7 @@ export interface ProofServices {
   readonly trustedLogs: readonly TrustedLog[];
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
-  /** The primary ledger comes first, followed by mirrors, which receive only checkpoints. */
+  /** The primary ledger comes first, followed by the mirrors, which receive only checkpoints. */
   readonly ledgers: readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
   /** Signs entries for Rekor. Null if Rekor is not used. */
@@ -63,7 +63,7 @@ const createTrustedLogLister =
     vkeys.map((vkey) => ({ origin, vkey, ...(validityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
 
 /**
- * Creates the proof services. `sendToEmbedded` is the embedded ledger's HTTP interface. Every other service is reached over the network.
+ * Creates the proof services. `sendToEmbedded` is the embedded ledger's HTTP interface. All other services are reached over the network.
  */
 export const createProofServices = async (
   config: Config,
@@ -98,7 +98,7 @@ export const createProofServices = async (
   const primaryKeys = listTrustedLogs(ledger.origin, [...ledgerKeys.map(formatVkey), ...ledger.vkeys], "primary");
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY may also name other deployments' logs that this ledger watches. Only our own logs' earlier keys are published.
+  // AUDIT_VKEY can also contain other deployments' logs that this ledger watches. Only our own logs' earlier keys are published.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(

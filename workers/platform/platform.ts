@@ -31,5 +31,5 @@ export interface Platform
     AttestationCache,
     Mail {}
 
-/** One instance per isolate. Each operation names the groups it uses, so its type shows what it can access. */
+/** One instance per isolate. Each operation's type lists the groups it uses, which shows what it can access. */
 export interface Services extends Platform, Schedules {}

@@ -1,4 +1,4 @@
-// Operator routes (docs/operate/admin-commands.md). They are not in the OpenAPI document. The deployment stores only the admin token's
+// Operator routes (docs/operate/admin-commands.md), which are not in the OpenAPI document. The deployment stores only the admin token's
 // hash. If it is not set, every operator route returns 404.
 import { z } from "@hono/zod-openapi";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -20,7 +20,7 @@ import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts"
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
-/** Compares SHA-256 hashes, so that timing does not reveal anything about the token. */
+/** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
 const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   const { services, ip } = c.var;
   const { adminTokenHash } = services.config;

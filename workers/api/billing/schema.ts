@@ -41,7 +41,7 @@ const subscriptionSchema = z.object({
   metadata: metadataSchema,
 });
 
-/** An invoice names its subscription in one of two places, depending on the provider's API version. */
+/** An invoice contains its subscription in one of two places, depending on the provider's API version. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),
@@ -110,7 +110,7 @@ export const handledEventTypes = Object.keys(parserByEventType);
 
 export interface ParsedProviderEvent {
   readonly isLive: boolean;
-  /** Null if action is not needed: an unhandled type, a checkout for another product, or an object without a customer. */
+  /** Null if no action is needed: an unhandled type, a checkout for another product, or an object without a customer. */
   readonly event: BillingEvent | null;
 }
 

@@ -83,7 +83,7 @@ const issueCertificateRoute = createRoute({
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, jsonOrTextBody),
   request: {
     headers: z.object({
-      // Optional in the schema, because a missing Origin has a separate refusal.
+      // Optional in the schema, because a missing Origin has its own refusal.
       Origin: z
         .string()
         .optional()

@@ -590,7 +590,7 @@ export const certificateListQuerySchema = z.object({
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");
 
-/** Accepts the same filters in a body, because an email address in a URL would end up in logs. */
+/** Accepts the same filters in the body, because an email address in a URL would end up in logs. */
 export const certificateSearchSchema = certificateListQuerySchema.extend(pagingFields(positiveIntegerSchema));
 
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;

@@ -124,7 +124,7 @@ const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
 
 type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
 
-/** Contains personal data. */
+/** The result contains personal data. */
 export const certificateDetailToWire = (
   { opened, views, policyTexts, auditEntry }: CertificateDetail,
   context: ViewContext,

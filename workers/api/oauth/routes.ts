@@ -1,5 +1,5 @@
 // OAuth endpoints for the agent server: metadata (RFC 9728, RFC 8414), client registration (RFC 7591), token (RFC 6749) and revocation (RFC
-// 7009). Responses follow those standards and do not have an envelope.
+// 7009). Responses follow those standards and have no envelope.
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -145,7 +145,7 @@ const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   return c.body(null, 200);
 };
 
-/** Checks for the issuer's origin. Metadata is served only there; on another origin it would describe a different issuer. */
+/** Returns whether this is the issuer's origin. Metadata is served only there; on another origin it would describe a different issuer. */
 const isIssuerOrigin = (c: Context<AppEnv>): boolean => isPlainHttp(c) || new URL(c.req.url).origin === getOAuthUrls(c).issuer;
 
 const respondWithMetadata = (c: Context<AppEnv>, body: object): Response => {

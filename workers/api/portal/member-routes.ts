@@ -141,7 +141,7 @@ memberRoutes.openapi(updateMemberRoute, async (c) => {
 // Registered before the route with an ID parameter, which would match `me`.
 memberRoutes.openapi(leaveBusinessRoute, async (c) => {
   const left = await removeMember(c.var.services, c.var.member, c.var.member.userId);
-  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed: the session is no longer valid
+  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed, so the session is no longer valid
   return respond(c, 200, left, deletedToWire);
 });
 

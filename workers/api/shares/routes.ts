@@ -45,12 +45,12 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** The session is null if the person uses the link from the email. */
+/** The session is null if the person uses the link from an email. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }
 
-/** Redirects browser navigation to the consent sheet, which needs the Referer and the opener of the requesting page. */
+/** Redirects browser navigation to the consent sheet, which needs the requesting page's Referer and opener. */
 const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();
   const { services } = c.var;
@@ -153,8 +153,8 @@ const redeemShareRoute = createRoute({
 });
 
 /**
- * Accepts a session or a link. Requests with a session count against the person's limit; requests with a link count against the IP
- * address's limit.
+ * Accepts a session or a link. Requests with a session count toward the person's limit; requests with a link count toward the IP address's
+ * limit.
  */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {

@@ -171,7 +171,7 @@ export const shareDetailExample = {
 export const shareIdParamSchema = z.object({
   share_id: idParamSchema(parseShareId, "ID of the share. Starts with `shr_`.", shareExample.id),
 });
-/** Parses a malformed ID as null. For the route that must check the caller before it looks up the share. */
+/** Parses a malformed ID as null, for the route that must check the caller before it looks up the share. */
 export const lenientShareIdParamSchema = z.object({
   share_id: z
     .string()
@@ -260,7 +260,7 @@ export const sandboxShareConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-/** Expands groups of keys. An unknown name yields an empty list. */
+/** Expands groups to keys. An unknown name gives an empty list. */
 const contactKeysFromScope = (names: readonly string[] | null | undefined): readonly ContactKey[] => {
   const requested = parseRequestedScope(names ?? []);
   return requested.ok ? requested.value.scope : [];

@@ -28,9 +28,7 @@ import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-r
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
 import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
 
-/**
- * Accepts exactly one email address, without anything that could add a second recipient or a header. Surrounding white space is trimmed.
- */
+/** Accepts exactly one email address, without anything that could add a second recipient or a header. Trims surrounding whitespace. */
 const emailSchema = z
   .string()
   .max(320)
@@ -161,7 +159,10 @@ export const recordedWithdrawalSchema = z
   })
   .openapi("RecordedWithdrawal");
 
-/** Maps a recorded withdrawal. Computes `overdue` as of the withdrawal, so that repeating the idempotency key returns the same response. */
+/**
+ * Maps a recorded withdrawal. Computes `overdue` as of the withdrawal, so that a request repeated with the same idempotency key gets the
+ * same response.
+ */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
@@ -233,7 +234,7 @@ export const entityAcknowledgmentToWire = (
   ...(isRepeated && { already_acknowledged: true as const }),
 });
 
-// The example certificate from the OpenAPI document after withdrawal: its receipt can be recomputed and its signature checked.
+// The OpenAPI document's example certificate after its withdrawal. Its receipt can be recomputed and its signature checked.
 const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
 const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: 0 } };
 const { withdrawal } = decideWithdrawal({

@@ -57,7 +57,7 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);
 
-/** For routes called by browsers and by business servers. The key is optional, but if one is sent, it must be valid. */
+/** For routes that browsers and business servers call. The key is optional, but if one is sent, it must be valid. */
 export const optionalApiKeyGuard = defineGuard<{ Variables: AppEnv["Variables"] & { principal?: Principal } }>(
   { ...requireApiKey.terms, security: [{}, { apiKey: [] }] },
   except((c) => c.req.header("authorization") === undefined, requireApiKey),

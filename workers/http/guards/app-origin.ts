@@ -1,18 +1,18 @@
-// Determines the origin the app runs on, for cookies, CORS, CSRF checks and passkeys.
+// Determines the origin on which the app runs, for cookies, CORS, CSRF checks and passkeys.
 import type { RelyingParty } from "../../../core/access/passkey.ts";
 import type { RequestContext } from "../context.ts";
 
-/** Checks for development over plain HTTP, where one machine has several host names. */
+/** Returns whether this is development over plain HTTP, where one machine has several host names. */
 export const isPlainHttp = (c: RequestContext): boolean =>
   c.var.services.config.environment === "development" && new URL(c.req.url).protocol === "http:";
 
-/** Checks that `origin` is the app's own origin. In development over HTTP, the requested origin is also allowed. */
+/** Returns whether `origin` is the app's own origin. In development over HTTP, the requested origin is also allowed. */
 export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
 /**
- * Returns the WebAuthn relying party: the app. In development, it is `localhost` if that was requested, because a passkey belongs to one
- * host.
+ * Returns the WebAuthn relying party, which is the app. In development it is `localhost` if that was requested, because a passkey belongs
+ * to one host.
  */
 export const getRelyingParty = (c: RequestContext): RelyingParty => {
   const url = new URL(c.req.url);

@@ -1,4 +1,4 @@
-// Guard for routes of the consumer app.
+// Guard for the consumer app's routes.
 import { personFromSession } from "../../../core/access/session.ts";
 import type { ConsumerEnv } from "../context.ts";
 import { failure } from "../envelope.ts";

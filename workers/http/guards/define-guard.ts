@@ -1,18 +1,18 @@
-// Guards: middleware that also adds its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in openapi.ts
-// merges them with the route's terms.
+// Guards. A guard is middleware that also adds its refusals, headers and security scheme to the OpenAPI document. `createRouteFactory` in
+// openapi.ts merges them into each route's description.
 import type { z, RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** Refusals with their default message (`refuses`) or with a description of the case (`when`). */
+/** Refusals with their default message (`refuses`) or with a description of when they occur (`when`). */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;
 }
 
 export interface GuardTerms extends RefusalTerms {
-  /** Refusals of all methods except GET. */
+  /** Refusals that apply to all methods except GET. */
   readonly refusesOnChange?: readonly RefusalCode[];
   /** Request headers. */
   readonly requestHeaders?: z.ZodObject;
@@ -25,7 +25,7 @@ export type Guard = MiddlewareHandler & { readonly terms?: GuardTerms };
 
 export const defineGuard = <E extends Env>(terms: GuardTerms, handler: MiddlewareHandler<E>) => Object.assign(handler, { terms });
 
-/** Merges terms. If a code or header occurs more than once, the last one wins. */
+/** Merges the terms of several guards. If a code or header occurs more than once, the last one wins. */
 export const mergeTerms = (all: readonly GuardTerms[]) => ({
   ...(Object.assign({}, ...all) as GuardTerms),
   refuses: all.flatMap(({ refuses = [] }) => refuses),

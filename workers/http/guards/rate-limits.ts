@@ -7,7 +7,7 @@ import { failure, type FailureResponse } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Sets the RateLimit headers. Returns the 429 response if the limit is exceeded; otherwise null. */
+/** Sets the RateLimit headers. Returns the 429 response if the limit is exceeded, otherwise null. */
 export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null => {
   const limit = c.var.services.config.limits[name];
   const seconds = String(Math.max(1, Math.ceil(state.resetMs / 1_000)));
@@ -19,7 +19,7 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
   return failure(c, "rate_limited");
 };
 
-/** Applies a second limit. The headers describe the first limit unless the second limit is exceeded. */
+/** Applies a second limit. The headers describe the first limit unless the second one is exceeded. */
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
@@ -49,5 +49,5 @@ export const limitByAccount = (name: LimitName, rateLimited: string) =>
     return (await enforceLimit(c, name, businessId ?? id)) ?? next();
   });
 
-/** For public routes that do not return personal or business records: health, keys, documents and logs. */
+/** For public routes that return no personal or business records: health, keys, documents and logs. */
 export const limitPublicReads = limitByAddress("PUBLIC_READ_PER_IP");

@@ -24,7 +24,7 @@ export const getSessionToken = (c: RequestContext): string | null => {
 export const setSessionCookie = (c: Context<AppEnv>, token: string, realm: Realm): void =>
   setCookie(c, sessionCookieName, token, { ...cookieOptions(c), maxAge: Math.floor(sessionLifetimeMs[realm] / 1_000) });
 
-/** Deletes an ended session's cookie and browser storage. */
+/** Deletes the cookie and the browser storage of an ended session. */
 export const clearSession = <Caller extends AppEnv>(c: Context<Caller>): void => {
   deleteCookie(c, sessionCookieName, cookieOptions(c));
   c.header("Clear-Site-Data", '"storage"');

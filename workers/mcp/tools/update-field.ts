@@ -22,10 +22,10 @@ export const updateField = defineTool({
       .describe("The new value. For country, a two-letter ISO 3166-1 code."),
   }),
   outputSchema: fieldUpdateResultSchema,
-  untrustedFields: [], // the person's own data
+  untrustedFields: [], // contains only the person's own data
   run: async ({ services, agent }, { field, value }) => {
     const person = personFromAgent(agent);
-    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // shared with changes that the person makes in the app
+    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // this limit is shared with changes that the person makes in the app
     if (!isAllowed) return { ok: false, text: "Too many changes within a minute. Nothing was changed." };
     const changed = await updateContactFields(services, person, new Map([[field, value]]));
     if (changed.ok) {
