@@ -1,12 +1,12 @@
-// The actor of a change, as audit entries identify it: by kind and ID, never by name or email address.
+// The actor who made a change, as audit entries identify it: by kind and ID, never by name or email address.
 
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
-  /** The person named on a certificate or share, identified by how they were verified. */
+  /** The person on a certificate or share, identified by how they were verified. */
   | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** A caller who was not verified. */
   | { readonly kind: "visitor" }
-  /** The people who run the service, acting manually. */
+  /** The people who run the service, acting by hand. */
   | { readonly kind: "operator" }
   /** The service itself. */
   | { readonly kind: "system" };

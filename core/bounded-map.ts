@@ -12,7 +12,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** When the map is full, the entry that was set the longest time ago is dropped. */
+  /** Sets a value. If the map is full, evicts the least recently set entry. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

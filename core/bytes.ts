@@ -12,7 +12,7 @@ const nativeEncoders = Uint8Array.prototype as NativeEncoders;
 
 const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Lowercase hex, two characters per byte. */
+/** Encodes bytes as lowercase hex, two characters per byte. */
 export const toHex = (bytes: Uint8Array): string => {
   if (nativeEncoders.toHex !== undefined) return nativeEncoders.toHex.call(bytes);
   let hex = "";
@@ -20,9 +20,9 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // bytes passed as arguments in one call; engines allow about ten thousand
+const chunkBytes = 8_192; // how many bytes are passed as arguments in one call; engines allow about ten thousand arguments
 
-/** Standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes);
   let binary = "";
@@ -30,7 +30,7 @@ export const toBase64 = (bytes: Uint8Array): string => {
   return btoa(binary);
 };
 
-/** Base64url without padding. */
+/** Encodes bytes as base64url without padding. */
 export const toBase64Url = (bytes: Uint8Array): string => {
   if (nativeEncoders.toBase64 !== undefined) return nativeEncoders.toBase64.call(bytes, { alphabet: "base64url", omitPadding: true });
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -42,7 +42,7 @@ interface NativeDecoder {
 }
 const nativeDecoder = Uint8Array as NativeDecoder;
 
-/** `text` must be padded and use only the alphabet. Null if unused bits are set. */
+/** Decodes text that is padded and uses only the alphabet. Returns null if unused bits are set. */
 const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
   if (nativeDecoder.fromBase64 !== undefined) {
     try {
@@ -58,17 +58,20 @@ const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Arra
   return toBase64(bytes) === plain ? bytes : null;
 };
 
-/** Returns null unless `text` is exactly what `toBase64` returns for the same bytes: no white space, full padding, unused bits zero. */
+/**
+ * Decodes base64. Returns null unless `text` is exactly what `toBase64` returns for the same bytes: no whitespace, full padding, unused
+ * bits zero.
+ */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? decodeBase64(text, "base64") : null;
 
-/** Returns null unless `text` is exactly what `toBase64Url` returns for the same bytes. */
+/** Decodes base64url. Returns null unless `text` is exactly what `toBase64Url` returns for the same bytes. */
 export const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | null =>
   text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text)
     ? decodeBase64(`${text}${"=".repeat((4 - (text.length % 4)) % 4)}`, "base64url")
     : null;
 
-/** Returns null unless `text` is lowercase hex of whole bytes. */
+/** Decodes hex. Returns null unless `text` is the lowercase hex of whole bytes. */
 export const fromHex = (text: string): Uint8Array<ArrayBuffer> | null => {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) return null;
   const bytes = new Uint8Array(text.length / 2);
@@ -101,5 +104,5 @@ export const readBytesUpTo = async (
   return concatBytes(...parts);
 };
 
-/** Not constant-time: do not use it for secrets. */
+/** Compares bytes. Not constant-time, so do not use it for secrets. */
 export const areBytesEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);

@@ -15,7 +15,7 @@ const canonicalizeString = (text: string): string => {
 /** Appends piece by piece, because joining a list would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
-  // Iterating by index visits holes too, so a sparse array throws instead of shrinking.
+  // Iterating by index also visits holes, so a sparse array throws instead of shrinking.
   for (let at = 0; at < items.length; at += 1) text += `${at === 0 ? "" : ","}${toCanonicalJson(items[at] as Json)}`;
   return `${text}]`;
 };
@@ -29,7 +29,7 @@ const canonicalizeObject = (record: JsonObject): string => {
   return `${text}}`;
 };
 
-/** Sorts members by UTF-16 code unit and adds no white space. Throws TypeError for anything that is not plain JSON. */
+/** Sorts members by UTF-16 code unit and adds no whitespace. Throws TypeError for anything that is not plain JSON. */
 export const toCanonicalJson = (value: Json): string => {
   if (typeof value === "string") return canonicalizeString(value);
   if (value === null || typeof value === "boolean") return String(value);

@@ -1,5 +1,5 @@
-// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). It counts Monday to Friday in UTC, without the
-// day of the event and without a holiday calendar, so anyone can recompute it from the timestamp alone. It is never later than a count that
+// The cease-contact deadline of certificates and shares: ten business days (SPEC Limits). It counts Monday to Friday in UTC, excludes the
+// day of the event and uses no holiday calendar, so anyone can recompute it from the timestamp alone. It is never later than a count that
 // also skips holidays.
 import { dayMs, type Instant } from "./time.ts";
 

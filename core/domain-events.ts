@@ -1,4 +1,4 @@
-// Domain events: everything that happens to records. The table decides for each type whether it is anchored in the ledger and whether the
+// Domain events: everything that happens to records. For each type, the table decides whether it is anchored in the ledger and whether the
 // business receives a public event. To change what is anchored or sent, change only this table. The exception is `consumer.updated.*`: one
 // changed field can produce several events with data, built in workers/operations/consumers/prepare-share-updates.ts.
 import type { Environment } from "./access/entitlement.ts";
@@ -13,7 +13,7 @@ export interface DomainEventRoute {
   readonly anchored: boolean;
   /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
-  /** Sent only to businesses that opted in. The operation sets `businessId` on the domain event only for those. */
+  /** Sent only to businesses that have opted in. The operation sets `businessId` on the domain event only for those. */
   readonly requiresOptIn?: true;
 }
 
@@ -98,7 +98,7 @@ export interface DomainEvent {
   readonly entityType: EntityType;
   readonly entityId: string;
   readonly at: Instant;
-  /** The audit chains that record it: the business's, the person's, or both. */
+  /** The audit chains that record the event: the business's, the person's, or both. */
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
   /** What the audit entry commits to in addition to the actor: hashes, fixed words and IDs. Sealed when stored. */
@@ -109,27 +109,27 @@ export interface DomainEvent {
   readonly businessId?: BusinessId;
   /** Required with `businessId`, because events about sandbox records have their own sequence. */
   readonly environment?: Environment;
-  /** The time shown in the public event instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
+  /** The time that the public event shows instead of `at`, for a sandbox whose clock was moved. Chains and the ledger use the real time. */
   readonly occurredAt?: Instant;
 }
 
-/** An action and the entity that it was done to. */
+/** An action and the entity on which it was performed. */
 export interface AuditedAction extends Pick<DomainEvent, "type" | "entityType" | "entityId"> {
   /** Fixed words, IDs and hashes; never personal data. */
   readonly payload?: DomainEvent["payload"];
 }
 
-/** Creates a domain event that is recorded in only one audit chain, is not anchored, and does not have a public event. */
+/** Creates a domain event that is recorded in only one audit chain, is not anchored, and has no public event. */
 export const createAuditedEvent = (
   { chain, actor }: { readonly chain: AuditChain; readonly actor: Actor },
   { payload = {}, ...action }: AuditedAction,
   at: Instant,
 ): DomainEvent => ({ ...action, at, chains: [chain], actor, payload });
 
-/** For an event decided by a sandbox clock: recorded at the real time `at`, with the sandbox time as `occurredAt`. */
+/** Adapts an event that a sandbox clock decided: it is recorded at the real time `at`, with the sandbox time as `occurredAt`. */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** A principal's audit chain: a random tag, not derived from anything personal, and the number of the audit log that holds it. */
+/** A principal's audit chain: a random tag, not derived from anything personal, and the number of the audit log that contains it. */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: number;
@@ -147,12 +147,12 @@ export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
  * A chain that records the event. `content` replaces actor and payload if the chains need different content, because a business's chain
- * never names the person.
+ * never identifies the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
-/** Returns the content that an audit entry commits to. For members the key is `by`, because existing chains were started that way. */
+/** Returns the content that an audit entry commits to. For members the key is `by`, because existing chains started that way. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };

@@ -26,10 +26,13 @@ const splitAddress = (address: string): { local: string; domain: string } | null
   return domain === null ? null : { local, domain };
 };
 
-/** Returns whether the text is exactly one valid address, without surrounding white space. */
+/** Returns whether the text is exactly one valid address, without surrounding whitespace. */
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 
-/** Trimmed, with an NFC lowercase local part and a punycode lowercase domain. Null if the text is not one address. */
+/**
+ * Returns the normalized form: trimmed, with an NFC lowercase local part and a punycode lowercase domain. Returns null if the text is not
+ * one address.
+ */
 export const normalizeEmailAddress = (address: string): string | null => {
   const parts = splitAddress(address.trim());
   return parts === null ? null : `${parts.local.normalize("NFC").toLowerCase()}@${parts.domain}`;

@@ -8,7 +8,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 // node:crypto converts text through its Buffer, which costs as much as hashing a kilobyte, and a certificate needs about twenty hashes.
 // Text is therefore encoded here. Short text reuses one buffer, which is safe because hashing is synchronous and does not keep a reference.
 const utf8Encoder = new TextEncoder();
-const scratchBuffer = new Uint8Array(32_768); // holds ten thousand characters of any kind: the whole JSON of a certificate
+const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind, and for a certificate's whole JSON
 const maxBytesPerCodeUnit = 3; // UTF-8 of one UTF-16 code unit
 
 const toInputBytes = (data: string | Uint8Array): Uint8Array => {
@@ -19,10 +19,10 @@ const toInputBytes = (data: string | Uint8Array): Uint8Array => {
 };
 const toUint8Array = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
-/** 32 bytes. Text is hashed as UTF-8. */
+/** Returns 32 bytes. Text is hashed as UTF-8. */
 export const sha256 = (data: string | Uint8Array): Uint8Array => toUint8Array(createHash("sha256").update(toInputBytes(data)).digest());
 
-/** 64 lowercase hex characters. */
+/** Returns 64 lowercase hex characters. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
 /** 32 bytes. */

@@ -24,7 +24,7 @@ const parseJson = (text: string): Json | undefined => {
   }
 };
 
-/** Index just past the string that starts at `open`. The text must be valid JSON. */
+/** Returns the index just past the string that starts at `open`. The text must be valid JSON. */
 const findStringEnd = (text: string, open: number): number => {
   let at = open + 1;
   while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
@@ -67,13 +67,13 @@ const findIJsonFault = (text: string, maxDepth: number): string | null => {
       if (!Number.isFinite(Number(text.slice(at, end)))) return "a number is too large";
       at = end;
     } else {
-      at += 1; // white space, colons and the letters of true, false and null
+      at += 1; // whitespace, colons and the letters of true, false and null
     }
   }
   return null;
 };
 
-/** Refuses with `invalid_request` anything that is not exactly one I-JSON value, naming the rule that is broken. */
+/** Parses a body. Refuses anything that is not exactly one I-JSON value with `invalid_request` and states the broken rule. */
 export const parseIJson = (bytes: Uint8Array, maxDepth = maxBodyDepth): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");

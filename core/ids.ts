@@ -1,4 +1,4 @@
-// Identifiers and secrets: their spelling, how they are generated from random bytes, and the shard they name. An ID is a prefix, the two
+// Identifiers and secrets: their format, how they are generated from random bytes, and the shard they contain. An ID is a prefix, the two
 // characters of its shard and 24 characters (120 random bits) of lowercase Crockford base32. IDs are random, never counted, because the
 // verify page is public and guessable IDs would let anyone list certificates.
 import { toBase64Url } from "./bytes.ts";
@@ -14,7 +14,7 @@ export type ConsumerId = Branded<"consumer">;
 export type RemovalId = Branded<"removal">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
-/** Two Crockford characters naming the D1 database that holds the record; `00` while there is only one. */
+/** Two Crockford characters that identify the D1 database that contains the record; `00` while there is only one. */
 export type ShardId = Branded<"shard">;
 
 export type RandomBytes = (count: number) => Uint8Array;
@@ -68,11 +68,11 @@ export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Returns null for text that does not have the shape of such an ID. Records cannot have such an ID, so callers skip the lookup. */
+/** Parses an ID. Returns null for text that does not have the shape of such an ID. No record has such an ID, so callers skip the lookup. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 /**
  * Parses a certificate ID that was typed from paper or copied together with its URL. Accepts capitals, spaces anywhere, and the letters
- * that Crockford base32 leaves out because they look like digits (`o` as 0, `i` and `l` as 1).
+ * that Crockford base32 omits because they look like digits (`o` as 0, `i` and `l` as 1).
  */
 export const parseTypedCertId = (text: string): CertId | null => {
   const [, typed] = /(?:^|\/)cc_([0-9a-z]{26})\/?(?:[?#]|$)/.exec(text.replaceAll(/\s/g, "").toLowerCase()) ?? [];
@@ -103,10 +103,10 @@ const secretPrefixes = ["sk_live_", "sk_test_", "pat_", "ac_", "oac_", "ses_"] a
 export type SecretPrefix = (typeof secretPrefixes)[number];
 const secretPattern = new RegExp(`^(?:${secretPrefixes.join("|")})[${crockfordAlphabet}]{2}[A-Za-z0-9_-]{43}$`);
 
-/** Prefix, shard and 256 random bits in base64url. */
+/** Generates a secret: prefix, shard and 256 random bits in base64url. */
 export const generateSecret = (prefix: SecretPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${toBase64Url(random(32))}`;
 
-/** Returns whether the text is spelled like a secret with one of the prefixes. This does not mean that the secret exists. */
+/** Returns whether the text has the format of a secret with one of the prefixes. This does not mean that the secret exists. */
 export const hasSecretShape = (text: string, ...prefixes: readonly SecretPrefix[]): boolean =>
   secretPattern.test(text) && prefixes.some((prefix) => text.startsWith(prefix));

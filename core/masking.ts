@@ -1,5 +1,5 @@
-// Masks field values for public pages: people can recognize themselves, but others do not learn anything. The mask has a fixed width, so
-// the length of a value is hidden too.
+// Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so a
+// value's length is hidden too.
 
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 

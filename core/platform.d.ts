@@ -28,7 +28,7 @@ declare class URLSearchParams {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
-/** Only for interface types: functions in core never wait. */
+/** Only for interface types, because functions in core never wait. */
 declare class AbortSignal {
   readonly aborted: boolean;
 }

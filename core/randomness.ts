@@ -1,18 +1,18 @@
-// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed, counted, repeated or
+// Checks whether a secret could have been generated at random. A long secret can still be guessed if it was typed, counted up, repeated or
 // copied. Fewer than one in a billion random secrets fail this check; if one does, run `npm run keys` again.
 
 const countDistinct = (values: Iterable<unknown>): number => new Set(values).size;
 
 const minDistinctKeyBytes = 16; // 32 random bytes have about 30 distinct values
 
-/** For key bytes. */
+/** Checks key bytes. */
 export const hasRandomKeyBytes = (bytes: Uint8Array): boolean => {
-  const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // all equal in 00 01 02 …
-  const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // about twenty of 32 random bytes are not text
+  const steps = bytes.map((byte, at) => byte - (bytes[at - 1] ?? 0)).subarray(1); // the steps are all equal in a counted key such as 00 01 02 …
+  const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f); // in a random key, about twenty of the 32 bytes are not text
   return countDistinct(bytes) > minDistinctKeyBytes && countDistinct(steps) > minDistinctKeyBytes && !isText;
 };
 
 const minDistinctTokenCharacters = 8; // 64 hex digits have at most 16
 
-/** For token characters. */
+/** Checks token characters. */
 export const hasRandomTokenCharacters = (text: string): boolean => countDistinct(text) > minDistinctTokenCharacters;

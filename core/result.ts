@@ -1,5 +1,5 @@
-// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so every caller must handle them and user
-// input cannot reach the code path meant for faults.
+// The result of a decision: a value or a refusal. Refusals are values, never exceptions, so every caller must handle them, and user input
+// cannot reach the code path meant for faults.
 import type { RefusalCode } from "./refusals.ts";
 
 export interface Refusal<C extends RefusalCode = RefusalCode> {
@@ -21,7 +21,7 @@ export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, faul
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
-/** `detail` names the field and the rule; it must be constant text. */
+/** Creates a refusal. `detail` states the field and the rule; it must be constant text. */
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 

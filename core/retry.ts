@@ -5,7 +5,7 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** `failures` counts consecutive failures, starting at 1. The delay doubles each time, up to the maximum. */
+/** Returns the delay. `failures` is the number of consecutive failures, starting at 1. The delay doubles each time, up to the maximum. */
 export const computeRetryDelayMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
 

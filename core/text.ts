@@ -5,8 +5,8 @@ import { ok, refuse, type Result } from "./result.ts";
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
- * Trims Unicode White_Space from both ends. U+FEFF is not white space: it stays, and is then refused as invisible. Works character by
- * character, because the pattern `\s+$` retries at every space of a long inner run, which takes a minute for a body of 256 KiB.
+ * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. Works character by
+ * character, because the pattern `\s+$` retries at every space of a long run inside the text, which takes a minute for a body of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;
@@ -22,16 +22,16 @@ const lineSeparatorPattern = /[\u2028\u2029]/;
 const bidiControlPattern = /[\u202a-\u202e\u2066-\u2069]/;
 const bidiOverridePattern = /[\u202d\u202e]/;
 const noncharacterPattern = /\p{Noncharacter_Code_Point}/u;
-// Everything that draws nothing, except variation selectors (they choose how the preceding character looks) and the two joiners,
-// which real names need: Persian and Indic words, and emoji made of several characters.
+// Matches characters that are invisible, with two exceptions: variation selectors, which choose how the preceding character looks, and the
+// two joiners, which real names need (Persian and Indic words, and emoji made of several characters).
 const invisiblePattern = /[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]/v;
 const looseJoinerPattern = /(?:^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?:$|\p{White_Space})/u;
 const visiblePattern = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Mark}\p{Cc}\u2800\ufff9-\ufffb]/u;
 
-/** Returns whether at least one character draws something. */
+/** Returns whether at least one character is visible. */
 export const hasVisibleCharacter = (text: string): boolean => visiblePattern.test(text);
 
-/** For names, purposes and field values: one line of visible text. Returns the broken rule in constant text, or null. */
+/** Validates names, purposes and field values: one line of visible text. Returns the broken rule in constant text, or null. */
 export const validateLine = (text: string): string | null => {
   if (controlPattern.test(text)) return "must not contain control characters";
   if (lineSeparatorPattern.test(text)) return "must be a single line";
@@ -42,21 +42,23 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-/** Returns a trimmed line, or null if it is empty. Refuses with `input` as the field name. */
+/** Returns a trimmed line, or null if it is empty. A refusal uses `input` as the field name. */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : validateLine(line);
   return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
 };
 
-/** Returns a trimmed name; refuses an empty one. */
+/** Returns a trimmed name. Refuses an empty one. */
 export const parseName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
   const name = parseLine("name", text, maxLength);
   if (!name.ok) return name;
   return name.value === null ? refuse("invalid_request", "name: must contain a visible character.") : ok(name.value);
 };
 
-/** For disclosures, which are kept byte for byte with line breaks and tabs. Refuses only text that would falsify the display. */
+/**
+ * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only text that would falsify how it is displayed.
+ */
 export const validateMultilineText = (text: string): string | null => {
   if (controlExceptLineBreakPattern.test(text)) return "must not contain control characters other than tabs and line breaks";
   if (bidiOverridePattern.test(text)) return "must not contain direction overrides";

@@ -1,5 +1,5 @@
-// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601, UTC, always three decimals)
-// exist only where data enters or leaves.
+// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601, UTC, always three decimals) are used
+// only where data enters or leaves the service.
 
 export type Instant = number;
 export type Clock = () => Instant;
@@ -14,5 +14,5 @@ export const toIso = (instant: Instant): string => new Date(instant).toISOString
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
-/** Seconds until the UTC day ends: the Retry-After of daily limits. */
+/** Returns the seconds until the UTC day ends, which is the Retry-After of daily limits. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -190,7 +190,7 @@ const measureService = async (bench: Bench): Promise<void> => {
   await floor.runtime.dispose();
 };
 
-const inspectorPort = 9_579; // not used by anything else
+const inspectorPort = 9_579; // a port that nothing else uses
 
 /** Measures a separate runtime, so that memory left over from other sections does not count. */
 const measureMemory = async (bench: Bench): Promise<void> => {
@@ -220,7 +220,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
-/** The sections named by --only; by default requests, memory and events, plus growth when --seed is given. */
+/** The sections given by --only. By default requests, memory and events, plus growth if --seed is given. */
 const selectedSections = flags.only?.split(",") ?? ["requests", "memory", "events", ...(flags.seed === undefined ? [] : ["growth"])];
 const unknownSections = selectedSections.filter((name) => sections[name] === undefined);
 if (unknownSections.length > 0) {

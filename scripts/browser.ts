@@ -1,5 +1,5 @@
-// Finds the browsers for the tests and installs them with apt when they are missing. Browser tests are never skipped, because only a
-// browser can run the page script and the pages.
+// Finds the browsers for the tests and installs them with apt if they are missing. Browser tests are never skipped, because only a browser
+// can run the page script and the pages.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -48,11 +48,11 @@ const commandExists = (name: string): boolean => spawnSync("sh", ["-c", `command
 
 let hasUpdatedLists = false;
 
-/** Installs Debian packages. Returns false when that fails or is not possible on this machine. */
+/** Installs Debian packages. Returns false if that fails or is not possible on this machine. */
 export const aptInstall = async (packages: readonly string[]): Promise<boolean> => {
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"];
   if (!commandExists("apt-get") || (asRoot.length > 0 && !commandExists("sudo"))) return false;
-  // Wait for the package lock: a machine that has just started may be installing updates.
+  // Waits for the package lock, because a machine that has just started may be installing updates.
   const install = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends", ...packages];
   for (const command of [...(hasUpdatedLists ? [] : [["apt-get", "update", "--quiet"]]), install]) {
     const [program, ...args] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];

@@ -14,7 +14,7 @@ interface BrowserRun {
   readonly packages: readonly string[];
   readonly isInstalled: () => boolean;
   readonly tests: readonly string[];
-  /** Rows that are not tested in this browser, and the reason. */
+  /** Rows that are not tested in this browser, each with the reason. */
   readonly excluded: readonly (readonly [rows: readonly number[], why: string])[];
 }
 
@@ -49,7 +49,7 @@ interface Results {
   }[];
 }
 
-/** Parses the rows in a test title, such as `B16, B18` or `B1-B12`. */
+/** Parses the matrix rows in a test title, such as `B16, B18` or `B1-B12`. */
 const parseMatrixRows = (name: string): readonly number[] =>
   [...name.matchAll(/\bB(\d+)(?:-B(\d+))?/g)].flatMap(([, first, last]) =>
     rows.filter((row) => row >= Number(first) && row <= Number(last ?? first)),

@@ -15,16 +15,16 @@ const namesPath = "workers/pages/assets.gen.ts";
 const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
 /**
- * Every page script and share script that was ever deployed. A customer's page may reference a page script by name and integrity for
- * years, and that script references its share script.
+ * Every page script and share script that was ever deployed. A customer's page may reference a page script by name and integrity for years,
+ * and that script references its share script.
  */
 export const releasedDir = "widget/released";
-const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receivers; not served
+const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receivers; the service does not serve it
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Cross-origin pages load the script with or without an
- * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so the rule for
- * `svc-share.js` first removes the Cache-Control that the other rule sets.
+ * integrity attribute; hashed copies never change. `svc-share.js` also matches the rule for the hashed copies, so its own rule first
+ * removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
@@ -57,7 +57,7 @@ interface PageAsset {
   readonly contents: Uint8Array;
 }
 
-/** Page scripts, the stylesheet and images, each under a name with a content hash. */
+/** Builds page scripts, the stylesheet and images, each under a name with a content hash. */
 const buildPageAssets = async (): Promise<PageAsset[]> => {
   const { outputFiles, metafile } = await build({
     entryPoints: [
@@ -107,7 +107,7 @@ const renderVerifierModule = ({ page, command }: BuiltVerifier): string =>
     "",
   ].join("\n");
 
-/** Does not touch unchanged files, so that watchers see only real changes. */
+/** Writes a file unless it is unchanged, so that watchers see only real changes. */
 const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
   mkdirSync(dirname(path), { recursive: true });

@@ -10,7 +10,7 @@ interface Check {
 }
 
 /**
- * Returns one type check per tsconfig in the repository, with the largest first because it takes longest. Each uses a single checker: the
+ * Returns one type check per tsconfig in the repository. The largest comes first because it takes longest. Each uses a single checker: the
  * checks already run in parallel, and more checkers would repeat much of the work.
  */
 const listTypeChecks = (): Check[] =>
@@ -27,7 +27,7 @@ const listStaticChecks = (): Check[] => [
 
 const quietEnv = {
   REDOCLY_TELEMETRY: "off",
-  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // no request to the registry
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // sends no request to the registry
 };
 
 const runStaticCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>

@@ -1,4 +1,4 @@
-// `npm run diagram`: draws docs/images/system.svg from docs/images/system.txt, the text source of the picture in the README.
+// `npm run diagram`: draws docs/images/system.svg, the diagram in the README, from its text source docs/images/system.txt.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { escapeHtml } from "../core/mail/message.ts";
@@ -51,7 +51,7 @@ const drawElement = ({ name, numbers, points, labels, flags }: Line): string => 
     );
   }
   if (name !== "line") throw new Error(`${diagramSource}: ${name} is not an element`);
-  // The last point of a labeled line is the position of the label.
+  // A labeled line's last point is the position of its label.
   const path = labels.length === 0 ? points : points.slice(0, -1);
   const [labelX = "0", labelY = "0"] = (points.at(-1) ?? "").split(" ");
   const label = labels.length === 0 ? "" : drawText(labelX, labelY, labels[0] as string, ' class="small"');

@@ -1,16 +1,16 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
-// inside the runtime take part, because the clocks of browsers and of whole services cannot be moved.
+// inside the runtime take part, because the clocks of browsers and of whole services cannot be shifted.
 const moments = [
   "2026-12-31T23:59:30Z", // end of the year, the quarter and the half-year ledger
   "2027-01-01T00:00:05Z",
   "2027-01-31T23:59:30Z", // a month of 31 days before one of 28
-  "2027-02-28T23:59:30Z", // no leap day
+  "2027-02-28T23:59:30Z", // the end of February without a leap day
   "2027-03-14T06:59:30Z", // daylight saving time starts in New York
-  "2027-03-28T00:59:30Z", // and in Europe
+  "2027-03-28T00:59:30Z", // daylight saving time starts in Europe
   "2027-06-30T23:59:30Z", // end of the half-year ledger
   "2027-07-04T12:00:00Z", // a Sunday that is a holiday
   "2027-10-31T00:59:30Z", // daylight saving time ends in Europe
-  "2027-11-07T05:59:30Z", // and in New York
+  "2027-11-07T05:59:30Z", // daylight saving time ends in New York
   "2027-12-24T23:59:30Z", // a Friday before holidays
   "2028-02-28T23:59:30Z", // before a leap day
   "2028-02-29T12:00:00Z",
@@ -28,7 +28,7 @@ export interface FlakinessRound {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Computed when a round starts, so that each round begins at its date regardless of how long earlier rounds took. */
+/** Computed when a round starts, so that each round begins at its date however long earlier rounds took. */
 export const flakinessRounds: readonly (() => FlakinessRound)[] = moments.map((moment, at) => () => ({
   name: `round ${at + 1} of ${moments.length}, at ${moment}, seed ${at + 1}`,
   settings: { TEST_CLOCK_OFFSET_MS: String(Date.parse(moment) - Date.now()), TEST_SEED: String(at + 1) },

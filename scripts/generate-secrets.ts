@@ -7,14 +7,14 @@ import { noteKeyPair } from "./note-secret.ts";
 export interface DeploymentNames {
   /** LEDGER_ORIGIN: `host/path`. */
   readonly ledgerOrigin: string;
-  /** One per audit log number: `host/audit/0`. */
+  /** One for each audit log number: `host/audit/0`. */
   readonly auditOrigins: readonly string[];
   readonly witnessName: string;
 }
 
 /** Listed in the same order as in docs/operate/keys.md. */
 export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "AUDIT_KEY", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
-/** Secrets of a ledger in another account; it shares only the write token with the service. */
+/** The secrets of a ledger in another account. It shares only the write token with the service. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number];
 export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, ...ledgerSecrets])];

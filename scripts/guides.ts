@@ -1,5 +1,5 @@
-// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker does not
-// contain a Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
+// Renders the documentation pages that the service serves at /docs/<name>. They are rendered at build time, so the Worker contains no
+// Markdown renderer. Links between served pages stay links; links to other repository files become plain text.
 import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
@@ -61,7 +61,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-/** `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
+/** Renders a guide. `addresses` maps image file names to their served paths. Throws if it lacks an image. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";

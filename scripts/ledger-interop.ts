@@ -14,7 +14,7 @@ const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
 const { vkey: otherVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
 const token = "token-of-the-ledger-interop";
-const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // around one tile and one tile of tiles
+const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // sizes around one tile and one tile of tiles
 const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`entry ${at}`);
 
 const folder = mkdtempSync(join(tmpdir(), "ledger-interop-"));
@@ -82,7 +82,7 @@ try {
   );
   console.log(result.output.trimEnd());
 
-  // Negative checks: without them, the successes above would prove nothing.
+  // Negative checks, without which the successes above would prove nothing.
   const otherKey = runGo("-url", base, "-vkey", otherVkey);
   expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
   const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);

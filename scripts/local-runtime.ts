@@ -1,14 +1,14 @@
 // Runs the whole service locally: the Worker bundle from wrangler, on Miniflare, with its databases on disk. `wrangler dev` is not used
-// because it does not fire crons, prompts on the terminal and is several times slower.
+// because it fires no crons, prompts on the terminal and is several times slower.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
-process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skip the request for the machine's location
+process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skips the request for the machine's location
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
-// The runtime has about twenty isolates (the Worker, simulators of D1, KV, queues and assets, and their proxies), and each sizes its heap as
-// if it were alone: 1 GiB after a minute of load. A young generation of 2 MiB keeps them near 400 MiB.
+// The runtime has about twenty isolates (the Worker, simulators of D1, KV, queues and assets, and their proxies), and each sizes its heap
+// as if it were alone: together 1 GiB after a minute of load. A young generation of 2 MiB keeps them near 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
 const { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } = await import("wrangler");
@@ -110,7 +110,7 @@ const getBindingName = (shard: string): string => (shard === "00" ? "DB" : `DB_$
 /** Thrown if the state folder was written with migrations that no longer exist. */
 class OutdatedStateError extends Error {}
 
-/** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError when a recorded migration has no file. */
+/** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError if a recorded migration has no file. */
 const applyMigrations = async (db: D1Like): Promise<void> => {
   await db
     .prepare(
@@ -129,7 +129,7 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
   }
 };
 
-/** Recognizes a message to hide. With the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
+/** Recognizes a message to hide: with the V8 flags above, the runtime cannot use its compile cache and prints this once per isolate. */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 
 interface LogLine {
@@ -172,7 +172,7 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
     ]),
   );
 
-/** Migrates and seeds the databases of a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
+/** Migrates and seeds the databases in a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
 export const prepareDatabases = async (
   options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
   worker = loadWorkerConfiguration(),
@@ -231,7 +231,7 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
         {
           ...worker,
           ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
-          // a replacement module does not have Durable Objects or queues
+          // a replacement module has no Durable Objects or queues
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           // not needed locally, and each would add one or two isolates
           cacheAPI: false,

@@ -5,9 +5,11 @@ import { join } from "node:path";
 const memoryFolder = "/dev/shm"; // exists only on Linux
 const prefix = "svc-tests-";
 const neededBytes = 2 * 1_024 ** 3; // containers often have only 64 MiB, which browsers would fill
-const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders are left over from killed runs
+const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders were left by runs that were killed
 
-/** Returns true if files in the folder can be executed, as tests of installed commands require. False if the folder does not exist. */
+/**
+ * Returns true if files in the folder can be executed, as tests of installed commands require. Returns false if the folder does not exist.
+ */
 const canExecute = (): boolean => {
   try {
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
@@ -31,7 +33,7 @@ const removeOldFolders = (): void => {
   }
 };
 
-/** Runs `work` with a folder in memory and deletes it afterwards; passes null if this machine does not have a suitable folder. */
+/** Runs `work` with a folder in memory and deletes it afterward. Passes null if this machine has no suitable folder. */
 export const withMemoryFolder = async <T>(work: (folder: string | null) => Promise<T>): Promise<T> => {
   if (!(canExecute() && hasFreeSpace())) return work(null);
   removeOldFolders();

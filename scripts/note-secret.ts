@@ -1,4 +1,4 @@
-// Creates note-format key pairs for logs and witnesses from a seed.
+// Creates key pairs in note format for logs and witnesses from a seed.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
@@ -13,7 +13,7 @@ const derivePublicKey = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
   return publicKey;
 };
 
-/** Returns the note-format secret and public key for a 32-byte random seed. */
+/** Returns the secret and public key in note format for a 32-byte random seed. */
 export const noteKeyPair = (
   name: string,
   seed: Uint8Array<ArrayBuffer>,

@@ -1,5 +1,5 @@
-// `npm run openapi`: writes docs/reference/openapi.json as the running Worker serves it. The committed copy can be diffed and linted; a test
-// fails when it differs from the Worker's document.
+// `npm run openapi`: writes docs/reference/openapi.json as the running Worker serves it. The committed copy can be diffed and linted; a
+// test fails if it differs from the Worker's document.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ await buildAssets();
 bundleWorker();
 const stateDir = mkdtempSync(join(tmpdir(), "svc-openapi-"));
 const { vars } = loadLocalSettings();
-// BASE_URL as in wrangler.toml, so that the file is the same on every machine.
+// Uses BASE_URL as in wrangler.toml, so that the file is the same on every machine.
 const runtime = await startRuntime({ port: 0, stateDir, vars: { ...vars, BASE_URL: "https://api.example.com/v1" } });
 try {
   const response = await fetch(`${runtime.url}/v1/openapi.json`);
@@ -25,4 +25,4 @@ try {
   rmSync(stateDir, { recursive: true, force: true });
 }
 console.log(`Wrote ${committedPath}.`);
-process.exit(0); // open handles of the runtime keep the process alive
+process.exit(0); // the runtime's open handles would keep the process alive

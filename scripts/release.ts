@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildAssets, releasedDir } from "./build.ts";
 
-/** The app's origin, built into the page script, which accepts messages from this origin only. */
+/** The app's origin, which is built into the page script because the script accepts messages only from this origin. */
 const appUrl = /^APP_URL = "([^"]+)"/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1];
 if (appUrl === undefined) throw new Error("release: set APP_URL in wrangler.toml.");
 

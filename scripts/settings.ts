@@ -44,7 +44,7 @@ export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
   const { AUDIT_KEY, AUDIT_VKEY, ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // Settings that belong together are added only together.
+  // Settings that belong together and are only added together.
   const pairs = {
     ...(known.AUDIT_KEY === undefined && { AUDIT_KEY, AUDIT_VKEY }),
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
@@ -75,7 +75,7 @@ export interface LocalSettings {
 
 const overridablePattern = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
 
-/** The settings of a local service on these ports. */
+/** Builds the settings of a local service on these ports. */
 export const buildLocalSettings = ({
   port,
   demoPort,
@@ -115,7 +115,7 @@ export const buildLocalSettings = ({
   };
 };
 
-/** Reads .dev.vars and the environment. Throws when there is no .dev.vars yet. */
+/** Reads .dev.vars and the environment. Throws if there is no .dev.vars yet. */
 export const loadLocalSettings = (): LocalSettings => {
   const overrides = Object.fromEntries(
     Object.entries(process.env).filter(([name, value]) => overridablePattern.test(name) && value !== undefined),
@@ -128,7 +128,7 @@ export const loadLocalSettings = (): LocalSettings => {
   });
 };
 
-/** The settings that the payment provider mock shares with the service. */
+/** Returns the settings that the payment provider mock shares with the service. */
 export const paymentProviderMockFrom = ({ origin, demoOrigin, vars }: LocalSettings): PaymentProviderMock => ({
   origin: demoOrigin,
   serviceOrigin: origin,

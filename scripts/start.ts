@@ -13,7 +13,7 @@ const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promis
   return value;
 };
 
-/** Runs a cron, because the local runtime does not fire crons. A failed run is reported and does not prevent the next one. */
+/** Runs a cron, because the local runtime fires none. A failed run is reported and does not prevent the next one. */
 const runCron = (runtime: Runtime, cron: string, at: Date): void => {
   runtime.scheduled(cron, at).catch((error: unknown) => console.error("cron:", error instanceof Error ? error.message : error));
 };

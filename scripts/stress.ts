@@ -10,7 +10,10 @@ import { buildAssets } from "./build.ts";
 import { stressTests, type StressTest } from "./stress-tests.ts";
 import { ensureThirdPartyTools } from "./third-party-tools.ts";
 
-/** Lines to hide: the service's log, vitest's heading for each of them, and the runtime's messages about unreachable hosts. */
+/**
+ * Matches lines to hide: the service's log lines, the headings that vitest prints above them, and the runtime's messages about unreachable
+ * hosts.
+ */
 const noisePattern = new RegExp(`^(?:${String.fromCharCode(27)}\\[\\d+m)*(?:\\{"|std(?:out|err)\\b|e = |stack: |$)`);
 
 const printOutput = (stream: Readable): void => {
@@ -34,7 +37,7 @@ const runTests = ({ tests, settings }: Pick<StressTest, "tests" | "settings">, r
 const pickEnvironment = (settings: StressTest["settings"]): Record<string, string> =>
   Object.fromEntries(Object.keys(settings).flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
-/** Runs all rounds, even after a failed one. */
+/** Runs all rounds, even after one has failed. */
 const runStressRounds = async (stressTest: StressTest): Promise<boolean> => {
   if (stressTest.rounds === undefined) return runTests(stressTest, "verbose");
   let passed = true;
@@ -54,7 +57,7 @@ if (unknownNames.length > 0) {
   console.error(`Unknown stress test: ${unknownNames.join(", ")}. Use ${Object.keys(stressTests).join(", ")}.`);
   process.exit(2);
 }
-// The tests need the assets, even in a fresh clone.
+// The tests need the built assets, even in a fresh clone.
 await buildAssets();
 await ensureBrowsers();
 await ensureThirdPartyTools();

@@ -14,7 +14,7 @@ import { withMemoryFolder } from "./memory-folder.ts";
 
 const failed: string[] = [];
 
-/** Runs a step and prints its result. Returns false, after printing the error, when it throws. */
+/** Runs a step and prints its result. If the step throws, prints the error and returns false. */
 const runStep = async (name: string, work: () => unknown): Promise<boolean> => {
   const start = performance.now();
   try {
@@ -35,13 +35,13 @@ const projects = isSingleProject ? [null] : ["node", "workerd"];
 const getResultsPath = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
 
 const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
-  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // all named files may belong to the other project
+  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // the given files may all belong to the other project
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
-  // At equal priority, the workerd tests finish 40 seconds after the node tests. With the node tests at 10 (below normal), the workerd
-  // tests finish a minute before them.
+  // At equal priority, the workerd tests finish 40 seconds after the node tests. With the node tests at priority 10 (below normal), the
+  // workerd tests finish a minute before them.
   if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
-  // Prints line by line, so that the output of the two projects does not mix within a line.
+  // Prints line by line, so that the two projects' output does not mix within a line.
   createInterface(child.stdout).on("line", (line) => console.log(line));
   createInterface(child.stderr).on("line", (line) => console.error(line));
   const [status] = await once(child, "close");
@@ -56,7 +56,7 @@ const runAll = (): Promise<void> =>
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
     const checks = runChecks();
-    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // does not need installed tools
+    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // this project needs no installed tools
     if (
       (await runStep("browsers", ensureBrowsers)) &&
       (await runStep("third-party tools (Go, openssl, Python, PHP)", ensureThirdPartyTools))

@@ -19,7 +19,7 @@ const tools: readonly { readonly name: string; readonly packages: readonly strin
   { name: "sha256sum", packages: ["coreutils"], isInstalled: () => canRun("sha256sum", "--version") },
 ];
 
-/** Installs missing tools. Throws with the package names when that fails. */
+/** Installs missing tools. If that fails, throws an error with the package names. */
 export const ensureThirdPartyTools = async (): Promise<void> => {
   const missing = tools.filter(({ isInstalled }) => !isInstalled());
   if (missing.length === 0) return;

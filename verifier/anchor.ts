@@ -22,7 +22,7 @@ export interface AnchorEvidence {
   readonly receipt: string | null;
   /** The same proof as c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
-  /** The leaf of a ledger that wraps statements. */
+  /** The leaf, for a ledger that wraps statements. */
   readonly rekorBody: Uint8Array | null;
   readonly attestedProof: string | null;
   /** The attested note without cosignatures. */
@@ -67,9 +67,9 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
-const maxClockSkewMs = 5 * minuteMs; // between the issuer's parts that create a statement and anchor it
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the issuer's part that creates a statement and the part that anchors it
 
-/** Returns null if the anchor on the certificate can belong to the statement, even if it is not anchored yet. */
+/** Returns null if the anchor on the certificate can belong to the statement, even if the statement is not anchored yet. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
@@ -81,7 +81,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
   return isLater ? null : "the certificate was anchored before the event";
 };
 
-/** Returns null when the anchor on the certificate matches the receipt. */
+/** Returns null if the anchor on the certificate matches the receipt. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
   if (published?.status !== "anchored") return null; // the certificate may be slightly older than the receipt
   const pairs: readonly (readonly [string, unknown])[] = [
@@ -177,7 +177,7 @@ const checkAttestation = async (
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
-  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // valid, because the receipt passed its checks
+  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // these are valid, because the receipt passed its checks
   const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
   const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);

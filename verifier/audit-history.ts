@@ -1,7 +1,7 @@
 // Compares the audit entries in a pack with its certificate. The issuer can rewrite and sign the certificate, but cannot rewrite the audit
 // log. Each entry must match a claim on the certificate, and each claim an entry. An entry's details are in its payload, which
-// `audit.chain` has checked against the hash in the entry. These payloads do not hold personal data, so an erasure does not excuse a
-// missing payload.
+// `audit.chain` has checked against the hash in the entry. These payloads contain no personal data, so an erasure does not excuse a missing
+// payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
@@ -44,7 +44,7 @@ const parseInstant = (value: unknown): number | null =>
 
 /**
  * Compares a payload member that entries have contained since `boundDetailsSince`. Returns null if the values match, if the entry is older,
- * or if the pack does not hold the value (`expected` is undefined).
+ * or if the pack does not contain the value (`expected` is undefined).
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -109,7 +109,7 @@ const checkWithdrawalState = (history: AuditHistory): Finding => {
   return ceaseBy === null ? pass("no entry withdraws the certificate") : fail("the certificate is active but names a deadline");
 };
 
-/** Compares one withdrawal from individual recipients with its entry, recipient by recipient. Returns null if all match. */
+/** Compares one withdrawal of consent for individual recipients with its entry, recipient by recipient. Returns null if all match. */
 const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: ListedEntities, entry: AuditEntry): Finding | null => {
   const { certificate, payloads } = history;
   if (listed.some(({ withdrawn_at: at }) => at !== entry.at)) return fail(`entry ${entry.seq} is withdrawal ${number} at a different time`);
@@ -121,7 +121,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
     return fail(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
   if (listed.some(({ cease_by: ceaseBy }) => parseInstant(ceaseBy) !== parseInstant(payload.cease_by)))
     return fail(`entry ${entry.seq} names a different deadline`);
-  // `entities.receipt` refuses a recipient without a method, unless the entry is older than the method.
+  // `entities.receipt` refuses a recipient without a method, unless the entry is older than that member.
   if (listed.some(({ method }) => method !== undefined && method !== payload.method))
     return fail(`entry ${entry.seq} is a withdrawal with a different method`);
   const [differing = null] = listed.flatMap(
@@ -130,7 +130,10 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
   return differing;
 };
 
-/** Checks that the nth withdrawal from individual recipients matches the nth entry, and that there are as many entries as withdrawals. */
+/**
+ * Checks that the nth withdrawal of consent for individual recipients matches the nth entry, and that there are as many entries as
+ * withdrawals.
+ */
 const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   const acts = [...groupEntitiesByWithdrawal(history.certificate)].sort(([a], [b]) => a - b);
   const entries = filterEntries(history, "certificate.entities_withdrawn");
@@ -144,7 +147,7 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   });
 };
 
-/** Checks that each acknowledged recipient on the certificate is named by an entry with the same time, and vice versa. */
+/** Checks that an entry with the same time contains each acknowledged recipient on the certificate, and vice versa. */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;
   const listed = [...groupEntitiesByWithdrawal(certificate).values()].flat();
@@ -170,8 +173,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks that the entry and the time on the certificate are both present and equal, or both absent. `bound` holds the expected members of
- * the entry's payload.
+ * Checks that the entry and the time on the certificate are both present and equal, or both absent. `bound` contains the expected members
+ * of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,
@@ -219,7 +222,7 @@ export const checkStatus = (history: AuditHistory): Finding => {
 
 const policyKinds = ["privacy", "terms"] as const;
 
-/** Returns what the payload of `policy.linked` says about each policy in addition to its hash. */
+/** Returns what the `policy.linked` payload says about each policy in addition to its hash. */
 const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
   Object.fromEntries(
     policyKinds.map((kind) => {

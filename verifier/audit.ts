@@ -1,6 +1,6 @@
-// Checks the audit entries of one certificate: that they are well-formed and linked, that the audit log contains them, and that they match
-// the recorded chain head. The chain's other entries are about other certificates and are not in the pack. If entries are missing between
-// two others, only the order in the log can be checked.
+// Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
+// recorded chain head. The chain's other entries are about other certificates and are not in the pack. If entries between two others are
+// missing, only the order in the log can be checked.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -30,7 +30,7 @@ type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 const entryMemberNames = ["at", "chain", "entity_id", "entity_type", "payload_hash", "prev_hash", "seq", "type"] as const;
 
-/** Returns null unless the line is the canonical form of an entry. */
+/** Parses a line. Returns null unless it is the canonical form of an entry. */
 const parseEntry = (line: string): AuditEntry | null => {
   const record = asObject(parseCanonical(line));
   if (record === null || !hasExactMembers(record, entryMemberNames) || !entryMemberNames.every((name) => typeof record[name] === "string"))
@@ -46,7 +46,7 @@ const parseEntry = (line: string): AuditEntry | null => {
   return isWellFormed && serializeAuditEntry(entry) === line ? entry : null;
 };
 
-/** Parses audit/entries.jsonl. Returns the number of the first malformed line, counted from 1, on failure. */
+/** Parses audit/entries.jsonl. On failure, returns the number of the first malformed line, counted from 1. */
 export const parseEntries = (text: string): readonly AuditEntry[] | number => {
   const lines = text.split("\n");
   if (lines.pop() !== "") return lines.length + 1; // the last line must end with a line break
@@ -66,7 +66,7 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** Returns the index of the chain in the tree of heads, from audit/heads.json, or null when absent. */
+/** Returns the chain's index in the tree of heads, from audit/heads.json, or null if absent. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 
@@ -125,7 +125,7 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** `createdAt` is when the pack was created; log keys must still have been valid then. */
+/** `createdAt` is when the pack was created; log keys must still have been valid at that time. */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
@@ -160,7 +160,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** Checks the recorded head of this chain, and that all entries before the record are present. */
+/** Checks this chain's recorded head, and that all entries before the record are present. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));

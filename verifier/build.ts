@@ -1,5 +1,5 @@
 // Builds dist/svc-verify.mjs (command and module for Node), the script of the self-checking page, and dist/verify-signature.mjs for webhook
-// receivers. They do not have dependencies and are not minified, so that users can read the code they rely on.
+// receivers. They have no dependencies and are not minified, so that users can read the code they rely on.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 
 const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Replaces core/hash.ts, which needs node:crypto, with the portable SHA-256 of verifier/hash.ts. */
+/** Replaces core/hash.ts, which needs node:crypto, with the portable SHA-256 in verifier/hash.ts. */
 export const portableHashPlugin: Plugin = {
   name: "own-hash",
   setup: ({ onResolve }) => {

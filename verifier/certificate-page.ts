@@ -1,5 +1,5 @@
-// Renders certificate.html again from the other files in a pack and compares it, so that the page cannot contradict the certificate. The
-// page is part of the pack format: the same files always give the same page.
+// Renders certificate.html again from the other files in a pack and compares the two, so that the page cannot contradict the certificate.
+// The page is part of the pack format: the same files always give the same page.
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
@@ -126,7 +126,8 @@ const readDisclosed = (files: PackFiles): DisclosedFields => {
 };
 
 /**
- * The page lists the person's details in the order of the form, but the files hold them sorted. Only the page preserves the form's order.
+ * The page lists the person's details in the order of the form, but the files contain them sorted. Only the page preserves the form's
+ * order.
  */
 const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
   const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
@@ -134,8 +135,8 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the kinds of request that the page may name: the kind in the evidence or in the audit log. If the pack does not have either, both
- * kinds are possible.
+ * Returns the kinds of request that the page may state: the kind in the evidence or in the audit log or, if the pack contains neither, both
+ * kinds.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
@@ -172,7 +173,7 @@ export const renderPackedPages = (source: PageSource): readonly string[] | null 
   }
 };
 
-/** Returns null if certificate.html is the page of this certificate. */
+/** Returns null if certificate.html is this certificate's page. */
 export const findPageFault = (source: PageSource): string | null => {
   const pages = renderPackedPages(source);
   if (pages === null) return "certificate.json has a member that no page can show";

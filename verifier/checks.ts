@@ -66,7 +66,7 @@ export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 
 export interface Finding {
   readonly outcome: CheckOutcome;
-  /** One sentence, or the name of a fault. */
+  /** One sentence, or a fault's name. */
   readonly detail: string;
 }
 

@@ -26,7 +26,7 @@ Exit codes: 0 every check passed; 1 a check failed (the first one is named); 2 i
 3 nothing is wrong, but required evidence is missing or no trust file was given.
 `;
 
-/** Exits with code 2. */
+/** Makes the command exit with code 2. */
 class UsageError extends Error {}
 
 interface CliOptions {
@@ -111,7 +111,7 @@ const formatReport = (report: Report): string => {
 const exitCodes = { valid: 0, invalid: 1, incomplete: 3 } as const;
 const usageErrorExitCode = 2;
 
-/** Returns null unless the file is a withdrawal receipt, which has the members `receipt` and `canonical`. */
+/** Parses a withdrawal receipt. Returns null unless the file has the members `receipt` and `canonical`. */
 const parseReceiptFile = (bytes: Uint8Array): JsonObject | null => {
   const parsed = parseIJson(bytes);
   const file = parsed.ok ? asObject(parsed.value) : null;

@@ -1,5 +1,5 @@
-// Checks a certificate's withdrawals from individual recipients: the signed receipt and the ledger statement of each. All withdrawals share
-// one finding per check.
+// Checks a certificate's withdrawals of consent for individual recipients: the signed receipt and the ledger statement of each. All
+// withdrawals share one finding per check.
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";
@@ -18,7 +18,10 @@ export interface EntityWithdrawalEvidence {
   readonly anchor: AnchorEvidence;
 }
 
-/** Certificates have listed how and when a recipient's withdrawal reached the business since packs started to hold receipts. */
+/**
+ * Returns whether a recipient's withdrawal predates the format in which certificates list how and when a withdrawal reached the business,
+ * and packs contain receipts.
+ */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
 
@@ -33,7 +36,7 @@ const prefixWithNumber = (number: number, { outcome, detail }: Finding): Finding
   detail: `withdrawal ${number}: ${detail}`,
 });
 
-/** Returns null when the receipt matches the certificate. */
+/** Returns null if the receipt matches the certificate. */
 const findContradiction = (
   receipt: NonNullable<ReturnType<typeof parseSignedReceipt>>,
   listed: ListedEntities,
@@ -61,7 +64,7 @@ const findContradiction = (
   return mismatch === undefined ? null : `its receipt has a different ${mismatch}`;
 };
 
-const maxClockSkewMs = 5 * minuteMs; // between an authority's clock and the issuer's
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between an authority's clock and the issuer's
 
 interface EntityWithdrawalFindings {
   readonly receipt: Finding;
@@ -80,7 +83,7 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // `audit.status` compares the time of each recipient with the log.
+    // `audit.status` compares each recipient's time with the log.
     const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }

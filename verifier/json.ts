@@ -3,7 +3,7 @@ import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Returns null for invalid UTF-8. A byte order mark stays in the text, where later checks refuse it. */
+/** Decodes UTF-8. Returns null for invalid bytes. A byte order mark stays in the text, where later checks refuse it. */
 export const decodeText = (bytes: Uint8Array | undefined): string | null => {
   if (bytes === undefined) return null;
   try {
@@ -14,8 +14,8 @@ export const decodeText = (bytes: Uint8Array | undefined): string | null => {
 };
 
 /**
- * Returns undefined unless the text is canonical JSON. Serializing the parsed value must give the same text, which rules out duplicate
- * keys, unneeded escapes, white space and other number formats.
+ * Parses canonical JSON. Returns undefined for any other text. Serializing the parsed value must give the same text, which rules out
+ * duplicate keys, unneeded escapes, whitespace and other number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;

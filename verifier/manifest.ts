@@ -17,7 +17,7 @@ export interface Manifest {
   readonly redacted: readonly string[];
 }
 
-/** Returns null unless manifest.json is canonical and has this schema. */
+/** Parses manifest.json. Returns null unless it is canonical and has this schema. */
 export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: Json }) | null => {
   const record = asObject(parseCanonical(decodeText(files.get("manifest.json"))));
   if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
@@ -29,7 +29,7 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
 
 const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
-/** Both lists must be exactly those generated from the files, in the same order and format. */
+/** Checks the files. Both lists must be exactly those generated from the files, in the same order and format. */
 export const checkFiles = (files: PackFiles): Finding => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
@@ -51,14 +51,14 @@ export const checkFiles = (files: PackFiles): Finding => {
 
 const spkiLength = 44; // RFC 8410: a 12-byte prefix and the 32 bytes of an Ed25519 key
 
-/** Returns the thumbprint of the key in a PEM file, or null if malformed. */
+/** Returns the thumbprint of the key in a PEM file, or null if it is malformed. */
 const parseIssuerKeyId = (pem: string | null): string | null => {
   const body = /^-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/]+=*)\n-----END PUBLIC KEY-----\n$/.exec(pem ?? "")?.[1];
   const der = fromBase64(body ?? "");
   return der?.length === spkiLength ? computeThumbprint(toBase64Url(der.subarray(-32))) : null;
 };
 
-/** Checks the PEM copies for other tools. Each must match the key ID in its name, or a certificate in trust.json. */
+/** Checks the PEM copies that are there for other tools. Each must match the key ID in its name, or a certificate in trust.json. */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
   if (document === null) return skipped("trust.json cannot be read");
@@ -82,7 +82,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
     return fail("MANIFEST.note is for a different manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
-  // Only the key is trusted. The signer chooses the name, and the key ID binds it to the key.
+  // Only the key is trusted. The signer chooses the key's name, and the key ID binds the name to the key.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));

@@ -1,4 +1,5 @@
-// Checks whether withdrawals are correctly marked as overdue: the deadline had passed without an acknowledgment when the pack was made.
+// Checks whether withdrawals are correctly marked as overdue, that is, whether the deadline had passed without an acknowledgment when the
+// pack was made.
 import { minuteMs } from "../core/time.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { asObject, isIsoInstant, type JsonObject } from "./json.ts";
@@ -7,13 +8,13 @@ const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before t
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
-  if (!isIsoInstant(at) || at < boundDetailsSince || !isIsoInstant(ceaseBy)) return false; // other checks find a malformed time
+  if (!isIsoInstant(at) || at < boundDetailsSince || !isIsoInstant(ceaseBy)) return false; // other checks report a malformed time
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
   if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs) return typeof overdue !== "boolean";
   return overdue !== (acknowledgedAt === null && lateMs > 0);
 };
 
-/** An acknowledgment of the whole withdrawal counts for each recipient. Returns null if the overdue mark of every withdrawal is correct. */
+/** Returns null if every withdrawal's overdue mark is correct. An acknowledgment of the whole withdrawal counts for each recipient. */
 export const findOverdueFault = (certificate: JsonObject, createdAt: string): string | null => {
   const withdrawal = asObject(certificate.withdrawal);
   const wholeAcknowledgedAt = withdrawal?.cease_acknowledged_at ?? null;

@@ -20,7 +20,7 @@ const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, stri
   invalid: ["bad", "✗ Not valid."],
 };
 
-/** Describes the result without the reader's own keys. The tone is neutral, and proven facts come first. */
+/** Describes the result if the reader has no keys of their own. The tone is neutral, and proven facts come first. */
 const describeBundledTrust = ({ checks, missing }: Report): readonly [string, readonly string[]] => {
   const passed = checks.filter(({ outcome }) => outcome === "pass").length;
   const missingEvidence = missing.filter((line) => !line.startsWith("trust: "));
@@ -124,7 +124,7 @@ const checkPack = async (): Promise<void> => {
     trust,
     expectedFingerprint: expected === "" ? null : expected,
   });
-  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run renders its report
+  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run renders its own report
 };
 
 const renderRunFailure = (error: unknown): void => {

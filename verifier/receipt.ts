@@ -1,5 +1,5 @@
-// Checks the signed receipt of a withdrawal, in a pack or by itself: its members, signature and deadline, and the ledger statement derived
-// from it.
+// Checks a withdrawal's signed receipt, in a pack or by itself: its members, signature and deadline, and the ledger statement derived from
+// it.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -12,17 +12,17 @@ import type { Trust } from "./trust.ts";
 
 export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number], string>> & {
   readonly received_at: string | null;
-  /** Present only for a withdrawal from individual recipients. */
+  /** Present only for a withdrawal of consent for individual recipients. */
   readonly entities?: readonly string[];
 };
 
-/** Recipients must be listed exactly when the scope is `recipient`. */
+/** Returns whether recipients are listed if and only if the scope is `recipient`. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0
     : schema === receiptFormat && scope !== "recipient" && entities === undefined;
 
-/** Returns null unless the text is canonical and has exactly the members of a receipt with valid types. */
+/** Parses a receipt. Returns null unless the text is canonical and has exactly the members of a receipt with valid types. */
 export const parseSignedReceipt = (text: string | null): SignedReceipt | null => {
   const record = asObject(parseCanonical(text));
   const hasEntities = record?.entities !== undefined;

@@ -28,7 +28,10 @@ const choiceMemberNames = ["entities_accepted", "entities_rejected"] as const;
 export const isNamedBusiness = (value: unknown): boolean =>
   isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
-/** Returns null unless the text is canonical and has exactly the members of a record. The choices per recipient are optional. */
+/**
+ * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. The choices per recipient are
+ * optional.
+ */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));
   if (record === null) return null;
@@ -168,7 +171,7 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
-/** Finds contradictory members in a withdrawal, either from one recipient or of the whole certificate. */
+/** Finds contradictory members in a withdrawal, either for one recipient or of the whole certificate. */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
   if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
@@ -177,7 +180,10 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
   return null;
 };
 
-/** Checks that each withdrawn recipient is a consented one and listed once, and that an active certificate keeps at least one. */
+/**
+ * Checks that each withdrawn recipient is one to which the person consented and is listed once, and that an active certificate keeps at
+ * least one.
+ */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;
   if (listed === undefined) return null;

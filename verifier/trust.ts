@@ -1,5 +1,5 @@
-// Parses the trust document (/.well-known/svc-trust.json), which holds the keys that a reader trusts. Ignores unknown members. A malformed
-// known member makes the whole document invalid, because its intent would be unclear.
+// Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
+// malformed known member makes the whole document invalid, because it would be unclear what it was meant to say.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -10,7 +10,7 @@ import type { TimestampPin } from "../core/ledger/rfc3161.ts";
 import { isSha256Hex, isIsoInstant, asObject, asString, type JsonObject } from "./json.ts";
 
 export interface IssuerKey extends KeyValidity {
-  /** RFC 7638 thumbprint. */
+  /** The key's RFC 7638 thumbprint. */
   readonly kid: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
 }
@@ -35,7 +35,7 @@ const parseOptionalList = <T>(value: unknown, parse: (item: unknown) => T | null
   return all.every((item) => item !== null) ? all : null;
 };
 
-/** Returns null for an invalid period. Both ends are optional. */
+/** Parses a validity period. Returns null for an invalid period. Both ends are optional. */
 const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
   const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
@@ -76,7 +76,7 @@ const parseTimestampPin = (value: unknown): TimestampPin | null => {
     : null;
 };
 
-/** RFC 7638 thumbprint of an Ed25519 key in base64url. */
+/** Returns the RFC 7638 thumbprint of an Ed25519 key, in base64url. */
 export const computeThumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
 const parseIssuerKey = (value: unknown): IssuerKey | null => {
@@ -89,7 +89,7 @@ const parseIssuerKey = (value: unknown): IssuerKey | null => {
   return record.kid === kid && window !== null ? { kid, publicKey, ...window } : null;
 };
 
-/** Returns null unless the document is valid and has version 1. */
+/** Parses a trust document. Returns null unless it is valid and has version 1. */
 export const trustOf = (document: unknown): Trust | null => {
   const record = asObject(document);
   if (record === null || (record.version !== 1 && record.version !== "1")) return null;
@@ -112,7 +112,7 @@ export const trustOf = (document: unknown): Trust | null => {
   };
 };
 
-/** Returns the keys of a log, except those whose validity ended by `since`. */
+/** Returns a log's keys, except those whose validity ended by `since`. */
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))

@@ -1,5 +1,5 @@
 // Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. All possible checks
-// run; the verdict names the first failure.
+// run; the verdict states the first failure.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -25,11 +25,11 @@ import { trustOf, type Trust } from "./trust.ts";
 export interface VerificationOptions {
   /** The reader's own trust document; null uses the copy in the pack, which makes the verdict `incomplete`. */
   readonly trust: Trust | null;
-  /** Hex, known to the reader from elsewhere. */
+  /** The fingerprint in hex that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** If true, a timestamp is required. It is also required if the trust document names an authority. */
+  /** Whether a timestamp is required. It is also required if the trust document lists an authority. */
   readonly requiresTimestamp: boolean;
-  /** Minimum number of witnesses; the trust document's policy can require more. */
+  /** The minimum number of witnesses. The trust document's policy can require more. */
   readonly witnessMin: number;
 }
 
@@ -71,7 +71,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Returns the numbers of the withdrawals from individual recipients that have at least one file in the pack. */
+/** Returns the numbers of the withdrawals of consent for individual recipients that have at least one file in the pack. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -79,7 +79,7 @@ const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
     ),
   ].filter((number) => !Number.isNaN(number));
 
-const maxClockSkewMs = 5 * minuteMs; // between an authority's clock and the issuer's
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between an authority's clock and the issuer's
 
 /** Checks that the withdrawal follows the issuance, and that timestamps do not precede their events. */
 export const checkTimeOrder = (
@@ -345,7 +345,7 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // Most lies on the certificate also change its page. In that case the verdict names the check that finds the lie itself.
+    // Most lies on the certificate also change its page. In that case the verdict states the check that finds the lie itself.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

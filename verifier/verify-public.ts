@@ -36,7 +36,7 @@ const emptyAnchorEvidence: AnchorEvidence = {
   timestampReply: null,
 };
 
-/** Returns null if part of the proof is malformed. */
+/** Formats a published proof. Returns null if part of it is malformed. */
 const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unknown): string | null => {
   const proof = asStrings(hashes)?.map(fromBase64);
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))
@@ -44,7 +44,7 @@ const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unkno
   return formatTlogProof({ index: BigInt(index), hashes: proof, checkpoint });
 };
 
-/** Rebuilds the receipt from a published anchor. This is only possible for ledgers that hold the statement itself. */
+/** Rebuilds the receipt from a published anchor. This is possible only for ledgers that contain the statement itself. */
 const formatPublishedReceipt = (anchor: JsonObject, statement: string): string | null => {
   const note = asString(anchor.signed_root) ?? "";
   const receipt = {

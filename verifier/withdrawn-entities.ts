@@ -1,10 +1,10 @@
-// Reads the recipients that a certificate lists as withdrawn, grouped by withdrawal.
+// Reads the recipients for whom a certificate says consent was withdrawn, grouped by withdrawal.
 import { groupBy } from "./group-by.ts";
 import { asObject, asString, type JsonObject } from "./json.ts";
 
 export type ListedEntities = readonly JsonObject[];
 
-/** Returns the number of the withdrawal that named the recipient, or 0 if the receipt's URL does not contain a number. */
+/** Returns the number of the withdrawal that listed the recipient, or 0 if the receipt's URL contains no number. */
 export const parseWithdrawalNumber = (entity: JsonObject): number =>
   Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
 

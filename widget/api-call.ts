@@ -1,10 +1,13 @@
-// One POST to the API. The promise never rejects and always settles within its budget, so a failure cannot block a form.
+// One POST request to the API. The promise never rejects and always settles within its time limit, so a failure cannot block a form.
 
 import type { Problem } from "./events.ts";
 
 export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
-/** Calls the API. Every success has `requiredKey` in its data; a 2xx response without it did not come from the API: `bad_response`. */
+/**
+ * Calls the API. Every success has `requiredKey` in its data. A 2xx response without it did not come from the API and becomes
+ * `bad_response`.
+ */
 export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {
   const result = new Promise<ApiResult<T>>((resolve, reject) => {
     const controller = new AbortController();
@@ -19,8 +22,8 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
 }
 
 async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
-  // A string body without a content type is sent as text/plain, which does not need a preflight. `keepalive` is not set: the browser
-  // would not cancel such a request on abort, and a certificate would be issued for a form that was already sent without one.
+  // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set: the browser would not
+  // cancel such a request on abort, and a certificate would be issued for a form that was already sent without one.
   const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
   return parseApiResponse(response, await response.text(), requiredKey);
 }
@@ -30,7 +33,7 @@ function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, 
   try {
     body = Object(JSON.parse(text));
   } catch {
-    // Not from the API: a proxy's page or an empty body. Only the status is reported.
+    // The response is not from the API but a proxy's page or an empty body. Only the status is reported.
   }
   const { data, error, request_id } = body;
   if (isSuccess && body.ok && data?.[requiredKey]) return { data };

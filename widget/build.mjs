@@ -1,5 +1,5 @@
-// Builds the widget for browsers: svc.js, the share part that svc.js loads for share tags, and a copy of each named after its
-// hash. Returns their sizes and integrity values.
+// Builds the widget for browsers: svc.js, the share part that svc.js loads for share tags, and a copy of each whose name contains its hash.
+// Returns their sizes and integrity values.
 
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** Limit of each file in bytes after gzip. A page loads svc.js before its visitor can submit anything. */
+/** Size limit of each file in bytes after gzip. A page loads svc.js before its visitor can submit anything. */
 export const gzipLimit = 6144;
 
 const bundleScript = async (entry, format, define) => {
@@ -17,7 +17,7 @@ const bundleScript = async (entry, format, define) => {
     bundle: true,
     minify: true,
     format,
-    target: ["es2019"], // supported by every browser that has requestSubmit; all of them have import() too
+    target: ["es2019"], // supported by every browser that has requestSubmit, and all of these also have import()
     supported: { "dynamic-import": true },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
     legalComments: "none",
@@ -27,7 +27,7 @@ const bundleScript = async (entry, format, define) => {
   return outputFiles[0].contents;
 };
 
-/** Throws when the script exceeds `gzipLimit`. */
+/** Measures a script. Throws if it exceeds `gzipLimit`. */
 const measureScript = (name, script) => {
   const gzipBytes = gzipSync(script, { level: 9 }).length;
   if (gzipBytes > gzipLimit) throw new Error(`${name}.js is ${gzipBytes} bytes after gzip; the limit is ${gzipLimit}`);
@@ -42,9 +42,9 @@ const measureScript = (name, script) => {
 };
 
 /**
- * Writes `<outDir>/v1/svc.js` and `<outDir>/v1/svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the
- * share part as `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the origin of the consent sheet; it defaults to the
- * origin of the API. Throws and writes nothing when a file exceeds `gzipLimit`.
+ * Writes `<outDir>/v1/svc.js` and `<outDir>/v1/svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the share part as
+ * `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a file exceeds
+ * `gzipLimit`, throws and writes nothing.
  */
 export async function buildWidget({ outDir, appUrl = "" }) {
   const share = measureScript("svc-share", await bundleScript("share/share.ts", "esm", { APP_URL: appUrl }));

@@ -1,5 +1,5 @@
-// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. They are present
-// only while the form holds the values that were certified.
+// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. They are present only while
+// the form contains the values that were certified.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -15,7 +15,7 @@ export function attachCertificate(form: HTMLFormElement, { options }: Config, re
   const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
   // Overwriting a field that the visitor filled in would lose the lead, so the URL is left out instead.
   if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
-  // The ID is written last: if `certificateInput` is "svc_cert_id" too, that input must hold the ID.
+  // The ID is written last: if `certificateInput` is also "svc_cert_id", that input must contain the ID.
   fillHiddenInput(form, idInputName, receipt.cert_id);
   certifiedValuesByForm.set(form, values);
 }
@@ -24,7 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/** Keeps a used certificate out of the next submission, even if the page's HTML already contains it. */
+/** Keeps a used certificate out of the next submission, even if the page's HTML already contained it. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

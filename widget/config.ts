@@ -6,7 +6,7 @@ import { warnOwner } from "./misconfiguration.ts";
 import { callForm, queryPage } from "./native-form.ts";
 import { parseEntities } from "./recipients.ts";
 
-/** Each option is a data attribute in camelCase; attributes give strings. */
+/** Each option is also a data attribute, whose name is the option in kebab case; attributes give strings. */
 export interface ConsentOptions {
   clientId?: string;
   purpose?: string;
@@ -61,12 +61,12 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
 
 function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Every copy of the script looks for share tags, but only the one that watches forms looks for consent tags.
+  // Every copy of the script looks for share tags, but only the copy that watches forms looks for consent tags.
   if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
   return mode === wanted;
 }
 
-/** The URL this code was loaded from. A module has no current script, so the first tag with a known URL is used instead. */
+/** Returns the URL from which this code was loaded. A module has no current script, so the first tag with a known URL is used instead. */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
   // An <img name="currentScript"> shadows the document's property, and submissions would be sent to its origin.
@@ -78,12 +78,12 @@ function isOwnTag(tag: HTMLScriptElement): boolean {
   return tag === document.currentScript || ownScriptPattern.test(tag.src);
 }
 
-// A page that looks up a form too early passes null, which must not turn into "the first form of the page".
+// Returns the target form. A page that looks up a form too early passes null, which must not become "the first form of the page".
 function getTargetForm({ options }: Config): HTMLFormElement | string | null | undefined {
   return options.form === undefined ? options.formSelector : options.form;
 }
 
-/** Defaults to the first form of the page. An invalid selector does not match any form. */
+/** Returns whether this is the target form, which by default is the first form on the page. An invalid selector matches no form. */
 export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   const wanted = getTargetForm(config);
   try {
@@ -95,7 +95,10 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
   }
 }
 
-/** Call this only when a form that no tag targets is submitted. Before then, the target may not be rendered yet. */
+/**
+ * Warns that a tag's form is missing. Call this only when a form that no tag targets is submitted. Before then, the target may not be
+ * rendered yet.
+ */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));
   if (typeof getTargetForm(config) === "string" && !isFound) warnOwner("data-form-selector matches nothing: correct it");

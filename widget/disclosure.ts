@@ -3,7 +3,7 @@
 import type { ConsentOptions } from "./config.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 
-/** The disclosure displayed when a consent box was checked. The last step of a wizard hides the step that showed it. */
+/** The disclosure that was displayed when a consent box was checked. The last step of a wizard hides the step that showed it. */
 const disclosureWhenChecked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
 
 export interface Disclosure {
@@ -13,7 +13,7 @@ export interface Disclosure {
 
 /**
  * Returns this submission's disclosure. If the element is hidden now, its text from when the box was checked is used; if it was hidden then
- * too, it does not count. `disclosureText` is used only when the selector matches nothing. Throws Misconfiguration if no text remains.
+ * too, it does not count. `disclosureText` is used only if the selector matches nothing. Throws Misconfiguration if there is no text.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);
@@ -39,7 +39,10 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
   return selector === undefined ? [] : selectElements(selector, "disclosure");
 }
 
-/** The first displayed element inside the form or, failing that, outside every form. A disclosure in another form belongs to that form. */
+/**
+ * Returns the first displayed element inside the form or, failing that, outside every form. A disclosure in another form belongs to that
+ * form.
+ */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {
     for (const element of found) {
@@ -51,17 +54,20 @@ function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): D
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // innerText of an element that is not rendered falls back to textContent, script text included, so check first that its
-  // contents have boxes. The range also covers display:contents, which has no box of its own.
+  // If an element is not rendered, innerText falls back to textContent, including script text, so first check that its contents have boxes.
+  // The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: the displayed text is the point; textContent holds hidden text too
   return contents.getClientRects().length ? element.innerText.replace(/\s+/g, " ").trim() : "";
 }
 
-/** A disclosure that is transparent, a pixel in size or off the page is still certified, with `visible: false` as evidence. */
+/**
+ * Describes how the disclosure is presented. A disclosure that is transparent, a pixel in size or off the page is still certified, with
+ * `visible: false` as evidence.
+ */
 function describePresentation(element: HTMLElement) {
-  // An element without a box of its own (display:contents) renders inside the box of its parent.
+  // An element without a box of its own (display:contents) renders inside its parent's box.
   const boxed = (!element.getClientRects().length && element.parentElement) || element;
   const box = boxed.getBoundingClientRect();
   return {

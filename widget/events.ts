@@ -1,4 +1,4 @@
-// The DOM events of the widget. They bubble from the form, so a page needs one listener on document.
+// The widget's DOM events. They bubble from the form, so a page needs only one listener on document.
 
 export interface Problem {
   code: string;
@@ -8,8 +8,8 @@ export interface Problem {
 
 type SvcEventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:share-error" | "svc:closed";
 
-/** Never throws: the browser reports errors of listeners itself. */
+/** Dispatches an event. Never throws, because the browser itself reports listeners' errors. */
 export function dispatchSvcEvent(from: EventTarget, type: SvcEventType, detail: object): void {
-  // Called on the prototype because an input named "dispatchEvent" shadows the method of its form.
+  // Called on the prototype, because an input named "dispatchEvent" shadows its form's method.
   EventTarget.prototype.dispatchEvent.call(from, new CustomEvent(type, { bubbles: true, detail }));
 }

@@ -1,5 +1,4 @@
-// The contact fields of a submission. Controls are identified before they are read: the value of a control without a field
-// key is never read.
+// A submission's contact fields. Controls are identified before they are read: the value of a control without a field key is never read.
 
 import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { getControls, queryPage } from "./native-form.ts";
@@ -7,13 +6,13 @@ import { getControls, queryPage } from "./native-form.ts";
 /** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values that contain one.
-// Joiners (U+200C, U+200D) are part of scripts and emoji and stay.
+// Phone numbers copied from contact apps often contain invisible direction marks, and the API refuses values that contain one. Joiners
+// (U+200C, U+200D) are part of scripts and emoji, so they stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];
 
-/** Accepts an object or its JSON. Invalid JSON counts as an empty map, so fields are guessed. */
+/** Parses a field map, given as an object or its JSON. Invalid JSON counts as an empty map, so fields are guessed. */
 export function parseFieldMap(given: string | Record<string, string> = {}): FieldMap {
   try {
     return Object.entries(typeof given === "string" ? JSON.parse(given) : given);
@@ -46,10 +45,10 @@ export interface IdentifiedControl {
   rank: number;
 }
 
-/** Yields the form's controls that hold a contact field, in document order. Does not read any values. */
+/** Yields the form's controls that contain a contact field, in document order. Reads no values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
-  // `control.labels` walks the whole page for each control, which takes seconds in a form with thousands of them. Reversed, so that a
-  // control's first label wins.
+  // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of them. The list is reversed,
+  // so that a control's first label wins.
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()
@@ -88,7 +87,7 @@ function getControlText(control: HTMLInputElement): string {
   return value.length > 500 ? "" : value;
 }
 
-/** Checks a guessed key against the value: the value "weekly" from a "contact by email" list is not an email address. */
+/** Checks a guessed key against the value, because the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
   return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
 }

@@ -1,6 +1,6 @@
-// Holds a submission while it is certified, then submits it again. One capturing listener on window decides per event, so forms
-// that are added or re-rendered later do not need binding, and the page's own handlers see exactly one submit event, with
-// svc_cert_id already in the form.
+// Holds a submission while it is certified, then submits it again. A single capturing listener on window handles every event, so forms that
+// are added or re-rendered later need no binding, and the page's own handlers see exactly one submit event, with svc_cert_id already in the
+// form.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -39,7 +39,7 @@ export function watchForms(configs: GetConfigs): void {
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
 
-/** Certifies the current values without submitting the form. Null when consent is not given or anything fails. */
+/** Certifies the current values without submitting the form. Returns null if consent is not given or anything fails. */
 export async function certifyForm(form: HTMLFormElement, config: Config): Promise<CertificateReceipt | null> {
   detachCertificate(form, config);
   const submission = prepareSubmission(form, config);
@@ -47,7 +47,7 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // This runs on every click, so a page with hundreds of forms is searched only if a configuration needs the hook.
+  // This runs on every click, so it searches a page, which may have hundreds of forms, only if a configuration needs the hook.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
@@ -70,16 +70,16 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event, and usually calls form.submit() next. It cannot be held, but it must not carry a certificate for other
-    // values.
+    // A script dispatched the event and usually calls form.submit() next. This submission cannot be held, but it must not carry a
+    // certificate for other values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
   const submitter = event.submitter as HTMLButtonElement | null;
-  let isHeld = heldForms.has(form); // the second half of a double click
+  let isHeld = heldForms.has(form); // ignores the second half of a double click
   if (!isHeld) {
     detachCertificate(form, config);
-    // A cancel button (formmethod=dialog in a form that posts) closes the dialog and does not submit anything.
+    // A cancel button (formmethod=dialog in a form that posts) closes the dialog and submits nothing.
     if (event.defaultPrevented || submitter?.formMethod === "dialog") return;
     isHeld = holdSubmission(form, config, submitter, () => resubmitForm(form, submitter));
   }
@@ -99,7 +99,7 @@ function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   }
 }
 
-/** Returns the submission to certify. Null means that the form is sent without a certificate. */
+/** Returns the submission to certify, or null if the form is to be sent without a certificate. */
 function prepareSubmission(form: HTMLFormElement, config: Config): Submission | null {
   try {
     return buildSubmission(form, config) || null;
@@ -117,7 +117,7 @@ function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLBu
   if (!submission) return false;
 
   const runAsSubmitted = captureFormState(form, submitter);
-  // An aria-busy that the page's own click handler has set is left alone.
+  // Leaves alone an aria-busy that the page's own click handler has set.
   const isAlreadyBusy = callForm(form, "hasAttribute", "aria-busy");
   const unhold = () => {
     heldForms.delete(form);
@@ -137,7 +137,7 @@ function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLBu
       }
     });
   };
-  // In a new task, because the browser silently drops a second submission made in the task or a microtask of the first.
+  // Runs in a new task, because the browser silently drops a second submission made in the first one's task or microtask.
   void requestCertificate(config, submission.body).then((outcome) => setTimeout(() => release(outcome)));
   return true;
 }
@@ -166,7 +166,7 @@ function applyResult(
   }
   const { cert_id, fingerprint, verify_url } = receipt;
   attachCertificate(form, config, receipt, submission.values);
-  // Every script on the page can listen to this event, so it contains nothing that can withdraw the consent.
+  // Every script on the page can listen to this event, so it contains nothing that could withdraw the consent.
   dispatchSvcEvent(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }
@@ -175,7 +175,7 @@ function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: Ge
   // An input named "submit" shadows the method; such a form cannot call it.
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
-  const submit = form.submit; // possibly the page's own replacement
+  const submit = form.submit; // this may be the page's own replacement
   const send = () => submit.call(form);
   form.submit = () => {
     if (heldForms.has(form)) return;

@@ -1,11 +1,11 @@
-// Hidden inputs that carry a certificate or share ID to the page's own backend. A form has at most one of each name, and a
-// field that the visitor fills in is never overwritten.
+// Hidden inputs that carry a certificate or share ID to the page's own backend. A form has at most one of each name, and a field that the
+// visitor fills in is never overwritten.
 
 import { callForm, getControls } from "./native-form.ts";
 
 const ownInputs = new WeakSet<HTMLInputElement>();
 
-/** Inputs with these names hold an ID of this service, regardless of their type. */
+/** Inputs with these names contain an ID from this service, regardless of their type. */
 const ownNamePattern = /^svc_(cert|share)_id$/;
 
 /**

@@ -1,5 +1,5 @@
-// Console warnings for the owner of the page: one line per mistake, once per page. The texts are constants, so that they cannot
-// contain anything about the visitor.
+// Console warnings for the page's owner: one line per mistake, once per page. The texts are constants, so they cannot contain anything
+// about the visitor.
 
 import { queryPage } from "./native-form.ts";
 

@@ -1,5 +1,5 @@
-// Methods and getters of forms, called on the prototype: an input named "submit", "elements" or "matches" shadows the form's
-// property of that name.
+// Methods and getters of forms, called on the prototype, because an input named "submit", "elements" or "matches" shadows the form's
+// property with that name.
 
 const formPrototype = HTMLFormElement.prototype;
 
@@ -29,7 +29,7 @@ export function queryPage<E extends Element = HTMLInputElement>(selector: string
 /** Returns the elements that belong to this form. */
 export function filterByForm(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
   return elements.filter((element) =>
-    // A <div role="checkbox"> has no `form` property, and a component's `form` can be anything. Both belong to the form around them.
+    // A <div role="checkbox"> has no `form` property, and a component's `form` can be anything. Both belong to the form that contains them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

@@ -1,4 +1,4 @@
-// The recipients that the page names and those that the visitor accepted. No code in this folder writes `checked`.
+// The recipients that the page lists and those that the visitor accepted. No code in this folder writes `checked`.
 
 import { filterByForm, queryPage } from "./native-form.ts";
 
@@ -7,7 +7,7 @@ export interface RecipientChoices {
   entities_rejected: string[];
 }
 
-/** Splits on "|" if the list contains one ("Acme, Inc.|Beta"), otherwise on commas. The first spelling of a name wins. */
+/** Splits a list at "|" if it contains one ("Acme, Inc.|Beta"), otherwise at commas. The first spelling of a name wins. */
 export function parseEntities(given: unknown): string[] {
   const text = String(given || "");
   const list: unknown[] = Array.isArray(given) ? given : text.split(text.includes("|") ? "|" : ",");
@@ -21,8 +21,8 @@ export function isChecked(box: HTMLInputElement): boolean {
 }
 
 /**
- * Returns the accepted and rejected recipients, or undefined when the form has no recipient boxes ("not offered" differs from "accepted
- * all"). A name with two boxes is rejected if one of them is unchecked. Names missing from `entities` are ignored.
+ * Returns the accepted and rejected recipients, or undefined if the form has no recipient boxes ("not offered" differs from "accepted
+ * all"). A name with two boxes is rejected if one of them is unchecked. Ignores names missing from `entities`.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {
   const boxes = filterByForm(form, queryPage("[data-sp1-entity]"));
@@ -37,7 +37,7 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
   return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// For comparison only: a name may be precomposed in one place and decomposed in the other. The declared text is sent.
+// Normalizes a name for comparison only, because it may be precomposed in one place and decomposed in another. The declared text is sent.
 function normalizeName(name: string): string {
   return name.trim().normalize();
 }

@@ -5,9 +5,9 @@ import { callForm, getControls } from "./native-form.ts";
 type Submitter = HTMLButtonElement | null;
 
 /**
- * Records which controls are enabled and the button's value, and returns a function that runs a task in that state.
- * Pages disable the button or whole fieldsets and rename the button ("Sending...") one tick after the click. In a normal
- * submission that is too late to matter; here it would drop the fields and change the button's entry.
+ * Records which controls are enabled and the button's value, and returns a function that runs a task in that state. Pages disable the
+ * button or whole fieldsets and rename the button ("Sending...") one tick after the click. In a normal submission that is too late to
+ * matter; here it would drop the fields and change the button's entry.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
   // form.elements does not include image buttons.
@@ -43,7 +43,10 @@ export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
   }
 }
 
-/** For a button that was removed, moved or is no longer a submit button: the clone has its name, value and form* attributes. */
+/**
+ * Submits with a clone of the button, for a button that was removed, moved or is no longer a submit button. The clone has the same name,
+ * value and form* attributes.
+ */
 function submitWithClone(form: HTMLFormElement, button: HTMLButtonElement): void {
   const clone = button.cloneNode() as HTMLButtonElement;
   if (clone.type === "button") clone.type = "submit";

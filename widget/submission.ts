@@ -1,5 +1,5 @@
-// The body of a certificate request: field values, choices, disclosure and page. It does not contain a time, so the same submission
-// sent again has the same bytes.
+// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the same submission sent again has
+// the same bytes.
 
 import type { Config } from "./config.ts";
 import { getDisclosure } from "./disclosure.ts";
@@ -25,7 +25,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
   if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
     throw new Misconfiguration("data-client-id, data-purpose or data-entities is missing: set it");
   }
-  // A plain Error, so that there is no console warning: the visitor may have left the fields empty.
+  // A plain Error, so that no console warning appears: the visitor may have left the fields empty.
   if (!Object.keys(given.fields).length) throw Error("no contact field found");
   const disclosure = getDisclosure(form, options);
 
@@ -38,7 +38,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       page_url: getPageUrl(),
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
-      // Cut to the API's limits, because the API refuses a certificate whose evidence is too long.
+      // Shortened to the API's limits, because the API refuses a certificate whose evidence is too long.
       locale: (document.documentElement.lang || navigator.language).slice(0, 35),
       referrer: document.referrer.slice(0, maxUrlLength),
     },
@@ -48,7 +48,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
   return { values: JSON.stringify(given), body: JSON.stringify(Object.assign(content, { submission_id })) };
 }
 
-/** Returns the form's current `values`, for comparison. Undefined if consent is not given or cannot be read. */
+/** Returns the form's current `values` for comparison, or undefined if consent is not given or cannot be read. */
 export function getCurrentValues(form: HTMLFormElement, config: Config): string | undefined {
   try {
     return JSON.stringify(collectGivenConsent(form, config, findConsentBoxes(form, config)));
@@ -57,7 +57,7 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
   }
 }
 
-/** Returns an empty list if the page does not configure boxes: submitting the form is then the consent. */
+/** Finds the consent boxes. Returns an empty list if the page configures none: submitting the form is then the consent. */
 function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
   const boxes = filterByForm(form, selectElements(options.checkboxSelector, "checkbox"));
@@ -65,7 +65,10 @@ function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInput
   return boxes;
 }
 
-/** Returns undefined if a consent box is unchecked, or if the form has recipient boxes and all recipients were rejected. */
+/**
+ * Collects the given consent. Returns undefined if a consent box is unchecked, or if the form has recipient boxes and all recipients were
+ * rejected.
+ */
 function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Config, boxes: HTMLInputElement[]) {
   const recipients = collectRecipients(form, entities);
   const isDeclined = recipients && !recipients.entities_accepted.length && recipients.entities_rejected.length;
@@ -76,17 +79,21 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
 /** Everything the visitor has clicked since the page was loaded. */
 const clickedTargets = new WeakSet<EventTarget>();
 
-/** Clicks by mouse, touch, keyboard or label. A `change` event is not enough: it is trusted even when a script calls click(). */
+/**
+ * Records clicks by mouse, touch, keyboard or label. A `change` event is not enough, because it is trusted even if a script calls click().
+ */
 export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
-/** After a reset, earlier clicks no longer explain why a box is checked. */
+/** Forgets clicks. After a reset, earlier clicks no longer explain why a box is checked. */
 export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
-/** Returns undefined if a box was checked without a click: by a script, or by the browser on return to the page. */
+/**
+ * Returns the opt-in type. Returns undefined if a box was checked without a click: by a script, or by the browser on return to the page.
+ */
 function getOptInType(boxes: HTMLInputElement[]) {
   const untouched = boxes.filter((each) => !clickedTargets.has(each));
   if (untouched.some((each) => each.defaultChecked)) return "pre_selected";
@@ -105,9 +112,9 @@ function describeOptIn(boxes: HTMLInputElement[]) {
 const maxUrlLength = 2048;
 
 function getPageUrl(): string {
-  // The URL of a srcdoc frame is about:srcdoc; its base URL is that of the page that contains it.
+  // A srcdoc frame's URL is about:srcdoc; its base URL is that of the page that contains it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
-  // Without the fragment, which browsers never send.
+  // The fragment is removed, as browsers never send it.
   return address.replace(/#.*/, "").slice(0, maxUrlLength);
 }
 
@@ -125,12 +132,12 @@ function getSubmissionId(form: HTMLFormElement, meaning: string): string {
   return id;
 }
 
-/** After a reset, or on return to the page, the next submission is a new one even if it is identical. */
+/** Forgets the attempt. After a reset, or on return to the page, the next submission is a new one even if it is identical. */
 export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);
 }
 
-/** UUID version 4. crypto.randomUUID is missing on plain http pages. */
+/** Generates a version 4 UUID, because crypto.randomUUID is missing on plain http pages. */
 function generateUuid(): string {
   const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
   const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");

@@ -1,5 +1,5 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent, one instance per window. It does not read
-// values or send anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent, one instance per window. It reads no values and sends
+// nothing before a form is submitted. Share mode is a separate file that is loaded only for share tags.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -34,7 +34,7 @@ const existingSvc = window.Svc || {};
 const ownScriptUrl = getOwnScriptUrl();
 // Two instances would hold each other's second submissions forever.
 if (!existingSvc.v) startConsent(existingSvc.q || []);
-// Each copy of the script looks for share tags, because the first may have run before this copy's tag existed.
+// Each copy of the script looks for share tags, because the first copy may have run before this copy's tag existed.
 loadShareButtons();
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", loadShareButtons);
 
@@ -50,7 +50,7 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // Without these two a form cannot be submitted again, so the API is defined but forms are left alone.
+  // Without these two functions a form cannot be submitted again, so the API is defined but forms are left alone.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
   // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove their tag after it has run.

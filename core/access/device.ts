@@ -1,8 +1,8 @@
-// Describes the device behind a session or passkey. It is named only by operating system and browser family, as on a certificate page.
+// Describes the device behind a session or passkey, only by operating system and browser family, as on a certificate page.
 import { parseBrowserFamily, parseOsFamily } from "../certificates/user-agent.ts";
 
 export interface Device {
-  /** Null if the User-Agent does not name one. */
+  /** Null if the User-Agent does not contain one. */
   readonly os: string | null;
   readonly browser: string | null;
 }

@@ -1,14 +1,14 @@
-// Parses DNS-over-HTTPS answers (application/dns-json). Only records that follow from the question count: aliases are followed starting
-// from the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
+// Parses DNS-over-HTTPS responses (application/dns-json). Only records that follow from the query count: aliases are followed starting from
+// the host, and an IP address counts only under the last alias. The caller decides which IP addresses are public.
 import { fail, type Verdict } from "../result.ts";
 
 export type DnsType = "A" | "AAAA";
 
-/** `unanswered`: retry later. `refused`: the answer forbids the host or is malformed. */
+/** `unanswered`: retry later. `refused`: the response forbids the host or is malformed. */
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** False for an alias that a third party must not send us to. */
+  /** Returns false for an alias that a third party must not send us to. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -30,7 +30,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const normalizeDnsName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** Returns null if any record does not have the expected shape. */
+/** Parses the records. Returns null if any record does not have the expected shape. */
 const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
   if (!Array.isArray(answer) || answer.length > maxRecords) return null;
@@ -43,7 +43,7 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   return records;
 };
 
-/** Returns the name at the end of the aliases. Returns null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
+/** Returns the name at the end of the alias chain, or null for a loop, a fork, an unrelated alias or an alias to a disallowed name. */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();
   for (const { name, type, data } of records) {
@@ -61,7 +61,7 @@ const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedNa
   return passed.size === aliases.size && !passed.has(name) ? name : null;
 };
 
-/** Returns the IP addresses of `host` in one answer to a query for one record type. The list can be empty. */
+/** Returns the IP addresses of `host` in one response to a query for one record type. The list can be empty. */
 export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRules): DnsAnswer => {
   if (!isRecord(body) || typeof body.Status !== "number") return fail("unanswered");
   if (body.Status === nxDomainStatus) return { ok: true, addresses: [] };
@@ -76,13 +76,13 @@ export const parseDnsAnswer = (host: string, body: unknown, rules: DnsAnswerRule
 
 const txtType = 16;
 
-/** Some resolvers quote each string of a TXT record and others join them. The value is all strings joined. */
+/** Some resolvers quote each string of a TXT record and others join them. The value is all strings joined together. */
 const joinTxtStrings = (data: string): string => {
   const strings = data.match(/"(?:[^"\\]|\\.)*"/g);
   return strings === null || !data.startsWith('"') ? data : strings.map((quoted) => quoted.slice(1, -1)).join("");
 };
 
-/** Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the answer is not reliable. */
+/** Returns the TXT values at a name, following its aliases. The list can be empty. Returns null if the response is not reliable. */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;
   if (body.Status === nxDomainStatus) return [];
@@ -92,11 +92,11 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** `nowhere`: the host does not have an IP address. It is not public, but it does not lead to anything internal either. */
+/** `nowhere`: the host has no IP address. It is not public, but it does not lead to anything internal either. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
 /**
- * Combines one resolver's answers to the A and AAAA queries. A host is public only if it has an IP address and all its addresses are
+ * Combines one resolver's responses to the A and AAAA queries. A host is public only if it has an IP address and all its addresses are
  * public.
  */
 export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
@@ -106,8 +106,8 @@ export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
 };
 
 /**
- * All resolvers must agree. `not_public` outweighs a resolver that found nothing or did not answer. Without resolvers the result is
- * `unanswered`.
+ * Combines the resolvers' verdicts, which must all agree. `not_public` outweighs a resolver that found nothing or did not respond. Without
+ * resolvers the result is `unanswered`.
  */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {
   if (verdicts.includes("not_public")) return "not_public";

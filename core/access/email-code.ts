@@ -7,14 +7,14 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 export const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** Accepts spaces and dashes, because people copy codes with them; null if it is not a code. */
+/** Parses a code. Accepts spaces and dashes, because people copy codes with them. Returns null if it is not a code. */
 export const parseEmailCode = (text: string): string | null => {
   const code = text.replaceAll(/[\s-]/g, "");
   return emailCodePattern.test(code) ? code : null;
 };
 
 const codeCount = 1_000_000;
-const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits: higher numbers would make low codes likelier
+const unbiasedLimit = 4_294_000_000; // the largest multiple of a million in 32 bits; higher numbers would make low codes more likely
 
 /** Generates six digits; each of the million codes is equally likely. */
 export const generateEmailCode = (random: RandomBytes): string => {
@@ -25,23 +25,26 @@ export const generateEmailCode = (random: RandomBytes): string => {
   }
 };
 
-/** What the verified address is used for. */
+/** What the verified email address is used for. */
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
   /** How long a code is valid. */
   readonly lifeMs: number;
-  /** A new code does not cancel older ones. A stranger who requests codes therefore cannot invalidate the one that the person is typing. */
+  /**
+   * How many codes can be active. A new code does not cancel older ones, so a stranger who requests codes cannot invalidate the one that
+   * the person is typing.
+   */
   readonly maxActive: number;
-  /** Minimum time between codes while one is active. */
+  /** The minimum time between codes while one is active. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. A topic is what the code gives access to, such as a business or a realm. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first few emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
-  /** Attempts at one code from the browser that requested it. If browsers are not told apart, all attempts count here. */
+  /** Attempts at one code from the browser that requested it. If browsers are not distinguished, all attempts count here. */
   readonly attemptsFromContext: number;
-  /** Attempts at one code from everywhere else. Strangers can use up only these. */
+  /** Attempts at one code from anywhere else. Strangers can use up only these. */
   readonly attemptsFromElsewhere: number;
   /** After this many wrong codes in a row, only one code per period can be requested until a correct one is entered. */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number };
@@ -49,9 +52,9 @@ export interface EmailCodeLimits {
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment: a code sent for one certificate works for all that name the email address. The first three
-   * emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere cannot use up a person's codes.
-   * With ten codes a day and ten attempts each, a guesser has 100 of 1,000,000, once.
+   * A topic is a business and environment: a code sent for one certificate works for all certificates that contain the email address. The
+   * first three emails a day for each topic do not count toward the address's limit of twenty, so requests elsewhere cannot use up a
+   * person's codes. With ten codes a day and ten attempts each, a guesser has 100 chances in 1,000,000, once.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -67,8 +70,8 @@ export const emailCodeLimits = {
     guessSlowdown: { failures: 100, everyMs: dayMs },
   },
   /**
-   * A topic is a realm. With twenty codes a day and five attempts each, a guesser has 100 of 1,000,000 per day. After twenty wrong codes in
-   * a row, only one code per hour can be requested, with five attempts.
+   * A topic is a realm. With twenty codes a day and five attempts each, a guesser has 100 chances in 1,000,000 per day. After twenty wrong
+   * codes in a row, only one code per hour can be requested, with five attempts.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -82,7 +85,7 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count toward a limit: the longest period of any limit. */
+/** How long codes count toward a limit: the longest period among the limits. */
 export const emailCodeRetentionMs = dayMs;
 /** Wrong codes count until a correct one is entered, or until no code has been entered for this long. */
 export const failedAttemptRetentionMs = 30 * dayMs;
@@ -93,6 +96,6 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** Returns the ID of the matching code, or null. Always makes every comparison, so that timing does not reveal anything. */
+/** Returns the ID of the matching code, or null. Always makes every comparison, so that timing reveals nothing. */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

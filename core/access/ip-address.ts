@@ -1,4 +1,5 @@
-// Recognizes IP addresses in text and derives the key for rate limiting their requests. The page fetcher decides which ranges are public.
+// Recognizes IP addresses in text and derives the key under which their requests are rate-limited. The page fetcher decides which ranges
+// are public.
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
@@ -7,9 +8,9 @@ const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{
 /** Accepts dotted IPv4 without leading zeros, and IPv6 without brackets or a zone. */
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
-/** IPv6 addresses are counted by /64, the smallest block a subscriber gets, so one household counts as one. */
+/** Returns the key. IPv6 addresses are counted by /64, the smallest block that a subscriber gets, so one household counts as one caller. */
 export const getIpRateLimitKey = (ip: string): string => {
-  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // all IPv4-mapped addresses share one /64
+  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1]; // IPv4-mapped addresses are unwrapped, because they all share one /64
   if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;
   const [head = "", tail] = ip.toLowerCase().split("::");
   const left = head.split(":").filter((group) => group !== "");

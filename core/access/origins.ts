@@ -1,5 +1,5 @@
-// Checks Origin headers and page URLs against the verified domains of a business. A host is accepted only in its canonical spelling, so
-// spelling tricks never reach the comparison.
+// Checks Origin headers and page URLs against a business's verified domains. A host is accepted only in its canonical spelling, so spelling
+// tricks never reach the comparison.
 import { ok, refuse, type Result } from "../result.ts";
 import type { Environment } from "./entitlement.ts";
 
@@ -14,7 +14,7 @@ export interface VerifiedDomain {
 export interface OriginRules {
   /** Development only: plain http for localhost and 127.0.0.1, on any port. */
   readonly allowsLocalHttp: boolean;
-  /** Sandbox clients: http://localhost does not need verification. */
+  /** Sandbox clients only: http://localhost needs no verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
 
@@ -44,8 +44,8 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * https on its default port. Another port or plain http is accepted only where the rules allow local hosts. The URL parser accepts an empty
- * label (a trailing dot) and `*`, but no page has such a host.
+ * Accepts https on its default port. Another port or plain http is accepted only where the rules allow local hosts. The URL parser accepts
+ * an empty label (a trailing dot) and `*`, but no page has such a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
@@ -88,7 +88,9 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** Returns the rule that a page URL breaks, or null. Runs before the URL is sealed as evidence; `verifyPageUrl` checks its host later. */
+/**
+ * Returns the rule that a page URL breaks, or null. Runs before the URL is sealed as evidence; `verifyPageUrl` checks the URL's host later.
+ */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))
@@ -100,7 +102,7 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 
 /**
  * Letters of other scripts may stand for their punycode. Percent signs, full-width letters, ideographic dots and numeric IP addresses can
- * also parse to the same host, but people do not spell their own URL that way.
+ * also parse to the same host, but people do not write their own URL that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);
@@ -108,7 +110,7 @@ const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   return /^[\p{L}\p{N}\p{M}.-]+$/u.test(authority) && authority.normalize("NFKC") === authority.normalize("NFC");
 };
 
-/** Returns whether a host is on one of the domains. Used for fetched pages and their redirects. */
+/** Returns whether a host belongs to one of the domains. Used for fetched pages and their redirects. */
 export const isHostOnDomains = (hostname: string, domains: readonly VerifiedDomain[]): boolean =>
   findCoveringDomain(domains, hostname) !== undefined;
 

@@ -7,9 +7,9 @@ export interface PageRequest {
   /** Redirects are followed only to hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
-  /** Total budget for name resolution, redirects and body. */
+  /** The total time for name resolution, redirects and body. */
   readonly timeoutMs: number;
-  /** After decompression. */
+  /** The size after decompression. */
   readonly maxBytes: number;
   /** `json`: accepts only a JSON document. */
   readonly accept?: "json";
@@ -22,7 +22,7 @@ export interface FetchedPage {
   readonly url: string;
   readonly type: "text/html" | "text/plain" | "application/json";
   readonly body: string;
-  /** Cache lifetime in seconds that the host specified; undefined if it did not specify one. */
+  /** The cache lifetime in seconds that the host specified; undefined if it specified none. */
   readonly maxAgeSeconds?: number;
   /** The Content-Security-Policy header, if any. */
   readonly contentSecurityPolicy?: string;
@@ -30,12 +30,12 @@ export interface FetchedPage {
 
 export type PageFetchResult =
   | { readonly outcome: "page"; readonly page: FetchedPage }
-  /** The URL was refused or the host responded; retrying gives the same result. */
+  /** The URL was refused, or the host responded in a way that retrying will not change. */
   | {
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** The host did not give a reliable response; retry later. */
+  /** The host gave no reliable response, so retry later. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Never throws. */

@@ -1,11 +1,11 @@
-// The SSRF guard: decides which URLs a third party may make the service call (webhooks, policy pages). A URL must use https and a public
+// The SSRF guard: decides which URLs a third party can make the service call (webhooks, policy pages). A URL must use https and a public
 // name, in the one spelling that is unambiguous. Invalid URLs are refused, never repaired: the parser turns `2130706433`, `0x7f.1` and
-// `①②⑦.1` all into 127.0.0.1, so if it had to change a URL, the result is not what was written. This file judges only names; their IP
-// addresses are checked against resolvers later (core/access/dns-answer.ts).
+// `①②⑦.1` all into 127.0.0.1, so if it had to change a URL, the result is not what was written. This file checks only names; their IP
+// addresses are checked with resolvers later (core/access/dns-answer.ts).
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
-  | "spelling" // not one plain URL: characters, length, or a host the parser had to repair
+  | "spelling" // not one plain URL, because of its characters, its length, or a host that the parser had to repair
   | "not_https"
   | "credentials"
   | "fragment"
@@ -17,9 +17,9 @@ export type OutboundUrlFault =
 
 export interface OutboundUrlRules {
   readonly ports: readonly number[];
-  /** `host` or `host:port` of the service's own URLs: the service never calls itself. */
+  /** `host` or `host:port` of the service's own URLs, because the service never calls itself. */
   readonly ownHosts: readonly string[];
-  /** Development only: `host:port` exactly as written in the URL; such a host may be local and plain http. */
+  /** Development only: `host:port` exactly as written in the URL. Such a host may be local and use plain http. */
   readonly developmentHosts: readonly string[];
 }
 
@@ -37,14 +37,14 @@ const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // never numeric, so a name cannot be read as an IP address
+const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
 // Names of machines near the caller, and public names that can lead to such machines. Each covers its subdomains. Reserved names (RFC 2606,
 // 6761, 6762, 7686, 8375, 9476) never have a public IP address.
 const internalNames: ReadonlySet<string> = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "lan", "corp", "home", "private", "domain", "workgroup"],
   ...["test", "example", "invalid", "onion", "alt", "arpa", "svc", "cluster", "consul", "docker", "kube"],
-  // Public names that encode their IP address, change it between answers, or always point to the local machine.
+  // Public names that encode their IP address, change it between responses, or always point to the local machine.
   ...["nip.io", "sslip.io", "xip.io", "traefik.me", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "local.gd"],
   ...["127-0-0-1.org.uk", "1u.ms", "rbndr.us"],
   // Cloud metadata services with a public name.
@@ -94,15 +94,15 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
 };
 
 /**
- * Makes a reference from a page or a Location header absolute against `base`. Keeps the host as its author spelled it, so that
- * `checkOutboundUrl` judges that spelling. Null if the reference is not a URL.
+ * Resolves a reference from a page or a Location header against `base`. Keeps the host as its author wrote it, so that `checkOutboundUrl`
+ * checks that spelling. Returns null if the reference is not a URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();
   if (text === "" || text.length > maxUrlLength || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
   const url = new URL(text, base);
   const [, authority] = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
-  if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null; // mailto:, javascript:, https:name
+  if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null; // for example mailto:, javascript:, https:name
   const [, baseAuthority = ""] = /^[a-z]+:\/\/([^/?#]*)/i.exec(base) ?? [];
   return `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;
 };

@@ -6,13 +6,13 @@ import { minuteMs, type Instant } from "../time.ts";
 import type { ShardId, RandomBytes } from "../ids.ts";
 
 export const maxPasskeys = 10;
-/** Adding a passkey gives permanent access, so a session that was left open is not enough. */
+/** How recent the sign-in must be. Adding a passkey gives permanent access, so a session that was left open is not enough. */
 export const addPasskeyProofMinutes = 10;
 /** Long enough for the person to find their phone. */
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** The site that authenticators bind a passkey to: the app's host, and only on the app's origin. */
+/** The site to which authenticators bind a passkey: the app's host, and only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
@@ -48,16 +48,16 @@ export interface PasskeyCredential {
   readonly credentialId: string;
   /** COSE, base64url. */
   readonly publicKey: string;
-  /** Signature count reported by the authenticator; 0 if it does not count. */
+  /** The signature count that the authenticator reports; 0 if it does not count. */
   readonly counter: number;
 }
 
 export interface VerifiedCredential extends PasskeyCredential {
-  /** Synced to the person's other devices. */
+  /** Whether it is synced to the person's other devices. */
   readonly backedUp: boolean;
 }
 
-/** A passkey as its owner sees it, and as the options for adding another list it. */
+/** A passkey as its owner sees it, and as it is listed in the options for adding another. */
 export interface Passkey {
   readonly id: string;
   readonly credentialId: string;
@@ -70,7 +70,7 @@ export interface Passkey {
   readonly lastUsedDay: number | null;
 }
 
-/** Creates options and verifies responses. A verification returns null when the response does not match the request. */
+/** Creates options and verifies responses. A verification returns null if the response does not match the request. */
 export interface WebAuthn {
   readonly createRegistrationOptions: (
     party: RelyingParty,

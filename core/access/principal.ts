@@ -17,12 +17,12 @@ export interface Principal {
   readonly kind: "api_key";
   readonly keyId: string;
   readonly keyHash: string;
-  /** A test key sees only sandbox records, a live key only live ones. */
+  /** A test key sees only sandbox records; a live key sees only live ones. */
   readonly environment: Environment;
   readonly business: BusinessPrincipal;
 }
 
-/** The consumer a request is about, and the actor: the consumer or an assistant with one of their tokens. */
+/** The consumer that a request is about, and the actor: the consumer or an assistant that uses one of their tokens. */
 export interface Person {
   readonly id: ConsumerId;
   readonly chain: AuditChain;

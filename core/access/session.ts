@@ -11,7 +11,7 @@ export type Role = "owner" | "member";
 export const realms: readonly Realm[] = ["consumer", "business"];
 
 /**
- * A consumer on their own device stays signed in for a month. The portal gives access to other people's data, so a session ends with the
+ * A consumer stays signed in on their own device for a month. The portal gives access to other people's data, so its sessions end with the
  * working day.
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
@@ -22,9 +22,9 @@ interface BaseSession {
   readonly sessionId: string;
   /** Hash of the cookie's token. */
   readonly tokenHash: string;
-  /** When the person last verified who they are, with a code or a passkey. */
+  /** When the person last verified their identity, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day the session was recorded as in use, in days since 1970; null if not yet. */
+  /** The last day on which the session was recorded as used, in days since 1970; null if never. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -34,11 +34,11 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** A session in one of the businesses that an email address is a member of; `userId` is the membership ID. */
+/** A session in one of the businesses to which an email address belongs; `userId` is the membership ID. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: string;
-  /** Whether the email address has other memberships, in this shard or another, as far as is known. */
+  /** Whether the email address is known to have other memberships, in this shard or another. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;

@@ -1,23 +1,23 @@
-// Activity charts of a business: counts by day and by month (UTC). Every day and month has a point, including those without activity.
+// A business's activity charts: counts by day and by month (UTC). Every day and month has a point, including those without activity.
 import { dayMs, type Instant } from "../time.ts";
 
 /** The counts of one day; days without activity are omitted. */
 export interface DailyCounts {
   readonly day: Instant;
-  /** Certificates. */
+  /** Certificates issued. */
   readonly issued: number;
   readonly withdrawn: number;
-  /** How often people opened certificate pages. */
+  /** How often certificate pages were opened. */
   readonly opened: number;
-  /** Shares. */
+  /** Shares granted. */
   readonly granted: number;
   readonly revoked: number;
-  /** Cease acknowledgments. */
+  /** Acknowledgments made on time. */
   readonly onTime: number;
   readonly late: number;
 }
 
-/** The two values a chart shows for an hour, a day or a month. */
+/** The two values that a chart shows for an hour, a day or a month. */
 export interface ChartPoint {
   /** Start of the period. */
   readonly start: Instant;
@@ -27,7 +27,7 @@ export interface ChartPoint {
 
 type ActivityMetric = Exclude<keyof DailyCounts, "day">;
 
-/** Metrics shown for the last thirty days compared with the thirty before. */
+/** Metrics shown for the last thirty days compared with the thirty days before. */
 export const comparedMetrics = ["issued", "withdrawn", "opened", "granted", "revoked"] as const satisfies readonly ActivityMetric[];
 
 /** Sums of the last thirty days including today, and of the thirty days before. */
@@ -37,10 +37,10 @@ export interface PeriodComparison {
 }
 
 export interface Activity {
-  /** Issued and withdrawn per day, for the last thirty days including today. */
+  /** Certificates issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Acknowledged on time and after the deadline per month, for the last twelve months including this one. */
+  /** Withdrawals acknowledged on time and after the deadline per month, for the last twelve months including this one. */
   readonly months: readonly ChartPoint[];
 }
 
@@ -53,10 +53,10 @@ const startOfMonth = (at: Instant, offset: number): Instant => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1);
 };
 
-/** Start of the period that `buildCertificateMonths` needs. */
+/** Returns the start of the period that `buildCertificateMonths` needs. */
 export const getMonthlyActivityStart = (now: Instant): Instant => startOfMonth(now, 1 - chartMonths);
 
-/** Start of the period that `buildActivity` needs. */
+/** Returns the start of the period that `buildActivity` needs. */
 export const getActivityStart = (now: Instant): Instant =>
   Math.min(startOfDay(now) - (2 * chartDays - 1) * dayMs, getMonthlyActivityStart(now));
 
@@ -77,11 +77,11 @@ const buildMonthlyPoints = (
     return { start, up: sumMetric(counted, up, start, end), down: sumMetric(counted, down, start, end) };
   });
 
-/** Issued and withdrawn per month, for the last twelve months including this one. */
+/** Returns certificates issued and withdrawn per month, for the last twelve months including this one. */
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
-/** `counted` must cover every day since `getActivityStart(now)`. Days may be missing or repeated. */
+/** Builds the charts. `counted` must cover every day since `getActivityStart(now)`. Days may be missing or repeated. */
 export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
   const first = startOfDay(now) - (chartDays - 1) * dayMs;
   const compareMetric = (metric: ActivityMetric): PeriodComparison => ({

@@ -9,7 +9,7 @@ export const verificationMethods: readonly VerificationMethod[] = ["dns", "well_
 
 /** How long a claimed domain can stay unverified. */
 export const claimLifetimeMs = 14 * dayMs;
-const domainTokenBytes = 20; // 160 bits: a token is never published by chance
+const domainTokenBytes = 20; // 160 bits, so that nobody publishes a token by chance
 
 export const generateDomainToken = (random: RandomBytes): string => toHex(random(domainTokenBytes));
 
@@ -18,14 +18,14 @@ const maxDomainLength = 253;
 const domainRule = "domain: must be a host name such as example.com, without scheme, port or path.";
 
 export interface DomainClaimRules {
-  /** The registrable domain of a host; null for IP addresses and public suffixes. */
+  /** Returns a host's registrable domain, or null for IP addresses and public suffixes. */
   readonly getRegistrableDomain: (host: string) => string | null;
   /** Development only: hosts that may be claimed under any name. */
   readonly localHosts: readonly string[];
 }
 
 /**
- * Returns the canonical spelling of a domain: lowercase, with other scripts as punycode. Refuses IP addresses and public suffixes, because
+ * Returns a domain in canonical spelling: lowercase, with other scripts as punycode. Refuses IP addresses and public suffixes, because
  * controlling one host under `co.uk` or `github.io` does not prove control of the others.
  */
 export const parseClaimedDomain = (
@@ -48,7 +48,7 @@ export const parseClaimedDomain = (
   return ok(hostname);
 };
 
-/** The proofs a business can publish; any one of them verifies the domain. */
+/** The proofs that a business can publish. Any one of them verifies the domain. */
 export interface DomainChallenges {
   readonly dns: { readonly type: "TXT"; readonly name: string; readonly value: string };
   readonly meta: { readonly tag: string; readonly url: string };
@@ -58,14 +58,14 @@ export interface DomainChallenges {
 export const verificationMetaName = "svc-site-verification";
 const formatVerificationText = (token: string): string => `svc-verify=${token}`;
 
-/** Returns the records, tag and file that show control of `domain` with `token`. */
+/** Returns the records, tag and file that prove control of `domain` with `token`. */
 export const buildDomainChallenges = (domain: string, token: string): DomainChallenges => ({
   dns: { type: "TXT", name: `_svc-challenge.${domain}`, value: formatVerificationText(token) },
   meta: { tag: `<meta name="${verificationMetaName}" content="${token}">`, url: `https://${domain}/` },
   wellKnown: { url: `https://${domain}/.well-known/svc-verification.txt`, body: formatVerificationText(token) },
 });
 
-/** The results of checking a proof, as constant text that does not contain anything from the page. */
+/** The results of checking a proof, as constant text that contains nothing from the page. */
 export const verificationFindings = {
   found: "found",
   absent: "not found",
@@ -86,12 +86,12 @@ const verificationMethodLabels: Readonly<Record<VerificationMethod, string>> = {
   meta: "Meta tag",
 };
 
-/** `TXT record: not found. Meta tag: …` */
+/** Formats text such as `TXT record: not found. Meta tag: …`. */
 export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** Combines the results of all resolvers; null means that a resolver did not respond. Every resolver must see the proof. */
+/** Combines all resolvers' results; null means that a resolver did not respond. Every resolver must see the proof. */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -105,7 +105,7 @@ const maxShownTextLength = 100;
 
 /**
  * Returns the values that were published instead of the proof, so that the business can see its mistake. This text is untrusted: show it
- * only on the business's own page. Limited to three values of 100 characters.
+ * only on the business's own pages. Limited to three values of 100 characters.
  */
 export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[], token: string): readonly string[] =>
   [...new Set(answers.flatMap((values) => values ?? []))]
@@ -116,14 +116,14 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
       return characters.length > maxShownTextLength ? `${characters.slice(0, maxShownTextLength).join("")}…` : text;
     });
 
-/** The proof is one line of the file, so an agency and its customer can both publish their proofs. */
+/** Checks the file. The proof is one line of it, so an agency and its customer can both publish their proofs. */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {
   const lines = body.split("\n").map((line) => line.trim());
   if (lines.includes(formatVerificationText(token))) return "found";
   return lines.some((line) => line.startsWith(formatVerificationText(""))) ? "another" : "absent";
 };
 
-/** Each tag is one proof, so several can be published. */
+/** Checks the tags. Each tag is one proof, so several can be published. */
 export const checkMetaTags = (contents: readonly string[], token: string): VerificationFinding => {
   if (contents.includes(token)) return "found";
   return contents.length > 0 ? "another" : "absent";
@@ -132,7 +132,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
 /** Proofs are rechecked, so that a business that loses a domain stops being verified for it. */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** If there has been no answer for this long after a check was due, the check counts as a miss. */
+/** If a check has had no response for this long after it was due, it counts as a miss. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
@@ -146,11 +146,11 @@ export interface DomainCheckState {
 
 export type DomainCheckOutcome =
   | { readonly kind: "kept"; readonly state: DomainCheckState; readonly nextAt: Instant }
-  /** The first miss, about which the owners are notified. */
+  /** The first miss; the owners are notified. */
   | { readonly kind: "warned"; readonly state: DomainCheckState & { readonly lapsesAt: Instant }; readonly nextAt: Instant }
   | { readonly kind: "lapsed"; readonly state: DomainCheckState };
 
-/** Applies one check of a verified domain. Nothing changes if a resolver or host fails to answer for a few hours. */
+/** Applies one check of a verified domain. Nothing changes if a resolver or host only fails to respond for a few hours. */
 export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
   const isSilent = sighting === "unanswered" || sighting === "disagreement";
   if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };

@@ -1,4 +1,4 @@
-// The profile and settings of a business. Profile texts are published next to certificates, so each must be visible, unambiguous text.
+// A business's profile and settings. Profile texts are published next to certificates, so each must be visible, unambiguous text.
 import { isCountryCode } from "../certificates/field-kinds.ts";
 import { isEmailAddress } from "../email-address.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -10,15 +10,15 @@ export interface BusinessProfile {
   /** The name used in letters and court proceedings. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
-  /** Published, for questions about consent. */
+  /** Published so that people can ask about their consent. */
   readonly contactEmail: string | null;
   readonly contactPhone: string | null;
   readonly logoUrl: string | null;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** How long personal data on new certificates is kept. */
+  /** How long personal data in new certificates is kept. */
   readonly retentionYears: number;
-  /** The scope that is used if the business records a withdrawal without naming a scope. */
+  /** The scope that applies if the business records a withdrawal without a scope. */
   readonly revocationScopeDefault: WithdrawalScope;
   /** Whether endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;
@@ -40,7 +40,7 @@ const lineValidator =
 const validateMailingAddress = (text: string): string | null =>
   text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
-/** Consumers' browsers load the logo, so its URL must be https with a host name and no credentials. */
+/** Validates a logo URL. Consumers' browsers load the logo, so its URL must be https with a host name and no credentials. */
 const validateImageUrl = (text: string): string | null => {
   const rule = "must be an https URL of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;
@@ -48,7 +48,7 @@ const validateImageUrl = (text: string): string | null => {
   return username !== "" || password !== "" || !hostname.includes(".") ? rule : null;
 };
 
-/** Each text field with its JSON key and validator; null or empty text clears it. */
+/** Each text field with its JSON key and validator; null or empty text clears the field. */
 const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
@@ -57,11 +57,11 @@ const textFields = {
   logoUrl: ["logo_url", validateImageUrl],
 } as const;
 
-/** A business name is one line with a visible character. */
+/** Validates a business name, which is one line with a visible character. */
 export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
-/** Trims and validates each given member. Refuses with `invalid_request`, naming the field and the rule. */
+/** Trims and validates each given member. Refuses with `invalid_request` and states the field and the rule. */
 export const parseProfileChange = (requested: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
   const change: Record<string, unknown> = {};
   for (const [key, [jsonKey, validate]] of Object.entries(textFields) as [

@@ -1,5 +1,5 @@
 // Agent tokens: the credentials of connected assistants. A token belongs to one person and one realm. It stops granting access when it
-// ends, when its person's account no longer exists, or when reading the business is not allowed.
+// ends, when its person's account no longer exists, or when the business's records may not be read.
 import { getAuditChain, type MemberSession, type Realm, type Session } from "../access/session.ts";
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
@@ -18,19 +18,19 @@ export const maxActiveTokens = 10;
 export interface AgentToken {
   readonly id: string;
   readonly realm: Realm;
-  /** The consumer or member it belongs to. */
+  /** The consumer or member to whom it belongs. */
   readonly principalId: string;
   readonly name: string | null;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
   /** Whole days since 1970. */
   readonly lastUsedDay: number | null;
-  /** The program connected with the token; null if the person pasted the token themselves. */
+  /** The program that is connected with the token; null if the person pasted the token themselves. */
   readonly client: ConnectedClient | null;
 }
 
 export interface ConnectedClient {
-  /** The host that vouches for the program; null if the program only claims its identity. */
+  /** The host that vouches for the program; null if nothing vouches for it. */
   readonly host: string | null;
   /** Where the authorization response was sent: a host, the person's own machine, or an app. */
   readonly redirectHost: string;
@@ -39,7 +39,7 @@ export interface ConnectedClient {
 interface BaseAgent {
   readonly tokenId: string;
   readonly tokenHash: string;
-  /** Last use before this call, in whole days since 1970. */
+  /** The day of the last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
   /** The consumer or business whose records the token gives access to. */
   readonly ownerId: string;
@@ -78,7 +78,10 @@ export const tokenOwnerFromSession = (session: Session): TokenOwner => ({
   actor: { kind: session.realm === "business" ? "member" : "consumer", id: session.userId },
 });
 
-/** `expiresAt` is set for a new token. The chain never holds the token's name, because a person chose it. */
+/**
+ * Creates the domain event for a token. `expiresAt` is set for a new token. The chain never contains the token's name, because a person
+ * chose it.
+ */
 export const createTokenEvent = (
   { chain, actor }: TokenOwner,
   action: {

@@ -1,4 +1,4 @@
-// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and holds their error texts.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and contains their error texts.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";
@@ -41,18 +41,18 @@ const unsupportedParameters = ["request", "request_uri"] as const;
 
 const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 
-/** Ignores the case of scheme and host, and one trailing slash. */
+/** Normalizes a resource: ignores the case of scheme and host, and one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
-/** Returns whether all requested resources are this server. Also true if the request does not name a resource. */
+/** Returns whether every requested resource is this server. Also true if the request contains no resource. */
 export const isForResource = (requested: readonly string[], resource: string): boolean =>
   requested.every((name) => normalizeResource(name) === normalizeResource(resource));
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
 /**
- * Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases an error cannot be sent to any
- * client.
+ * Parses a request. Returns null if `client_id` is missing, or if `client_id` or `redirect_uri` is repeated. In those cases no client can
+ * be sent an error.
  */
 export const parseAuthorizationRequest = (
   query: Readonly<Record<string, readonly string[]>>,

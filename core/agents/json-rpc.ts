@@ -1,10 +1,10 @@
-// JSON-RPC 2.0 messages of the agent server, and its error codes (SPEC Agent server).
+// The agent server's JSON-RPC 2.0 messages and error codes (SPEC Agent server).
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 
 type RpcMessageId = string | number;
 
 export interface RpcMessage {
-  /** Undefined for a notification, which does not get a response. */
+  /** Undefined for a notification, which gets no response. */
   readonly id: RpcMessageId | undefined;
   readonly method: string;
   readonly params: JsonObject | readonly Json[] | undefined;

@@ -1,5 +1,5 @@
-// Copies of the client metadata documents of widely used assistants. They are the last resort, after the document's own URL and a recent
-// cached copy, because servers cannot always reach those hosts.
+// Copies of widely used assistants' client metadata documents. They are the last resort, after the document's own URL and a recent cached
+// copy, because servers cannot always reach those hosts.
 import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
 const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {

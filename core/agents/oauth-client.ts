@@ -8,7 +8,7 @@ export type ClientAuthentication = "none" | "client_secret_post" | "client_secre
 
 export interface OAuthClient {
   readonly id: string;
-  /** Null if the name it claims must not be shown. */
+  /** The client's name; null if the name it claims must not be shown. */
   readonly name: string | null;
   /** The host that vouches for the client; null if the client registered itself. */
   readonly host: string | null;
@@ -18,7 +18,7 @@ export interface OAuthClient {
 
 /** A client resolved from its metadata document. */
 export interface ResolvedClient {
-  /** Null if the URL does not serve a client document. */
+  /** The client; null if the URL does not serve a client document. */
   readonly client: OAuthClient | null;
   /** When the document was fetched from its URL; null for a copy. */
   readonly fetchedAt: Instant | null;
@@ -32,14 +32,14 @@ const maxClientIdLength = 1_024;
 
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Returns one visible line, or null if nothing is left. */
+/** Returns the name as one visible line, or null if nothing is left. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
   const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
   return [...name].slice(0, maxNameLength).join("").trim() || null;
 };
 
-/** Well-known assistants, by the start of their names, and the hosts that belong to them. */
+/** Well-known assistants by the beginning of their names, and the hosts that belong to them. */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
   ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],
@@ -69,7 +69,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Returns the ID as a document URL, checked exactly as written, or null if it is not one. */
+/** Returns the ID as a document URL, checked exactly as written, or null if it is not such a URL. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -83,7 +83,7 @@ const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => 
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
 };
 
-/** Returns the client described by a metadata document, or null if the document names another ID or is not usable. */
+/** Returns the client that a metadata document describes, or null if the document has another ID or is not usable. */
 export const clientFromDocument = (url: URL, document: unknown): OAuthClient | null => {
   if (!isJsonObject(document)) return null;
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method: method } = document;
@@ -112,7 +112,8 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
 /**
- * `hosts` lists the hosts to which https redirects are allowed, because anyone can register under any name. Unusable redirects are dropped.
+ * Parses a registration. `hosts` lists the hosts to which https redirects are allowed, because anyone can register under any name. Unusable
+ * redirects are dropped.
  */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";

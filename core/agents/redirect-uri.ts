@@ -7,7 +7,7 @@ export interface RedirectUri {
   readonly host: string;
 }
 
-/** The only accepted private-use URI, because this app registers no other URI that works on every device. PKCE covers the risk. */
+/** The only private-use URI that is accepted, because this app registers no other URI that works on every device. PKCE covers the risk. */
 const cursorUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 const maxLength = 2_048;
@@ -40,7 +40,7 @@ const stripUriPort = (text: string): string => {
   return `${scheme}://${authority.replace(/:\d+$/, "")}${rest}`;
 };
 
-/** Exact comparison. On loopback hosts any port matches, because a program uses whichever is free (RFC 8252 7.3). */
+/** Compares the URIs exactly. On loopback hosts any port matches, because a program uses whichever port is free (RFC 8252 7.3). */
 export const isRegisteredRedirectUri = (registered: readonly string[], requested: string): boolean => {
   const kind = parseRedirectUri(requested)?.kind;
   if (kind === undefined) return false;

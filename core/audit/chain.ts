@@ -1,5 +1,5 @@
-// Audit chains: each entry names the hash of the previous one and has one canonical form. A chain holds only hashes, fixed words and IDs.
-// It commits to the full payload by its hash. The payload is stored elsewhere, where it can be erased.
+// Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains only hashes, fixed words
+// and IDs. It commits to the full payload through the payload's hash. The payload is stored elsewhere, where it can be erased.
 import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { parseCount, type HashFunction } from "../ledger/merkle.ts";
@@ -36,15 +36,15 @@ export interface ChainHead {
 const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
 
 /**
- * Returns the head of an empty chain, which its first entry names as the previous hash. It binds the chain to its index. If it were zeros,
- * one principal's chain could be presented as another's.
+ * Returns the head of an empty chain, which the chain's first entry contains as the previous hash. It binds the chain to its index. If it
+ * were all zeros, one principal's chain could be presented as another's.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
   hash: hashTextHex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
 });
 
-/** Exactly the text that is hashed. */
+/** Returns exactly the text that is hashed. */
 export const serializeAuditEntry = (entry: AuditEntry): string =>
   toCanonicalJson({
     at: entry.at,
@@ -57,7 +57,7 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
     type: entry.type,
   });
 
-/** Lowercase hex hash of the serialized entry. */
+/** Returns the lowercase hex hash of the serialized entry. */
 export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
 
 /** Returns the only entry that may follow `head`, and the head after it. */
@@ -75,7 +75,7 @@ export const createNextEntry = (
 export type ChainFault = "entry_malformed" | "wrong_chain" | "seq_gap" | "prev_mismatch" | "hash_mismatch";
 export type ChainVerdict =
   | { readonly ok: true; readonly head: ChainHead }
-  | { readonly ok: false; readonly fault: ChainFault /** Sequence number expected at this position. */; readonly seq: bigint };
+  | { readonly ok: false; readonly fault: ChainFault /** The sequence number expected at this position. */; readonly seq: bigint };
 
 /** An entry with the hash claimed for it. */
 export type HashedEntry = AuditEntry & { readonly hash: string };

@@ -14,7 +14,7 @@ import {
 } from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
-/** Exactly the text that is hashed for the leaf of a chain. */
+/** Returns exactly the text that is hashed for a chain's leaf. */
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
@@ -44,7 +44,7 @@ export const computeChangedHeadNodes = (
     const above = new Map<number, Uint8Array>();
     for (const index of below.keys()) {
       const parent = Math.floor(index / 2);
-      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // not perfect yet
+      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // the parent's subtree is not perfect yet
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
       above.set(parent, hashNode(hash, child(2 * parent), child(2 * parent + 1)));
     }
@@ -53,11 +53,11 @@ export const computeChangedHeadNodes = (
   return nodes;
 };
 
-/** Returns the root over all heads; the root of the empty tree if there are no heads. */
+/** Returns the root over all heads, or the empty tree's root if there are none. */
 export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
   size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
 
-/** Returns sibling hashes from the chain's leaf up to the child of the root. */
+/** Returns the sibling hashes from the chain's leaf up to the child of the root. */
 export const computeHeadPath = (hash: HashFunction, chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
   buildInclusionProof(hash, BigInt(chainIndex), BigInt(size), read);
 
@@ -71,8 +71,8 @@ export interface HeadsRecord {
   readonly schema: "svc-heads-v1";
 }
 
-/** Exactly the text that is hashed for a heads record. */
+/** Returns exactly the text that is hashed for a record of heads. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
-/** Returns the log entry for a heads record: 32 bytes, like the entries for chains. */
+/** Returns the log entry for a record of heads: 32 bytes, like the entries for chains. */
 export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

@@ -1,5 +1,5 @@
-// The proof delivered with a principal's audit entries, and its verification: the log holds the newest entry, and nothing was left out up
-// to the last heads record. Together with the chain hashes (chain.ts) this is the whole verification.
+// The proof delivered with a principal's audit entries, and its verification. It shows that the log contains the newest entry, and that
+// nothing was left out up to the last record of heads. Together with the chain hashes (chain.ts), this is the complete verification.
 import { fromBase64, fromHex, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -13,7 +13,7 @@ import { serializeHeadLeaf, hashHeadsRecord, type HeadsRecord } from "./heads.ts
 
 /** Member names as published. */
 export interface HeadsProof {
-  /** The heads record, exactly as hashed into the log. */
+  /** The record of heads, exactly as hashed into the log. */
   readonly record: string;
   readonly record_tlog_proof: string;
   /** The chain's own leaf at the time of the record. */
@@ -25,11 +25,11 @@ export interface HeadsProof {
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint from the newest entry's proof. It may carry cosignatures that the proof does not. */
+  /** The signed checkpoint from the newest entry's proof. It may contain cosignatures that the proof does not. */
   readonly checkpoint: string;
   /** Proof of the newest entry. */
   readonly head_tlog_proof: string;
-  /** Null if the chain is newer than the last heads record. */
+  /** Null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;
 }
 
@@ -45,7 +45,7 @@ export type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** `complete`: the last entry up to which the log itself proves that no entries are missing. */
+/** `complete` is the last entry up to which the log itself proves that no entries are missing. */
 export type AuditProofVerdict = Verdict<
   CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null },
   AuditProofFault
@@ -72,8 +72,9 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 };
 
 /**
- * `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader has it. If the leaf
- * counts more entries than were shown, the fault is `entries_missing`; if it names a different entry, `leaf_mismatch`.
+ * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader
+ * has it. If the leaf counts more entries than were shown, the fault is `entries_missing`; if it contains a different entry's hash,
+ * `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

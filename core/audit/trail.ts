@@ -1,5 +1,5 @@
-// The audit trail of a principal: a page of entries, newest first, with everything needed to verify them. Members of entries are spelled
-// as they are hashed.
+// A principal's audit trail: a page of entries, newest first, with everything needed to verify them. The members of entries are spelled as
+// they are hashed.
 import type { JsonObject } from "../canonical-json.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import type { Instant } from "../time.ts";
@@ -14,11 +14,11 @@ export interface CommittedPayload {
 export interface TrailEntry extends HashedEntry {
   /** Decimal. */
   readonly log_index: string;
-  /** Null once erased: the entry and its hashes stay. */
+  /** Null after an erasure. The entry and its hashes stay. */
   readonly committed: CommittedPayload | null;
 }
 
-/** An entry that is committed but not yet in its chain, so it does not have a sequence number or a proof. */
+/** An entry that is committed but not yet in its chain, so it has no sequence number and no proof. */
 export interface PendingEntry {
   readonly at: Instant;
   readonly type: string;
@@ -38,7 +38,7 @@ export interface AuditPage {
 
 export interface AuditTrail {
   readonly chain: string;
-  /** Null if the chain has no entries yet, or if a page was not requested. */
+  /** Null if the chain has no entries yet, or if no page was requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
   /** The ledger's anchor of the newest audit log checkpoint. */

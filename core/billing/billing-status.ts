@@ -1,17 +1,17 @@
-// The billing status of one customer, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The
-// plan, the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them. As a
-// result, any order leads to the same plan and status. If two events have the same second, the later arrival counts.
+// One customer's billing status, derived from the payment provider's events. Events can arrive late, repeatedly and in any order. The plan,
+// the payments and the end of the subscription therefore each keep the provider's time, and only newer values replace them. As a result,
+// any order leads to the same plan and status. If two events have the same second, the later arrival counts.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import { dayMs, type Instant } from "../time.ts";
 import type { AnyPlan } from "./plans.ts";
 
-/** Time from the first failed payment until the account is suspended. */
+/** The time from the first failed payment until the account is suspended. */
 export const gracePeriodMs = 14 * dayMs;
 
 interface BillingEventBase {
   readonly id: string;
   readonly type: string;
-  /** Time stated by the provider. */
+  /** The time stated by the provider. */
   readonly at: Instant;
   readonly customerId: string;
   readonly subscriptionId: string | null;
@@ -46,14 +46,14 @@ export interface BillingStatus {
   readonly accountId: string | null;
   readonly linkedAt: Instant | null;
   readonly subscriptionId: string | null;
-  /** The plan most recently named by the provider. */
+  /** The plan that the provider reported most recently. */
   readonly plan: AnyPlan | null;
   readonly planAt: Instant;
-  /** Times of the last successful and the last failed payment; 0 if none. */
+  /** Times of the last successful and the last failed payment; 0 if there was none. */
   readonly paidAt: Instant;
   readonly failedAt: Instant;
   /**
-   * Time of the first failed payment after the last successful one. If the successful one arrived late, the time of the last failed
+   * The time of the first failed payment after the last successful one or, if the successful one arrived late, the time of the last failed
    * payment.
    */
   readonly pastDueSince: Instant | null;
@@ -118,9 +118,9 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * Returns the status after an event, or null if the event does not change anything. That is the case if its subscription is not the current
- * one or has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the
- * event, for this kind of account.
+ * Returns the status after an event, or null if the event changes nothing. That is the case if its subscription is not the current one or
+ * has ended, or if it is a checkout that would move a customer to another account. `parsePlanName` parses the plan name in the event, for
+ * this kind of account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -131,7 +131,7 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // An end without a subscription ID, from before the checkout, belongs to an earlier subscription.
+  // The end of a subscription whose ID is unknown, from before the checkout, belongs to an earlier subscription.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;
@@ -156,7 +156,7 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
   return paying.endedAt === null ? paying.subscriptionId : null;
 };
 
-/** Applied after 14 days without a payment. */
+/** Marks the status as suspended, after 14 days without a payment. */
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
@@ -168,7 +168,7 @@ export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, afte
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
-/** Statuses set by an operator, and pending or closed accounts, stay unchanged. */
+/** Returns the account's new status. Statuses set by an operator, and pending or closed accounts, stay unchanged. */
 export const resolveBusinessStatus = (current: BusinessStatus, before: BillingStatus | null, after: BillingStatus): BusinessStatus => {
   if (current === "pending" || current === "closed") return current;
   if (current === "suspended" && (before?.suspendedAt ?? null) === null) return current;
@@ -176,11 +176,13 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
   return after.pastDueSince !== null ? "past_due" : "active";
 };
 
-/** Consumers do not have a status. After 14 days without a payment the plan is paused; a payment restores it. */
+/**
+ * Returns a consumer's plan, because consumers have no status. After 14 days without a payment the plan is paused; a payment restores it.
+ */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";
   return (before?.suspendedAt ?? null) !== null && after.plan !== null ? after.plan : resolvePlan(current, before, after);
 };
 
-/** Clears past-due and suspended state once an operator has set the status. */
+/** Clears the past-due and suspended state after an operator has set the status. */
 export const clearUnpaidState = (status: BillingStatus): BillingStatus => ({ ...status, pastDueSince: null, suspendedAt: null });

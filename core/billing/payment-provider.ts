@@ -4,19 +4,19 @@ import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
 
-/** Never throws, because an unavailable provider is an outcome. */
+/** Methods never throw, because an unavailable provider is one of the outcomes. */
 export interface PaymentProvider {
   /** Creates a payment page for the plan. */
   readonly createCheckout: (request: {
     readonly accountId: string;
     readonly plan: PurchasablePlan;
-    /** The customer of an account that has paid before; null for a first payment. */
+    /** The customer, if the account has paid before; null for a first payment. */
     readonly customerId: string | null;
     readonly returnUrl: string;
-    /** Idempotency key. Repeated calls return the same page, because if two pages were open, both could be paid. */
+    /** The idempotency key. Repeated calls return the same page, because if two pages were open, both could be paid. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
-  /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */
+  /** Creates a page on which a customer pays invoices, changes the card or cancels the subscription. */
   readonly createBillingPortal: (request: { readonly customerId: string; readonly returnUrl: string }) => Promise<PaymentProviderResult>;
   /** Cancels a subscription immediately. Also returns `ended` if it was already over or never existed. */
   readonly cancelSubscription: (subscriptionId: string) => Promise<"ended" | "unavailable">;

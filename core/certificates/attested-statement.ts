@@ -1,4 +1,4 @@
-// A ledger statement whose checkpoint was attested by others, in the forms that anchors publish and evidence packs contain.
+// A ledger statement whose checkpoint was attested by third parties, in the forms that anchors publish and evidence packs contain.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
@@ -11,13 +11,13 @@ export interface AttestedStatement {
   readonly attestations: readonly Attestation[];
 }
 
-/** A ledger checkpoint attested by others, and the statement's position in its tree. */
+/** A ledger checkpoint attested by third parties, and the statement's position in its tree. */
 export interface PackedAttestation {
   /** The stored note: text, empty line, the log's own signature. A timestamp covers exactly these bytes. */
   readonly note: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusionProof: readonly string[];
-  /** Signature lines of witnesses, each with its line break. */
+  /** The witnesses' signature lines, each with its line break. */
   readonly cosignatures: readonly string[];
   /** The timestamp reply, DER. */
   readonly tsr: Uint8Array | null;
@@ -28,14 +28,14 @@ type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
   attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/** Returns the earliest timestamp, or null if there is none. ISO times in one spelling sort as text. */
+/** Returns the earliest timestamp, or null if there is none. ISO times in the same format sort as text. */
 export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
     .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")
     .sort((a, b) => (a.time < b.time ? -1 : 1))
     .at(0) ?? null;
 
-/** Returns the form of an attested statement in evidence packs. */
+/** Returns an attested statement in the form that evidence packs contain. */
 export const toPackedAttestation = (attested: AttestedStatement): PackedAttestation => {
   const stamp = findEarliestTimestamp(attested);
   return {

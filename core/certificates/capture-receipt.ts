@@ -1,5 +1,5 @@
-// The response to an issuance, and the form in which it is stored. For a day, the stored form is replayed to a caller who repeats the
-// request.
+// The response to an issuance, and the form in which it is stored. For one day, the stored form is returned again to a caller who repeats
+// the request.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -16,7 +16,7 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** This form is sealed and stored, so a different version of the code may replay it. */
+/** Converts a receipt to the stored form, which a different version of the code may have to read. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

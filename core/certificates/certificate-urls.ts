@@ -2,7 +2,7 @@
 
 export const buildReceiptUrl = (apiBase: string, certId: string): string => `${apiBase}/certs/${certId}/receipt`;
 
-/** Returns the receipt for a withdrawal from individual recipients. */
+/** Returns the URL of the receipt for a withdrawal of consent for individual recipients. */
 export const buildEntityReceiptUrl = (apiBase: string, certId: string, number: number): string =>
   `${buildReceiptUrl(apiBase, certId)}?withdrawal=${number}`;
 

@@ -8,7 +8,10 @@ import type { SubjectFields } from "./subject.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
-/** How the request reached the service. The Origin is only reported, never verified (docs/internals/security.md, accepted risks). */
+/**
+ * How the request reached the service. The Origin is only what the request states, and never verified (docs/internals/security.md, accepted
+ * risks).
+ */
 export interface CaptureContext {
   readonly ip: string;
   readonly userAgent: string;
@@ -17,7 +20,7 @@ export interface CaptureContext {
   readonly geo: { readonly country: string | null; readonly region: string | null; readonly city: string | null };
 }
 
-/** A form submission whose shapes are validated. Its content is validated later (submission.ts). */
+/** A form submission whose shape is validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
   readonly disclosureText: string;

@@ -1,5 +1,5 @@
 // Consent receipts for other systems: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and Kantara Consent
-// Receipt 1.1. They are built only from the published certificate, so they do not contain personal data: the person appears as the
+// Receipt 1.1. They are built only from the published certificate, so they contain no personal data: the person appears as the
 // certificate's subject hash. Anything that a certificate does not contain is marked as not stated, never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
@@ -21,15 +21,15 @@ export interface ReceiptInput {
 }
 
 const notStated = "not stated";
-const undeterminedLanguage = "und"; // BCP 47: the form's language is part of the evidence, which is not published
+const undeterminedLanguage = "und"; // the BCP 47 code for an unknown language, because the form's language is part of the evidence, which is not published
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
 
-/** The privacy notice: the saved policy or, failing that, the certificate page with its disclosure. */
+/** Returns the privacy notice: the saved policy or, failing that, the certificate page with its disclosure. */
 const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
   certificate.policies.find(({ kind }) => kind === "privacy")?.sourceUrl ?? buildVerifyUrl(context.verifyBase, certificate.id);
 
-/** Returns the kinds of data that were given; empty once the subject is erased. */
+/** Returns the kinds of data that the person gave. Empty once the subject is erased. */
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
@@ -40,7 +40,7 @@ const listReceiptRecipients = (certificate: PublishedCertificate): readonly stri
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** Returns the certificate that the receipt can be checked against. */
+/** Returns the reference to the certificate against which the receipt can be checked. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,
@@ -53,7 +53,7 @@ const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
 
 const toIriTerm = (term: string) => ({ "@id": term, "@type": "@id" });
 
-/** The fields of the standard that correspond to one vocabulary term; other fields are plain JSON. */
+/** The fields of the standard that correspond to one vocabulary term. Other fields are plain JSON. */
 const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",

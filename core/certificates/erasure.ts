@@ -1,4 +1,4 @@
-// The decision to erase the subject of a certificate, by an owner of the business or because the retention period has ended. It cannot be
+// The decision to erase a certificate's subject, by an owner of the business or because the retention period has ended. It cannot be
 // undone. Hashes, times, status and proofs remain.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
@@ -16,7 +16,7 @@ export interface ErasableCertificate {
   readonly chain: AuditChain;
 }
 
-/** `reason` is null if an owner did not give one. */
+/** Creates the event. `reason` is null if an owner gave none. */
 export const createErasureEvent = (
   certificate: ErasableCertificate,
   { reason, actor, now }: { readonly reason: ErasureReason | "retention_ended" | null; readonly actor: Actor; readonly now: Instant },

@@ -205,7 +205,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
 <p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
 };
 
-/** Renders the recipients that the person has withdrawn from individually. */
+/** Renders the recipients for whom the person has withdrawn consent individually. */
 const renderWithdrawnRecipients = ({ opened }: ArticleParts): Markup | null => {
   const { entitiesWithdrawn } = opened.certificate;
   if (entitiesWithdrawn.length === 0) return null;

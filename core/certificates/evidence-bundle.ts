@@ -68,7 +68,7 @@ const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string 
   };
 };
 
-/** Builds the part for a withdrawal from individual recipients: the signed receipt and its ledger statement. */
+/** Builds the part for a withdrawal of consent for individual recipients: the signed receipt and its ledger statement. */
 const buildEntityWithdrawalPart = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): JsonObject => ({
   number,
   receipt: JSON.parse(receipt) as JsonObject,
@@ -105,7 +105,7 @@ const buildAuditPart = (audit: PackedAudit | null): JsonObject => {
   };
 };
 
-/** GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without the service. */
+/** Builds the response of GET /v1/certs/{id}/evidence-pack?format=json: everything needed to check the certificate without the service. */
 export const buildEvidenceBundle = (parts: EvidenceParts): JsonObject => {
   const { opened, isRedacted, publicView } = parts;
   const { certificate, subject } = opened;

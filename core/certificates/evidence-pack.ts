@@ -29,7 +29,7 @@ const maxPackBytes = 10 * 1_024 * 1_024;
 
 const toJsonBytes = (value: Json): Uint8Array => encodeUtf8(toCanonicalJson(value));
 
-/** Names what was deliberately omitted, so that a gap is not mistaken for a defect. */
+/** Lists what was deliberately omitted, so that a gap is not mistaken for a defect. */
 const listRedactions = (parts: EvidenceParts): string[] => {
   const shown = new Set(listDisclosedFields(parts).map(([key]) => key));
   const hidden = [...(parts.opened.subject?.fields.keys() ?? [])].filter((key) => !shown.has(key)).map((key) => `subject.${key}`);
@@ -39,8 +39,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Distinguishes visitors without identifying them. Keyed with the certificate's secret, because all IPv4 addresses can be hashed in
- * seconds.
+ * Hashes a visitor's IP address, which distinguishes visitors without identifying them. Keyed with the certificate's secret, because all
+ * IPv4 addresses can be hashed in seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null
@@ -90,7 +90,7 @@ const buildAnchorFiles = (folder: string, { statement, receipt, attested }: Pack
   return files;
 };
 
-/** Builds the files for a withdrawal from individual recipients: the signed receipt and its ledger proof. */
+/** Builds the files for a withdrawal of consent for individual recipients: the signed receipt and its ledger proof. */
 const buildEntityWithdrawalFiles = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): [string, Uint8Array][] => [
   [`withdrawals/${number}/receipt.json`, encodeUtf8(receipt)],
   [`withdrawals/${number}/signature.json`, toJsonBytes({ ...signature })],
@@ -122,7 +122,7 @@ const spkiPrefix = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 
 
 const toPublicKeyPem = (x: string): string => {
   const der = concatBytes(new Uint8Array(spkiPrefix), fromBase64Url(x) ?? new Uint8Array(0));
-  return `-----BEGIN PUBLIC KEY-----\n${toBase64(der)}\n-----END PUBLIC KEY-----\n`; // 60 characters: one line
+  return `-----BEGIN PUBLIC KEY-----\n${toBase64(der)}\n-----END PUBLIC KEY-----\n`; // 60 characters fit on one line
 };
 
 const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
@@ -130,7 +130,7 @@ const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Only keys whose IDs are safe in a file name get a file. Other keys are only in trust.json. */
+/** Builds the trust files. Only keys whose IDs are safe in a file name get a file; other keys are only in trust.json. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>
@@ -161,7 +161,7 @@ const buildCertificateFile = ({ publicView, isRedacted, opened, identity }: Evid
 
 const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   const { subject } = parts.opened;
-  if (subject === null) return []; // erased: the commitments can no longer be opened
+  if (subject === null) return []; // after an erasure, the commitments can no longer be opened
   const disclosures = listDisclosedFields(parts).map(([key, value]) => [deriveFieldSalt(subject.rootSalt, key), key, value]);
   return [
     ["subject/commitments.json", toJsonBytes(computeSubjectCommitments(subject.fields, subject.rootSalt))],
@@ -213,7 +213,7 @@ export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<
   return files;
 };
 
-/** GET /v1/certs/{id}/evidence-pack?format=zip: `application/zip`, name `evidence-<cert_id>.zip`. */
+/** Builds the response of GET /v1/certs/{id}/evidence-pack?format=zip: `application/zip`, name `evidence-<cert_id>.zip`. */
 export const buildEvidenceZip = async (parts: EvidenceParts): Promise<Uint8Array<ArrayBuffer>> => createZip(await buildPackFiles(parts));
 
 /**

@@ -20,9 +20,9 @@ export interface PackedAnchor extends PackedStatement {
   readonly event: "issued" | "revoked";
 }
 
-/** The proof of a withdrawal from individual recipients. */
+/** The proof of a withdrawal of consent for individual recipients. */
 export interface PackedEntityWithdrawal {
-  /** 1, 2, 3 … for each certificate. */
+  /** Numbered 1, 2, 3 … within each certificate. */
   readonly number: number;
   /** The exact text that was signed. */
   readonly receipt: string;
@@ -33,17 +33,17 @@ export interface PackedEntityWithdrawal {
 /** A pack contains the proofs of at most this many withdrawals, at about 15 KiB each. Audit entries prove later withdrawals. */
 export const maxPackedEntityWithdrawals = 100;
 
-/** The entries about this certificate, in its business's chain, that the audit log already holds. Oldest first. */
+/** The entries about this certificate, in its business's chain, that the audit log already contains. Oldest first. */
 export interface PackedAudit {
   readonly chainIndex: number;
-  /** The newest entry in the chain, which may concern another record. */
+  /** The newest entry in the chain, which may be about another record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
-  /** By seq. Erased payloads are missing. */
+  /** Payloads by seq. Erased payloads are missing. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
   /** c2sp.org/tlog-proof@v1 of each entry, by seq. */
   readonly proofs: ReadonlyMap<string, string>;
-  /** Null if the chain is newer than the last heads record. */
+  /** Null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;
 }
 
@@ -62,15 +62,15 @@ export interface EvidenceParts {
   /** The response of GET /v1/certs/{id}/verify when the pack is made. */
   readonly publicView: JsonObject;
   readonly views: readonly PageView[];
-  /** Text of each linked policy by content hash; null if it could not be read. */
+  /** The text of each linked policy by content hash; null if it could not be read. */
   readonly policyTexts: ReadonlyMap<string, string | null>;
   readonly identity: { readonly legalName: string | null; readonly mailingAddress: string | null; readonly contact: string | null };
   /** The withdrawal receipt; absent or null while the certificate is active. */
   readonly withdrawalReceipt?: JsonObject | null;
   readonly anchors: readonly PackedAnchor[];
-  /** Withdrawals from individual recipients, oldest first. */
+  /** Withdrawals of consent for individual recipients, oldest first. */
   readonly entityWithdrawals: readonly PackedEntityWithdrawal[];
-  /** Null if the audit log does not have an entry about the certificate yet. */
+  /** Null if the audit log has no entry about the certificate yet. */
   readonly audit: PackedAudit | null;
   /** The document at /.well-known/svc-trust.json. */
   readonly trust: JsonObject;

@@ -7,7 +7,7 @@ export interface VerifierRelease {
   readonly sha256: string;
 }
 
-/** Returns the verifier that a trust document names, or null if there is none. */
+/** Returns the verifier listed in a trust document, or null if there is none. */
 export const parseVerifierRelease = (trust: JsonObject): VerifierRelease | null => {
   const { url, sha256 } = (trust.verifier ?? {}) as Partial<VerifierRelease>;
   return url === undefined || sha256 === undefined ? null : { url, sha256 };

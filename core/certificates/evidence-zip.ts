@@ -1,4 +1,4 @@
-// The zip container of an evidence pack. Members are stored uncompressed, in exactly one spelling, independent of clock and machine. The
+// The zip container of an evidence pack. Members are stored uncompressed, in exactly one encoding, independent of clock and machine. The
 // reader accepts only what the writer produces, so not a single byte can be changed, added or hidden (no comments, extra fields or gaps).
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
@@ -28,7 +28,7 @@ const crc32 = (bytes: Uint8Array): number => {
   return (crc ^ 0xffffffff) >>> 0;
 };
 
-/** Little-endian fields: width in bytes and value. */
+/** Encodes little-endian fields, given as width in bytes and value. */
 const encodeFields = (...pairs: readonly (readonly [2 | 4, number])[]): Uint8Array => {
   const bytes = new Uint8Array(pairs.reduce((sum, [width]) => sum + width, 0));
   const view = new DataView(bytes.buffer);
@@ -98,8 +98,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads members starting at the first
- * byte. Then writes the archive again and compares it, which checks every field that was not read.
+ * Returns the members of an archive that `createZip` could have written, or the first fault found. It reads members starting at the first
+ * byte. Then it writes the archive again and compares the two, which checks every field that was not read.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

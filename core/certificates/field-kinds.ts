@@ -1,4 +1,4 @@
-// Validates values under recognized field keys, so that readers of a certificate can rely on the kind of `country` or `email`. Values are
+// Validates values under recognized field keys, so that readers of a certificate can rely on what `country` or `email` contains. Values are
 // stored as typed. Other keys accept any text.
 import { isEmailAddress } from "../email-address.ts";
 
@@ -20,7 +20,7 @@ export const isCountryCode = (text: string): boolean => countryCodes.has(text.to
 const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** `1980-01-31`, or as forms write it: `01/31/1980`, `31.1.1980`. Day and month are accepted in either order. */
+/** Accepts `1980-01-31` and the formats that forms use: `01/31/1980`, `31.1.1980`. Day and month are accepted in either order. */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   if (isoYear !== undefined) return isCalendarDay(Number(isoYear), Number(isoMonth), Number(isoDay));
@@ -34,7 +34,7 @@ const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boole
   date_of_birth: [isDate, "must be a date"],
 };
 
-/** Returns the broken rule, or null. An empty value is valid: nothing was typed. */
+/** Returns the broken rule, or null. An empty value is valid, because nothing was typed. */
 export const validateFieldKind = (key: string, value: string): string | null => {
   const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];

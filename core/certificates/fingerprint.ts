@@ -1,6 +1,6 @@
 // The fingerprint: SHA-256 over the canonical JSON of exactly eight members, or ten if the form asked about each recipient (SPEC
 // Certificate). All members are published, so anyone can recompute it. Text is used exactly as stored, never Unicode-normalized, so
-// verifiers do not need Unicode tables.
+// verifiers need no Unicode tables.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import type { Recipients } from "./recipients.ts";
@@ -8,7 +8,7 @@ import type { Recipients } from "./recipients.ts";
 export const fingerprintVersion = "1" as const;
 
 export interface Preimage {
-  /** ID and name at the time of issuance. A later name change does not change who the person gave consent to. */
+  /** The ID and name at the time of issuance. A later name change does not change to whom the person gave consent. */
   readonly business: { readonly id: string; readonly name: string };
   readonly cert_id: string;
   readonly disclosure_hash: string;
@@ -50,5 +50,5 @@ export const buildPreimage = (input: {
 /** Returns the exact text whose SHA-256 is the fingerprint. */
 export const canonicalizePreimage = (preimage: Preimage): string => toCanonicalJson({ ...preimage, business: { ...preimage.business } });
 
-/** 64 lowercase hex characters. The input is the text from `canonicalizePreimage`. */
+/** Returns 64 lowercase hex characters. The input is the text from `canonicalizePreimage`. */
 export const computeFingerprint = (canonical: string): string => sha256Hex(canonical);

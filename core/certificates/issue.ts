@@ -39,8 +39,8 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * Salted, because the hash of the evidence is stored in plain text and is part of redacted packs. Without a salt, a reader who knows
- * everything except the IP address could try all four billion IPv4 addresses.
+ * Builds the evidence. It is salted, because its hash is stored in plain text and is part of redacted packs. Without a salt, a reader who
+ * knows everything except the IP address could try all four billion IPv4 addresses.
  */
 const buildEvidence = (submission: Submission, origin: string, context: CaptureContext, salt: string): JsonObject => ({
   salt,
@@ -61,7 +61,9 @@ const buildEvidence = (submission: Submission, origin: string, context: CaptureC
   esign: submission.extras.esign ?? null,
 });
 
-/** Refuses, in this order: the account's status and plan, the Origin, the page URL (SPEC Certificate). */
+/**
+ * Issues a certificate. Refuses because of, in this order, the account's status and plan, the Origin, and the page URL (SPEC Certificate).
+ */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;
   readonly clientId: ClientId;
@@ -125,7 +127,7 @@ export const issueCertificate = (input: {
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
     actor: { kind: "client", id: input.clientId },
-    // The privacy signal and the kind of request are in the evidence too, but the evidence can be left out of a pack or erased.
+    // The evidence also contains the privacy signal and the kind of request, but the evidence can be left out of a pack or erased.
     payload: {
       fingerprint,
       evidence_hash: evidenceHash,

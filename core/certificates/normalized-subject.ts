@@ -1,12 +1,12 @@
-// The normalized email address and phone number of a subject. Used only for matching and the blind index; never stored.
+// A subject's normalized email address and phone number. Used only for matching and the blind index; never stored.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { trimWhiteSpace } from "../text.ts";
 import type { SubjectFields } from "./subject.ts";
 
-/** E.164 form of a number typed in a country; null if it does not parse. */
+/** Returns the E.164 form of a number typed in a country, or null if it does not parse. */
 export type ToE164 = (phone: string, country: string) => string | null;
 
-/** E.164 if the number parses in `country`, otherwise the trimmed text with white space collapsed. */
+/** Returns E.164 if the number parses in `country`, otherwise the trimmed text with whitespace collapsed. */
 export const normalizePhone = (phone: string, country: string, toE164: ToE164): string =>
   toE164(phone, country) ??
   trimWhiteSpace(phone)
@@ -18,7 +18,10 @@ export interface NormalizedSubject {
   readonly phone: string | null;
 }
 
-/** Returns null for a missing email or phone, and for an email that is not exactly one address. `phone` is preferred over `mobile`. */
+/**
+ * Normalizes a subject. A value is null for a missing email or phone, and for an email that is not exactly one address. `phone` is
+ * preferred over `mobile`.
+ */
 export const normalizeSubject = (fields: SubjectFields, country: string, toE164: ToE164): NormalizedSubject => {
   const email = fields.get("email") ?? "";
   const phone = fields.get("phone") || fields.get("mobile") || "";

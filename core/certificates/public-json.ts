@@ -1,4 +1,4 @@
-// The published JSON of a certificate: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
+// A certificate's published JSON: what GET /v1/certs/{id}/verify returns, what packs contain as certificate.json, and what svc-verify
 // checks. `PublishedCertificate` is the internal form; every `to…View` function here maps a part of it to this format. The mapping is in
 // core rather than in workers/api because evidence packs and consent receipts contain the same JSON. Only published parts are read, so
 // decrypted values cannot enter.
@@ -23,7 +23,7 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** The base URLs from the settings (never from the request), and the time of the view, which decides what is overdue. */
+/** The base URLs from the settings (never from the request), and the time of the view, which determines what is overdue. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** Includes the version. */
@@ -31,13 +31,13 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Either both lists are present or both are absent, because "asked and declined none" differs from "never asked". */
+/** Returns the answer lists. Either both are present or both are absent, because "asked and declined none" differs from "never asked". */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Empty if the person has not withdrawn from individual recipients. Once the business has acknowledged the withdrawal of the whole
- * certificate, recipients on it are no longer overdue.
+ * Returns the recipients for whom the person has withdrawn consent individually; the list can be empty. Once the business has acknowledged
+ * the withdrawal of the whole certificate, none of them is overdue any longer.
  */
 export const toWithdrawnEntitiesView = (
   {
@@ -87,7 +87,7 @@ const toAttestedView = (attested: AttestedStatement) => {
   };
 };
 
-/** While pending, the statement that will be anchored; once anchored, also the verified receipt. */
+/** Returns an anchor: while pending, the statement that will be anchored; once anchored, also the verified receipt. */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
   const { event, entryHash, statement, ledgerId } = anchor;
@@ -106,7 +106,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // The clock of this service. No third party attests this time.
+    // The time is by this service's clock. No third party attests it.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),
@@ -130,7 +130,7 @@ const toWithdrawalWithProofView = (certId: string, withdrawal: WithdrawalWithPro
   anchor: toAnchorView(withdrawal.anchor),
 });
 
-/** GET /v1/certs/{id}/receipt: everything needed to check a withdrawal without the service. */
+/** Builds the response of GET /v1/certs/{id}/receipt: everything needed to check a withdrawal without the service. */
 export const toWithdrawalReceiptView = (withdrawal: WithdrawalProof) => ({
   receipt: parseWithdrawalReceipt(withdrawal.receipt),
   canonical: withdrawal.receipt,
@@ -155,13 +155,13 @@ const unverifiedOriginChecks = [
   { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
-/** What was checked at issuance, and what could not be known. */
+/** Lists what was checked at issuance, and what could not be known. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },
 ];
 
-/** GET /v1/certs/{id}/verify. Does not contain personal data except the masked subject. */
+/** Builds the response of GET /v1/certs/{id}/verify. It contains no personal data except the masked subject. */
 export const toPublicView = (certificate: PublishedCertificate, context: ViewContext) => ({
   cert_id: certificate.id,
   status: certificate.status,
@@ -196,6 +196,6 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   status_list: null,
 });
 
-/** Returns the policies of a certificate, with their text where it could be read. */
+/** Returns a certificate's policies, with their text if it could be read. */
 export const toPoliciesWithText = (certificate: PublishedCertificate, texts: ReadonlyMap<string, string | null>) =>
   certificate.policies.map((policy) => ({ ...toPolicyView(policy), text: texts.get(policy.contentHash) ?? null }));

@@ -1,4 +1,4 @@
-// A certificate as it is published: everything that a stranger may see, and nothing else. Owner-only data is in a separate type
+// A certificate as it is published: everything that a stranger may see, and nothing else. Data for the owner only is in a separate type
 // (`OpenedCertificate`), so that a public view cannot expose it by mistake.
 import type { Environment } from "../access/entitlement.ts";
 import type { JsonObject } from "../canonical-json.ts";
@@ -30,7 +30,7 @@ export interface PublishedAnchor {
   readonly status: "pending" | "prepared" | "anchored" | "parked";
   readonly receipt: string | null;
   readonly anchoredAt: Instant | null;
-  /** Attestations by others; absent or null until there is one. */
+  /** Attestations by third parties; absent or null until there is one. */
   readonly attested?: AttestedStatement | null;
 }
 
@@ -84,17 +84,17 @@ export interface PublishedCertificate {
   readonly capturedVia: "browser" | "server";
   readonly signature: IssuerSignature;
   readonly viewCount: number;
-  /** True once a capture of the origin's policies is linked, even if it found none. */
+  /** True once a capture of the origin's policies is linked, even if the capture found none. */
   readonly policiesCaptured: boolean;
   readonly policies: readonly PublishedPolicy[];
   readonly anchor: PublishedAnchor | null;
-  /** Null exactly while the certificate is active. */
+  /** Null if and only if the certificate is active. */
   readonly withdrawal: WithdrawalWithProof | null;
-  /** The recipients that the person has withdrawn from individually, in the order of the withdrawals. */
+  /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
 }
 
-/** Returns whether the person was asked about each recipient and accepted none: the certificate records a refusal. */
+/** Returns whether the person was asked about each recipient and accepted none, so that the certificate records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
 /** Returns false only for a sandbox certificate on localhost, where domain control cannot be verified. */
@@ -146,13 +146,13 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
-/** `pending` until a capture is linked, then whether it found policies. */
+/** Returns `pending` until a capture is linked, and then whether it found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";
 };
 
-/** Returns the preimage of a stored certificate, from published parts only. Recomputing it does not need a secret. */
+/** Returns a stored certificate's preimage, from published parts only. Recomputing it needs no secret. */
 export const preimageFromPublished = (certificate: PublishedCertificate): Preimage =>
   buildPreimage({
     business: { id: certificate.businessId, name: certificate.businessName },
@@ -165,6 +165,6 @@ export const preimageFromPublished = (certificate: PublishedCertificate): Preima
     timestamp: toIso(certificate.issuedAt),
   });
 
-/** Returns the text whose SHA-256 is the fingerprint of a stored certificate. */
+/** Returns the text whose SHA-256 is a stored certificate's fingerprint. */
 export const canonicalPreimageFromPublished = (certificate: PublishedCertificate): string =>
   canonicalizePreimage(preimageFromPublished(certificate));

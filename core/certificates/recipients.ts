@@ -1,9 +1,9 @@
-// The recipients named on a certificate and the person's answer for each (SPEC Certificate). "Asked and declined none" and "never asked"
-// are different statements, so either both answer lists are present or both are absent.
+// A certificate's recipients and the person's choice for each (SPEC Certificate). "Asked and declined none" and "never asked" are different
+// statements, so either both answer lists are present or both are absent.
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** Unique, sorted by UTF-16 code unit: the order that the fingerprint uses. */
+  /** Unique and sorted by UTF-16 code unit, the order that the fingerprint uses. */
   readonly entities: readonly string[];
   /** Present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };

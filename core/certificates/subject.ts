@@ -1,6 +1,7 @@
-// The subject of a certificate, with a salted commitment published for each field. A plain hash of a phone number could be reversed by
-// trying all ~10^10 numbers, and a keyed hash could be checked only by the service. With a 128-bit salt per field, the holder can prove one
-// field at a time and others cannot guess. Deleting the root salt makes the commitments useless, while the fingerprint stays valid.
+// A certificate's subject, with a salted commitment published for each field. A plain hash of a phone number could be reversed by trying
+// all ~10^10 numbers, and only the service could check a keyed hash. With a 128-bit salt per field, someone who has the value and its salt
+// can prove one field at a time, and others cannot guess. Deleting the root salt makes the commitments useless, while the fingerprint stays
+// valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
@@ -9,13 +10,13 @@ import { maskFieldValue } from "../masking.ts";
 /** Field key to value, as stored. A Map, because keys are user input and must not reach an object prototype. */
 export type SubjectFields = ReadonlyMap<string, string>;
 
-const saltBytes = 16; // 128 bits: a table of guesses cannot be computed
+const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
 
-/** 128 bits in base64url, derived from the root salt so that only the root has to be stored. */
+/** Returns 128 bits in base64url, derived from the root salt so that only the root has to be stored. */
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** As unpredictable as a random salt. The label separates it from the salts for fields. */
+/** Derives the evidence salt, which is as unpredictable as a random salt. The label separates it from the salts for fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
@@ -31,6 +32,6 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 /** Returns the hex SHA-256 over the canonical JSON of the per-field commitments. */
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
-/** Returns the masked form of every field, published with the certificate. */
+/** Returns each field's masked form, which is published with the certificate. */
 export const maskSubject = (fields: SubjectFields): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(key, value)]));

@@ -58,7 +58,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
   return ok(byComparable);
 };
 
-/** Returns the declared spellings of the names in `answers`. Undeclared names are dropped. */
+/** Returns the declared spellings of the names in `answers`. Drops names that were not declared. */
 const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
@@ -92,7 +92,7 @@ export interface ParsedSubmission {
   readonly purpose: string;
 }
 
-/** Refuses with `invalid_request`, naming the field and the rule. */
+/** Validates a submission. Refuses with `invalid_request` and states the field and the rule. */
 export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
   const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;

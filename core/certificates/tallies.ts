@@ -1,11 +1,11 @@
-// Counts certificates over a period. They are tallied by hour and by day as they are issued. A count is therefore the sum of the whole
-// days, the whole hours before and after them, and a direct count over the partial hours at both ends.
+// Counts certificates over a period. They are tallied by hour and by day as they are issued, so a count is the sum of the whole days, the
+// whole hours before and after them, and a direct count over the partial hours at both ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** Longest first; the triggers in d1-migrations use the same spans. */
 const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
-/** Later than every instant of a Date, and a multiple of each span. */
+/** Later than every instant that a Date can represent, and a multiple of each span. */
 const maxInstant: Instant = 8_640_000_000_000_000;
 
 /** Includes `from`, excludes `to`. */
@@ -33,6 +33,6 @@ const dividePeriod = (period: Period, [span, ...shorter]: readonly number[]): Ta
   };
 };
 
-/** Both ends are inclusive; null means unbounded. */
+/** Plans a count. Both ends are inclusive; null means unbounded. */
 export const planTallies = (from: Instant | null, to: Instant | null): TallyPlan =>
   dividePeriod({ from: Math.max(0, from ?? 0), to: to === null ? maxInstant : Math.min(maxInstant, to + 1) }, tallySpansMs);

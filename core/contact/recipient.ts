@@ -1,4 +1,4 @@
-// Whether a business is one of the recipients named on a certificate. Names are compared as people read them, ignoring case, spacing and
+// Decides whether a business is one of a certificate's recipients. Names are compared as people read them, ignoring case, spacing and
 // Unicode form.
 import { listConsentedEntities, listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { trimWhiteSpace } from "../text.ts";
@@ -19,15 +19,15 @@ const includesAnyName = (names: readonly string[], own: readonly (string | null)
   return own.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
-/** Returns whether the certificate names the business at all, regardless of the person's answer. */
+/** Returns whether the certificate lists the business as a recipient at all, regardless of the person's choice. */
 export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, own);
 
-/** Returns whether the consent covers the business and the person has not withdrawn from it. */
+/** Returns whether the consent covers the business and the person has not withdrawn it for this business. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), own);
 
-/** Returns whether the person consented to the business and later withdrew from it. */
+/** Returns whether the person consented to the business and later withdrew that consent. */
 export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
   !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
 

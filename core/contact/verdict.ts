@@ -1,5 +1,5 @@
 // The contact check: whether a person may still be contacted, based on the business's records about an email address or phone number. One
-// record with active consent is enough, and each record reports its status.
+// record with active consent is enough. Each record reports its own status.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
@@ -12,10 +12,11 @@ interface CertificateBasis {
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /**
-   * The person was asked about this recipient and declined. If no recipient is given, the person was asked about each one and declined all.
+   * The person was asked about this recipient and declined. If no recipient is given, the person was asked about every recipient and
+   * declined all.
    */
   readonly isRejected: boolean;
-  /** The person has withdrawn from this recipient; `ceaseBy` is then that recipient's deadline. */
+  /** The person has withdrawn consent for this recipient; `ceaseBy` is then that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 
@@ -36,7 +37,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** The reason according to this record alone. A share that was renewed without the address or number counts as ended. */
+/** Returns the reason according to this record alone. A share that was renewed without the address or number counts as ended. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
@@ -48,7 +49,10 @@ export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "n
 
 const reasonPrecedence = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
 
-/** Active consent wins, then a withdrawal, then a recipient that the person declined, then a share that expired. */
+/**
+ * Combines the records. Active consent takes precedence, then a withdrawal, then a recipient that the person declined, then a share that
+ * expired.
+ */
 export const resolveContactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
   const reasons = new Set(basis.map(getContactReason));
   const reason = reasonPrecedence.find((candidate) => reasons.has(candidate)) ?? "none";

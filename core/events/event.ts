@@ -4,7 +4,7 @@
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 
-/** SPEC Events: received by every endpoint that does not select types. */
+/** Received by every endpoint that does not select types (SPEC Events). */
 export const standardEventTypes = [
   "share.created",
   "share.expiring",
@@ -24,16 +24,16 @@ export const optInEventTypes = ["certificate.issued", "certificate.entities_with
 
 export type EventType = (typeof standardEventTypes)[number] | (typeof optInEventTypes)[number];
 
-/** An event before the sequence of its business assigns its number. */
+/** An event before its business's sequence assigns a number to it. */
 export interface UnsequencedEvent {
-  /** UUID v4, created with the change that it reports. Receivers use it to detect duplicates. */
+  /** A UUID v4, created with the change that the event reports. Receivers use it to detect duplicates. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
   /** At most one of the two is set. */
   readonly shareId: string | null;
   readonly certId: string | null;
-  /** The payload of an update, sealed with the key of its share; null for every other event. */
+  /** The payload of an update, sealed with its share's key; null for every other event. */
   readonly dataSealed: string | null;
 }
 
@@ -46,8 +46,7 @@ export interface StoredEvent extends UnsequencedEvent {
 export type EventData = JsonObject;
 
 /**
- * Returns the JSON of an event, in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted
- * payload.
+ * Returns an event's JSON, as in a delivery and in the feed, with keys in the order of the specification. `data` is the decrypted payload.
  */
 export const eventToWire = (event: Omit<StoredEvent, "dataSealed">, data: EventData | null) => ({
   id: event.id,

@@ -1,8 +1,8 @@
-// Guesses from hints which contact field a form control holds, and recognizes the controls that are never read. Shared by the widget, which
-// reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without case,
-// accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
+// Guesses from hints which contact field a form control contains, and recognizes the controls that are never read. Shared by the widget,
+// which reads live pages, and the integration helper, which reads page source, so that both see the same form. Hints are compared without
+// case, accents, camelCase or punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
-/** The part of a form control that is read; a DOM element satisfies it. */
+/** The part of a form control that is read. A DOM element satisfies it. */
 export interface NamedControl {
   readonly type: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-// Order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. Autocomplete
+// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. Autocomplete
 // tokens use the same table (address-level2 is a city, address-level1 a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo|\bmail$/],
@@ -37,7 +37,10 @@ const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 const secretHintPattern =
   /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
-/** Controls that are never read, even if mapped, because they are not a visible answer by the visitor or may hold a secret. */
+/**
+ * Returns true for controls that are never read, even if mapped, because they are not a visible answer by the visitor or may contain a
+ * secret.
+ */
 export function isOffLimits(control: NamedControl, hints: string[]): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code". In that case, only the control's own attributes count.
   const own = hints.slice(0, 5);
@@ -56,7 +59,7 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
-/** In order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, then visible text. */
+/** Returns the hints in order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, then visible text. */
 export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
@@ -70,7 +73,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // type=tel is also used just for the number pad: for a ZIP code, a code or an extension.
+  // type=tel is also used only for its number pad: for a ZIP code, a code or an extension.
   const isPadOnly =
     control.type === "tel" &&
     [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));

@@ -1,5 +1,5 @@
-// The forms on a page as found in its source, from which a field mapping is built. All of it is untrusted text: it is compared and copied,
-// never interpreted.
+// The forms on a page as found in its source, from which a field mapping is built. All of this is untrusted text: it is compared and
+// copied, never interpreted.
 
 export interface FormControl {
   readonly tag: "input" | "select" | "textarea";
@@ -19,7 +19,7 @@ export interface FormControl {
   readonly svcField: string | null;
   /** `data-sp1-entity`; null if absent. */
   readonly entity: string | null;
-  /** Matches only this control in the form; null if no selector does so with certainty. */
+  /** Matches only this control in the form; null if no selector certainly does. */
   readonly selector: string | null;
   /** Selector of its label. */
   readonly labelSelector: string | null;
@@ -29,19 +29,19 @@ export interface FormControl {
 export interface FormText {
   readonly selector: string | null;
   readonly text: string;
-  /** An inline element, which may be only part of a sentence. */
+  /** Whether it is an inline element, which may be only part of a sentence. */
   readonly isInline: boolean;
 }
 
 export interface PageForm {
-  /** Matches only this form on the page; null if no selector does so with certainty. */
+  /** Matches only this form on the page; null if no selector certainly does. */
   readonly selector: string | null;
   readonly isSearch: boolean;
   readonly controls: readonly FormControl[];
   readonly texts: readonly FormText[];
 }
 
-/** A script on the page with a client ID. It belongs to the service if its URL does. */
+/** A script on the page that has a client ID. It belongs to the service if its URL does. */
 export interface ScriptTag {
   readonly src: string;
   readonly clientId: string;

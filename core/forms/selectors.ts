@@ -33,7 +33,7 @@ const quoteValue = (value: string): string =>
 const isUsableName = (name: string): boolean =>
   name !== "" && name.length <= maxSelectorNameLength && name.isWellFormed() && !name.includes("\u0000");
 
-/** Returns null if the name cannot be used in a selector. */
+/** Builds the selector. Returns null if the name cannot be used in one. */
 export const buildIdSelector = (id: string): string | null => (isUsableName(id) ? `#${escapeIdentifier(id)}` : null);
 
 export const buildAttributeSelector = (tag: string, attribute: string, value: string): string | null =>

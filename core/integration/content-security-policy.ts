@@ -1,5 +1,5 @@
-// Decides whether a page's Content-Security-Policy lets our script load and call our API, as CSP Level 3 does: every policy must allow it,
-// a missing directive falls back to the next, and anything that is not restricted is allowed.
+// Decides whether a page's Content-Security-Policy lets our script load and call our API, by the rules of CSP Level 3: every policy must
+// allow it, a missing directive falls back to the next one, and anything that is not restricted is allowed.
 
 /** The directives that block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
@@ -15,7 +15,7 @@ export interface PageScript {
 
 type Policy = ReadonlyMap<string, readonly string[]>;
 
-/** If a directive appears more than once, the first one counts. */
+/** Parses a policy. If a directive appears more than once, the first one counts. */
 const parsePolicy = (text: string): Policy => {
   const policy = new Map<string, readonly string[]>();
   for (const directive of text.split(";")) {
@@ -97,7 +97,10 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
   ];
 };
 
-/** Returns an empty list if every policy lets the script run. A header can hold several policies separated by commas. */
+/**
+ * Lists the blocking directives; the list is empty if every policy lets the script run. A header can contain several policies separated by
+ * commas.
+ */
 export const findBlockingDirectives = (policies: readonly string[], script: PageScript): readonly BlockingDirective[] => {
   const blocked = new Set(policies.flatMap((text) => text.split(",")).flatMap((text) => findBlockingInPolicy(parsePolicy(text), script)));
   return (["sandbox", "script-src", "connect-src"] as const).filter((name) => blocked.has(name));

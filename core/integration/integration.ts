@@ -18,7 +18,7 @@ interface IntegrationContext {
   readonly source: "ai" | "heuristic";
 }
 
-/** The fields that a share can hold. */
+/** The fields that a share can contain. */
 const shareableKeys: ReadonlySet<string> = new Set([
   ...["email", "phone", "address_line1", "address_line2", "city", "state", "zip", "country", "first_name", "last_name"],
 ]);
@@ -42,7 +42,7 @@ const warningMessages = {
 
 const getSelector = (control: FormControl): string => control.selector as string; // only controls with a selector are mapped
 
-/** Returns the average field confidence, reduced when the disclosure is missing or the page has several forms. */
+/** Returns the average confidence of the fields, reduced if the disclosure is missing or the page has several forms. */
 const computeConfidence = (fields: readonly MappedField[], mapping: FormMapping, mode: IntegrationMode): number => {
   if (fields.length === 0) return 0;
   const average = fields.reduce((sum, { confidence }) => sum + confidence, 0) / fields.length;

@@ -1,5 +1,5 @@
-// Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. It guesses like the page script does, so the
-// preview matches what will be collected.
+// Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. It guesses in the same way as the page script,
+// so the preview matches what will be collected.
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";
@@ -28,7 +28,7 @@ export interface FormMapping {
   readonly entityCheckboxes: readonly { readonly control: FormControl; readonly entity: string }[];
 }
 
-/** Adapts a parsed control to the interface of the page script. It has no content, and its state is that of the HTML source. */
+/** Adapts a parsed control to the interface that the page script uses. It has no content, and its state is that of the HTML source. */
 const toNamedControl = (control: FormControl): NamedControl => {
   const attributes: Readonly<Record<string, string>> = {
     name: control.name,
@@ -41,7 +41,7 @@ const toNamedControl = (control: FormControl): NamedControl => {
     id: control.id,
     textContent: "",
     getAttribute: (name) => attributes[name] ?? null,
-    matches: () => control.isDisabled, // only called with :disabled
+    matches: () => control.isDisabled, // this method is only called with :disabled
   };
 };
 
@@ -54,7 +54,8 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// By the rank of the hint: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label.
+// The confidence for each rank of hint, strongest first: data-svc-field, autocomplete, type, last part of the name, name, id, label,
+// placeholder, aria-label.
 const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 
@@ -64,7 +65,7 @@ interface FieldGuess {
   readonly rank: number;
 }
 
-/** Returns null for controls that are never collected. The key is empty when nothing was recognized. */
+/** Guesses a control's field. Returns null for controls that are never collected. The key is empty if nothing was recognized. */
 const guessField = (control: FormControl): FieldGuess | null => {
   const view = toNamedControl(control);
   const hints = collectHints(view, { textContent: control.label });
@@ -74,7 +75,7 @@ const guessField = (control: FormControl): FieldGuess | null => {
   return { control, key, rank };
 };
 
-/** Maps each key to the control with the strongest hint; among equals, the first. Skips controls without a selector. */
+/** Maps each key to the control with the strongest hint or, among equals, to the first. Skips controls without a selector. */
 const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; readonly unmappedControls: readonly FormControl[] } => {
   const guesses = form.controls.flatMap((control) => guessField(control) ?? []).filter(({ control }) => control.selector !== null);
   const best = new Map<string, FieldGuess>();
@@ -91,7 +92,7 @@ const mapFields = (form: PageForm): { readonly fields: readonly MappedField[]; r
 
 const contactKeys: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** Forms with more contact fields score higher; search and sign-in forms score lower. */
+/** Scores a form: more contact fields score higher; search and sign-in forms score lower. */
 const scoreForm = (form: PageForm): number => {
   const { fields } = mapFields(form);
   const contacts = fields.filter(({ key }) => contactKeys.has(key)).length;
@@ -129,12 +130,12 @@ const minDisclosureLength = 20; // excludes texts such as "I agree."
 const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
-/** Text in which the reader agrees, which is a stronger sign of a disclosure than text that only mentions contact. */
+/** Matches text in which the reader agrees to something, which is a stronger sign of a disclosure than text that only mentions contact. */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
 
 /**
- * Uses the label of the checkbox if it mentions consent, otherwise the best text in the form: agreement first, then block text, then the
+ * Returns the checkbox's label if it mentions consent, otherwise the best text in the form: agreement first, then block text, then the
  * shortest. Excludes questions.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
@@ -161,7 +162,7 @@ const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): Form
   });
 };
 
-/** Returns null for a page without a form. Deterministic: the same page always gives the same mapping. */
+/** Maps a page's form. Returns null for a page without a form. Deterministic: the same page always gives the same mapping. */
 export const mapForm = (page: FormPage, entities: readonly string[]): FormMapping | null => {
   const ranked = page.forms.map((form) => ({ form, score: scoreForm(form) })).sort((a, b) => b.score - a.score);
   const form = ranked[0]?.form;

@@ -1,6 +1,6 @@
-// Decides what a text model may add to a mapping. The model sees numbered controls and texts, and responds with numbers and keys from a
-// fixed list. Fields that were already recognized stay, so a faulty model or a page with prompt injection cannot change them. Text written
-// by the model never reaches the snippet.
+// Decides what a text model may add to a mapping. The model sees numbered controls and texts, and returns numbers and keys from a fixed
+// list. Fields that were already recognized stay, so a faulty model or a page with prompt injection cannot change them. Text written by the
+// model never reaches the snippet.
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";
@@ -58,7 +58,7 @@ const listCheckboxCandidates = ({ form, entityCheckboxes }: FormMapping): readon
 const listDisclosureCandidates = ({ form }: FormMapping): readonly FormText[] =>
   form.texts.filter(({ text }) => validateMultilineText(text) === null).slice(0, maxListedControls);
 
-/** Returns null when the mapping is already complete. */
+/** Builds the request to the model. Returns null if the mapping is already complete. */
 export const buildProposalRequest = (mapping: FormMapping): ProposalRequest | null => {
   const controls = listGuessableControls(mapping).map(toControlSummary);
   const boxes = mapping.checkbox === null ? listCheckboxCandidates(mapping).map(toControlSummary) : [];
@@ -67,7 +67,7 @@ export const buildProposalRequest = (mapping: FormMapping): ProposalRequest | nu
   return controls.length + boxes.length + texts.length === 0 ? null : { controls, boxes, texts };
 };
 
-/** Applies the valid parts of a proposal. Returns the same object when nothing changes. */
+/** Applies the valid parts of a proposal. Returns the same object if nothing changes. */
 export const applyProposal = (mapping: FormMapping, proposal: Proposal): FormMapping => {
   const takenKeys = new Set(mapping.fields.map(({ key }) => key));
   const usedControls = new Set<FormControl>();

@@ -15,12 +15,15 @@ const escapeAttribute = (text: string): string =>
     .replace(/[&<>"'`]/g, (character) => attributeEscapes[character] as string)
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Returns one attribute per line, in order; null values are omitted. */
+/** Renders one attribute per line, in order. Null values are omitted. */
 export const renderScriptTag = (address: string, attributes: Readonly<Record<string, string | null>>): string => {
   const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${name}="${escapeAttribute(value)}"`]));
   return `${[`<script async src="${escapeAttribute(address)}"`, ...lines].join("\n")}></script>`;
 };
 
-/** Joins names with bars. A single name with a comma gets a trailing bar, because the page script would otherwise split it. */
+/**
+ * Joins names with vertical bars. A single name that contains a comma gets a trailing bar, because the page script would otherwise split
+ * it.
+ */
 export const formatEntitiesAttribute = (entities: readonly string[]): string =>
   entities.length === 1 && entities[0]?.includes(",") ? `${entities[0]}|` : entities.join("|");

@@ -21,7 +21,7 @@ export interface VerifiedTree {
   readonly note: string;
 }
 
-/** Temporary: retry, but not before `retryAfterMs` has passed if it is given. */
+/** A temporary failure: retry, but not before `retryAfterMs` has passed, if it is given. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
@@ -34,7 +34,7 @@ export interface PermanentFailure {
   readonly kind: "permanent";
   readonly code: string;
 }
-/** The ledger presented two histories; both signed notes are the evidence. */
+/** The ledger presented two histories. Both signed notes are the evidence. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
@@ -52,7 +52,7 @@ export interface LedgerAdapter {
   /** `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   readonly role: "primary" | "mirror";
-  /** Maximum number of statements per `submit` call. */
+  /** The maximum number of statements per `submit` call. */
   readonly maxPerBatch: number;
   /** Builds the request text. It can differ between two calls for the same statement, so the caller stores it before sending. */
   readonly prepare: (submission: LedgerSubmission) => Promise<string>;

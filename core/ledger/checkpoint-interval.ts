@@ -3,5 +3,5 @@ import { minuteMs, type Instant } from "../time.ts";
 
 export const checkpointIntervalMs = 15 * minuteMs;
 
-/** Number of whole intervals since the Unix epoch. */
+/** Returns the number of whole intervals since the Unix epoch. */
 export const getCheckpointInterval = (at: Instant): number => Math.floor(at / checkpointIntervalMs);

@@ -1,5 +1,5 @@
 // c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
-// and root are accepted. The format allows more lines, but their claims could not be audited.
+// and root are accepted. The format allows more lines, but nobody could audit what they claim.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -22,16 +22,19 @@ export interface Checkpoint extends TreeHead {
 /** Returns true for a valid name of one of our logs: a key name with a host and a path. */
 export const isTlogOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
-/** `/ledger/2026h2` for `api.example.com/ledger/2026h2`. */
+/** Returns the log's path, such as `/ledger/2026h2` for `api.example.com/ledger/2026h2`. */
 export const getLogPath = (origin: string): string => origin.slice(origin.indexOf("/"));
 
-/** Throws TypeError unless the origin, size and root are valid for one of our logs. */
+/** Formats a checkpoint. Throws TypeError unless the origin, size and root are valid for one of our logs. */
 export const formatCheckpoint = ({ origin, size, root }: Checkpoint): string => {
   if (!isTlogOrigin(origin) || root.length !== hashLength || size < 0n) throw new TypeError("checkpoint: invalid origin, size or root");
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 };
 
-/** Returns null unless the text is exactly three lines in canonical form. Any origin is accepted, because other logs choose their own. */
+/**
+ * Parses a checkpoint. Returns null unless the text is exactly three lines in canonical form. Any origin is accepted, because other logs
+ * choose their own.
+ */
 export const parseCheckpointText = (text: string): Checkpoint | null => {
   const [, origin = "", size = "", root = ""] = /^([^\n]+)\n([^\n]+)\n([^\n]+)\n$/.exec(text) ?? [];
   const count = parseCount(size);
@@ -39,13 +42,13 @@ export const parseCheckpointText = (text: string): Checkpoint | null => {
   return origin === "" || count === null || bytes?.length !== hashLength ? null : { origin, size: count, root: bytes };
 };
 
-/** Parses a signed checkpoint without verifying its signatures. Returns null when it is malformed. */
+/** Parses a signed checkpoint without verifying its signatures. Returns null if it is malformed. */
 export const parseCheckpoint = (note: string): Checkpoint | null => {
   const parsed = parseNote(note);
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null when malformed. */
+/** Removes all signature lines except the log's own, which leaves the bytes that a timestamp covers. Returns null if malformed. */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
@@ -69,7 +72,7 @@ export interface CheckpointTrust {
   readonly witnesses?: readonly VerifierKey[];
 }
 
-/** Verifies that the trusted log signed the checkpoint in `note`. Witness signatures cannot replace the signature of the log. */
+/** Verifies that the trusted log signed the checkpoint in `note`. Witnesses' signatures cannot replace the log's signature. */
 export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: CheckpointTrust): Promise<CheckpointVerdict> => {
   const parsed = parseNote(note);
   if (parsed === null) return fail("note_malformed");

@@ -1,5 +1,5 @@
 // A strict DER reader and writer for timestamps, public keys and ECDSA signatures, and the two encodings of an ECDSA signature. The reader
-// accepts only definite minimal lengths and one-byte tags, and does not accept trailing bytes.
+// accepts only definite minimal lengths and one-byte tags, and no trailing bytes.
 import { fromHex, concatBytes, toHex } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 
@@ -28,7 +28,7 @@ export interface DerValue {
 }
 
 const maxDerBytes = 32 * 1_024; // the limit for a timestamp reply, which is the largest input
-const maxDerDepth = 24; // the deepest values in a timestamp reply, names in a certificate, are at level 13
+const maxDerDepth = 24; // names in a certificate, the deepest values in a timestamp reply, are at level 13
 const constructedBit = 0x20;
 const isUniversalTag = (tag: number): boolean => (tag & 0xc0) === 0;
 
@@ -42,7 +42,7 @@ const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
     return content.length > 0 && !padded;
   }
   if (tag === derTags.oid) {
-    // Arcs must not be truncated or have leading zero digits.
+    // An arc must not be truncated or start with leading zero digits.
     const isWhole = content.length > 0 && (content.at(-1) as number) < 0x80;
     return isWhole && content.every((byte, at) => byte !== 0x80 || (at > 0 && (content[at - 1] as number) >= 0x80));
   }
@@ -62,7 +62,7 @@ const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): Der
     if (count > 2 || start + count > end) return null; // two length bytes cover 64 KiB
     length = 0;
     for (const byte of bytes.subarray(start, start + count)) length = length * 256 + byte;
-    if (length < (count === 1 ? 0x80 : 0x100)) return null; // not minimal, or 0x80, the indefinite length of BER
+    if (length < (count === 1 ? 0x80 : 0x100)) return null; // the length is not minimal, or it is 0x80, BER's indefinite length
     start += count;
   }
   if (start + length > end) return null;
@@ -92,8 +92,8 @@ export const parseDer = (bytes: Uint8Array): DerValue | null => {
 };
 
 /**
- * Reads the members of a sequence in order. `next` consumes the next member only if it has that tag, so members can be optional. `done` is
- * true if the value has the expected tag and every member was consumed.
+ * Reads a sequence's members in order. `next` consumes the next member only if it has that tag, so members can be optional. `done` is true
+ * if the value has the expected tag and every member was consumed.
  */
 export const createSequenceReader = (
   value: DerValue | undefined,
@@ -114,7 +114,7 @@ export const createSequenceReader = (
 /** Returns the content of an object identifier in hex, or null for any other value. */
 export const parseOid = (value: DerValue | undefined): string | null => (value?.tag === derTags.oid ? toHex(value.content) : null);
 
-/** Throws RangeError when the content is longer than 65,535 bytes. */
+/** Encodes a value. Throws RangeError if the content is longer than 65,535 bytes. */
 export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes => {
   const content = concatBytes(...parts);
   const { length } = content;
@@ -125,7 +125,7 @@ export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes =
 
 export const encodeOid = (hex: string): Bytes => encodeDer(derTags.oid, fromHex(hex) ?? new Uint8Array(0));
 
-/** INTEGER for the non-negative number with these big-endian bytes. */
+/** Encodes the INTEGER for the non-negative number with these big-endian bytes. */
 export const encodeUnsignedInteger = (bytes: Uint8Array): Bytes => {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start += 1;

@@ -1,5 +1,5 @@
-// The validity period of a public key. Settings write it after the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in
-// ISO 8601 (2026-11-22T00:00:00.000Z). A signature at or after `valid_to` is not accepted.
+// A public key's validity period. Settings contain it after the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in ISO 8601
+// (2026-11-22T00:00:00.000Z). A signature at or after `valid_to` is not accepted.
 
 import { toIso } from "../time.ts";
 
@@ -21,7 +21,7 @@ export const isIsoTime = (text: unknown): text is string => {
   return Number.isFinite(instant) && toIso(instant) === text;
 };
 
-/** Returns null if the part after `@` is not a valid period. */
+/** Parses a key with its period. Returns null if the part after `@` is not a valid period. */
 export const parseKeyWithValidity = (text: string): KeyWithValidity | null => {
   const at = text.lastIndexOf("@");
   if (at < 0) return { key: text, validFrom: defaultValidFrom };
@@ -31,6 +31,6 @@ export const parseKeyWithValidity = (text: string): KeyWithValidity | null => {
   return { key: text.slice(0, at), validFrom: from, validTo: to };
 };
 
-/** `at` must be in the format of `toIso`. */
+/** Returns whether the key is valid at a time. `at` must be in the format of `toIso`. */
 export const isKeyInUse = ({ validFrom, validTo }: KeyValidity, at: string): boolean =>
   validFrom <= at && (validTo === undefined || at < validTo);

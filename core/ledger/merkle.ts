@@ -6,16 +6,16 @@ import { concatBytes, areBytesEqual } from "../bytes.ts";
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
 export const hashLength = 32;
-const leafPrefix = new Uint8Array([0]); // distinct prefixes stop a 64-byte entry from passing as a node
+const leafPrefix = new Uint8Array([0]); // distinct prefixes keep a 64-byte entry from passing as a node
 
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
 // All nodes are assembled in one buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
-// has as many nodes as leaves. Sharing the buffer is safe: hashing is synchronous and does not keep it.
+// has as many nodes as leaves. Sharing the buffer is safe, because hashing is synchronous and keeps no reference to it.
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 
-/** Throws RangeError unless both are hashes. */
+/** Hashes a node. Throws RangeError unless both are hashes. */
 export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array): Uint8Array => {
   if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
@@ -35,7 +35,7 @@ export const parseCount = (text: string): bigint | null => {
   return count <= maxTreeSize ? count : null;
 };
 
-/** `value` must have at most 63 bits. */
+/** Returns the number of bits in `value`, which must have at most 63. */
 const getBitLength = (value: bigint): number => {
   const high = Number(value >> 32n);
   return high === 0 ? 32 - Math.clz32(Number(value)) : 64 - Math.clz32(high);
@@ -55,7 +55,7 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 
 const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((hash) => hash.length === hashLength);
 
-/** Computes the root from a leaf and its proof. Returns null when the index is outside the tree or the proof has the wrong length. */
+/** Computes the root from a leaf and its proof. Returns null if the index is outside the tree or the proof has the wrong length. */
 export const computeRootFromInclusion = (
   hash: HashFunction,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
@@ -87,7 +87,7 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/** Returns true when `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
+/** Returns true if `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
 export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
@@ -141,7 +141,7 @@ const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: 
 
 export const computeRoot = (hash: HashFunction, size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(hash, 0n, size, read);
 
-/** Descends from the root toward leaf `index` until `isTarget` accepts the range. `downward` holds the sibling hashes, root first. */
+/** Descends from the root toward leaf `index` until `isTarget` accepts the range. `downward` contains the sibling hashes, root first. */
 const descendToLeaf = (
   hash: HashFunction,
   index: bigint,
@@ -165,13 +165,13 @@ const descendToLeaf = (
   return { downward, start, end };
 };
 
-/** Returns the sibling hashes from the leaf up to the child of the root. Throws RangeError when the index is outside the tree. */
+/** Returns the sibling hashes from the leaf up to the child of the root. Throws RangeError if the index is outside the tree. */
 export const buildInclusionProof = (hash: HashFunction, index: bigint, size: bigint, read: NodeReader): Uint8Array[] => {
   if (index < 0n || index >= size) throw new RangeError("merkle: the index must be inside the tree");
   return descendToLeaf(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
 };
 
-/** Returns the proof that the new tree starts with the old tree. Throws RangeError when the old tree is larger. */
+/** Returns the proof that the new tree starts with the old tree. Throws RangeError if the old tree is larger. */
 export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: NodeReader): Uint8Array[] => {
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];

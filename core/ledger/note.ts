@@ -13,7 +13,7 @@ const treeNodeLength = 65; // prefix and two hashes
 
 /**
  * Caches tree nodes and signature checks. The receipts in one batch, or the proofs of a hundred audit entries, end in the same signature
- * and share most nodes. The cache grows without bound, so use one per verification.
+ * and share most nodes. The cache grows without limit, so use one per verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
@@ -39,7 +39,7 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
-const keyLength = 32; // of an Ed25519 public key and of its seed
+const keyLength = 32; // the length of an Ed25519 public key and of its seed
 const signatureLength = 64;
 const timestampLength = 8;
 
@@ -58,7 +58,10 @@ export interface SecretKey {
   readonly seed: Uint8Array<ArrayBuffer>;
 }
 
-/** A key name must not contain white space or a plus sign, because these mark the end of the name in a signature line and in a key. */
+/**
+ * Returns whether the text is a key name. It must not contain whitespace or a plus sign, because these mark the end of the name in a
+ * signature line and in a key.
+ */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
 const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
@@ -71,7 +74,7 @@ export const createVerifierKey = (hash: HashFunction, name: string, kind: KeyKin
   publicKey,
 });
 
-/** `<name>+<key id>+<base64 of kind and public key>`, for example `ledger.example/log+1a2b3c4d+AQ…`. */
+/** Formats a public key as `<name>+<key id>+<base64 of kind and public key>`, for example `ledger.example/log+1a2b3c4d+AQ…`. */
 export const formatVkey = (key: VerifierKey): string =>
   `${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
 
@@ -83,7 +86,7 @@ const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKi
   return kind === undefined ? null : { name, keyId, kind, material: bytes.slice(1) };
 };
 
-/** Returns null unless the key has a known kind and the key ID matches its bytes. */
+/** Parses a public key. Returns null unless the key has a known kind and the key ID matches its bytes. */
 export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null => {
   const parts = parseKeyParts(text);
   if (parts === null) return null;
@@ -93,11 +96,11 @@ export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null 
 
 const secretPrefix = "PRIVATE+KEY+";
 
-/** `PRIVATE+KEY+<name>+<key id>+<base64 of kind and seed>`, as Go's sumdb/note writes it. */
+/** Formats a secret key as `PRIVATE+KEY+<name>+<key id>+<base64 of kind and seed>`, as Go's sumdb/note does. */
 export const formatSkey = (key: SecretKey): string =>
   `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
-/** Does not check the key ID: that requires the public key, which the caller derives from the seed. */
+/** Parses a secret key. Does not check the key ID, because that requires the public key, which the caller derives from the seed. */
 export const parseSkey = (text: string): SecretKey | null => {
   const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
   return parts === null ? null : { name: parts.name, keyId: parts.keyId, kind: parts.kind, seed: parts.material };
@@ -117,7 +120,7 @@ export interface Note {
 
 const forbiddenControlPattern = /[\u0000-\u0009\u000b-\u001f]/;
 const keyIdLength = 4;
-const maxSignatures = 100; // the format requires support for 16; each line can cost one verification
+const maxSignatures = 100; // the format requires supporting 16 signatures; each line can cost one verification
 
 const parseSignatureLine = (line: string): NoteSignature | null => {
   const [, name = "", encoded = ""] = /^\u2014 ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
@@ -126,7 +129,7 @@ const parseSignatureLine = (line: string): NoteSignature | null => {
   return { name, keyId: toHex(bytes.subarray(0, keyIdLength)), bytes: bytes.slice(keyIdLength) };
 };
 
-/** Returns null when the note is malformed. Does not verify signatures. */
+/** Parses a note. Returns null if it is malformed. Does not verify signatures. */
 export const parseNote = (note: string): Note | null => {
   if (!note.isWellFormed() || forbiddenControlPattern.test(note) || !note.endsWith("\n")) return null;
   const blank = note.lastIndexOf("\n\n");
@@ -144,11 +147,11 @@ const encodeCosignedText = (time: bigint, text: string): Uint8Array<ArrayBuffer>
 
 export interface VerifiedSignature {
   readonly key: VerifierKey;
-  /** Seconds since 1970 by the witness's clock; null for the signature of a log. */
+  /** Seconds since 1970 by the witness's clock; null for a log's signature. */
   readonly time: bigint | null;
 }
 
-/** Returns null when the signature is not valid for the key. */
+/** Verifies a signature. Returns null if it is not valid for the key. */
 const verifyNoteSignature = async (
   crypto: NoteCrypto,
   key: VerifierKey,
@@ -170,8 +173,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line names one of `keys` but its
- * signature is invalid, and with `no_known_signature` if every line is by another key.
+ * Returns the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name of one of `keys` but
+ * its signature is invalid, and with `no_known_signature` if every line is by another key.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];
@@ -207,7 +210,7 @@ export const signNote = async (text: string, signers: readonly NoteSigner[]): Pr
   return note;
 };
 
-/** Creates the signature line of a witness. `time` is in seconds since 1970. Throws TypeError when the key is a log key. */
+/** Creates a witness's signature line. `time` is in seconds since 1970. Throws TypeError if the key is a log key. */
 export const createCosignatureLine = async (text: string, signer: NoteSigner, time: bigint): Promise<string> => {
   if (signer.key.kind !== keyKinds.witness) throw new TypeError("note: only a witness key can cosign");
   return formatSignatureLine(signer.key, concatBytes(encodeBigEndian(time), await signer.sign(encodeCosignedText(time, text))));

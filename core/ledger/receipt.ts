@@ -1,5 +1,5 @@
-// Receipts: the ledger's proof that it holds a statement, stored as canonical JSON and verified offline with pinned keys. The checks run in
-// a fixed order, so a given defect always reports the same fault.
+// Receipts: the ledger's proof that it contains a statement, stored as canonical JSON and verified offline with pinned keys. The checks run
+// in a fixed order, so a given defect always reports the same fault.
 import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { parseIJson } from "../i-json.ts";
@@ -13,13 +13,15 @@ import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } fro
 
 export type LedgerKind = "tlog" | "rekor2";
 
-/** A log's key with its validity period. It comes from the configuration, never from the log. A log whose key was rotated has several. */
+/**
+ * A log's key with its validity period. It comes from the configuration, never from the log. A log whose key was rotated has several keys.
+ */
 export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;
   readonly vkey: string;
 }
 
-/** Member names are those of the stored and published JSON. */
+/** Member names are those in the stored and published JSON. */
 export interface Receipt {
   readonly v: 1;
   /** `<kind>:<origin>` */
@@ -32,7 +34,7 @@ export interface Receipt {
   readonly leaf_index: string;
   /** Base64 of the Merkle tree's leaf hash. */
   readonly leaf_hash: string;
-  /** Base64 of the leaf of a ledger that wraps the statement; absent when the leaf is the statement itself. */
+  /** Base64 of the leaf, for a ledger that wraps the statement; absent if the leaf is the statement itself. */
   readonly leaf_body?: string;
   /** Base64, from the leaf's sibling up to the child of the root. */
   readonly inclusion_proof: readonly string[];
@@ -79,14 +81,14 @@ const isReceipt = (record: Json): record is Json & Receipt => {
   );
 };
 
-/** Returns null unless the text is exactly what `formatReceipt` returns for the receipt. */
+/** Parses a receipt. Returns null unless the text is exactly what `formatReceipt` returns for it. */
 export const parseReceipt = (text: string): Receipt | null => {
   if (!text.isWellFormed()) return null;
   const parsed = parseIJson(encodeUtf8(text));
   return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
-/** Builds a receipt from an unverified ledger response. `leaf` is the leaf of a ledger that wraps the statement. */
+/** Builds a receipt from an unverified ledger response. `leaf` is the leaf, for a ledger that wraps the statement. */
 export const buildReceipt = (
   hash: HashFunction,
   statement: string,
@@ -178,8 +180,8 @@ export const memoizeCheckpointVerifier = (crypto: NoteCrypto): NonNullable<Recei
 };
 
 /**
- * Checks in this order: shape, note, signature by a key pinned at `verified_at`, origin, references, index, proof length, root,
- * leaf bound to the statement, consistency with the last verified tree.
+ * Verifies a receipt. The checks run in this order: shape, note, signature by a key pinned at `verified_at`, origin, references, index,
+ * proof length, root, leaf bound to the statement, consistency with the last verified tree.
  */
 export const verifyReceipt = async (
   crypto: NoteCrypto,

@@ -1,5 +1,5 @@
 // Verifies receipts from a Rekor v2 log offline. Separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and because its
-// leaf wraps our signature of the statement.
+// leaf wraps our signature on the statement.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
@@ -24,7 +24,7 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** Unlike an Ed25519 key ID, it does not include the name. */
+/** Computes the key ID. Unlike an Ed25519 key ID, it does not include the name. */
 const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
 
 /** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Returns null for other keys. */
@@ -51,7 +51,7 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   return { name, keyId, isSignatureValid: (crypto, text, signature) => crypto.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 
-/** Returns true for the one-line form of a key that Rekor can sign checkpoints with. */
+/** Returns true for the one-line form of a key with which Rekor can sign checkpoints. */
 export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
 
 /** Returns the trusted keys that signed. Returns a fault if a signature is invalid or if only other keys signed. */
@@ -85,7 +85,10 @@ export interface RekorTrust {
   readonly anchorKeys: readonly string[];
 }
 
-/** `verifyReceipt` with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of ledger. */
+/**
+ * Does the same as `verifyReceipt`, with Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of
+ * ledger.
+ */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,
   receipt: Receipt,

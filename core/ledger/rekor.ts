@@ -1,5 +1,5 @@
-// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature of the statement, the resulting leaf, and the
-// response. Rekor does not return a time. If it already has the entry, it does not return a proof either.
+// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature on the statement, the resulting leaf, and the
+// response. Rekor returns no time and, if it already has the entry, no proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import type { Bytes } from "../hash.ts";
@@ -37,7 +37,7 @@ const keyDetails = "PKIX_ECDSA_P256_SHA_256";
 export interface RekorEntry {
   /** SHA-256 of the statement. */
   readonly digest: string;
-  /** DER of the ECDSA signature over the statement. */
+  /** The ECDSA signature over the statement, in DER. */
   readonly signature: string;
   /** SPKI of the anchor key that signed. */
   readonly publicKey: string;
@@ -49,7 +49,7 @@ const toRekorSignature = ({ signature, publicKey }: RekorEntry) => ({
 });
 
 /**
- * Returns the request text. ECDSA signatures are randomized, so a retry must send the stored text. Otherwise Rekor would log a second
+ * Returns the request text. ECDSA signatures are randomized, so a retry must send the stored text; otherwise Rekor would log a second
  * entry.
  */
 export const formatRekorRequest = (entry: RekorEntry): string =>
@@ -63,7 +63,7 @@ export const formatRekorLeaf = (entry: RekorEntry): string =>
     spec: { hashedRekordV002: { data: { algorithm: "SHA2_256", digest: entry.digest }, signature: toRekorSignature(entry) } },
   });
 
-/** Returns the member at `path`; undefined when any part is missing. */
+/** Returns the member at `path`, or undefined if any part is missing. */
 const getMember = (value: Json | undefined, ...path: readonly string[]): Json | undefined => {
   let current = value;
   for (const name of path) {
@@ -78,7 +78,7 @@ const parseJsonBytes = (bytes: Uint8Array): Json | undefined => {
   return parsed.ok ? parsed.value : undefined;
 };
 
-/** Returns null unless formatting the entry with `format` returns exactly `text`. */
+/** Parses an entry. Returns null unless formatting it with `format` returns exactly `text`. */
 const parseEntryParts = (text: string, digest: Json | undefined, signature: Json | undefined, format: (entry: RekorEntry) => string) => {
   const content = getMember(signature, "content");
   const publicKey = getMember(signature, "verifier", "publicKey", "rawBytes");
@@ -87,20 +87,20 @@ const parseEntryParts = (text: string, digest: Json | undefined, signature: Json
   return format(entry) === text ? entry : null;
 };
 
-/** Returns null unless the text is exactly what `formatRekorRequest` returns for the entry. */
+/** Parses a request. Returns null unless the text is exactly what `formatRekorRequest` returns for the entry. */
 export const parseRekorRequest = (text: string): RekorEntry | null => {
   const request = getMember(parseJsonBytes(encodeUtf8(text)), "hashedRekordRequestV002");
   return parseEntryParts(text, getMember(request, "digest"), getMember(request, "signature"), formatRekorRequest);
 };
 
-/** Returns null unless the bytes are exactly what `formatRekorLeaf` returns for the entry. */
+/** Parses a leaf. Returns null unless the bytes are exactly what `formatRekorLeaf` returns for the entry. */
 export const parseRekorLeaf = (leaf: Uint8Array): RekorEntry | null => {
   const record = getMember(parseJsonBytes(leaf), "spec", "hashedRekordV002");
   const text = String.fromCharCode(...leaf.subarray(0, 4_096)); // our leaves are ASCII and about 500 bytes long
   return parseEntryParts(text, getMember(record, "data", "digest"), getMember(record, "signature"), formatRekorLeaf);
 };
 
-/** Creates a check that a leaf holds our signature of the statement by one of the anchor keys (SPKI, base64). */
+/** Creates a check that a leaf contains our signature on the statement by one of the anchor keys (SPKI, base64). */
 export const createRekorLeafCheck =
   (crypto: RekorCrypto, anchorKeys: readonly string[]) =>
   async (leaf: Uint8Array, statement: Uint8Array): Promise<boolean> => {
@@ -121,8 +121,8 @@ export interface RekorResponse {
 }
 
 /**
- * Parses a TransparencyLogEntry. Tree size and root are ignored: only the signed checkpoint is trusted for them. Returns null
- * when malformed.
+ * Parses a TransparencyLogEntry. Ignores the tree size and root, because only the signed checkpoint is trusted for them. Returns null if
+ * malformed.
  */
 export const parseRekorResponse = (body: Uint8Array): RekorResponse | null => {
   const response = parseJsonBytes(body);

@@ -3,14 +3,14 @@ import { computeRetryDelayMs, addJitter, type Backoff } from "../retry.ts";
 import { hourMs, secondMs, type Instant } from "../time.ts";
 import type { SubmissionOutcome } from "./adapter.ts";
 
-/** 2, 4, 8 … 512, 900 s. */
+/** The delays are 2, 4, 8 … 512 and then 900 s. */
 const submissionBackoff: Backoff = { firstMs: 2 * secondMs, maxMs: 900 * secondMs };
 const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a configuration error that is fixed within the day
 
 export interface AttemptHistory {
   /** The number of attempts before this one. */
   readonly attempts: number;
-  /** Error code of the previous attempt; null before the first. */
+  /** The error code of the previous attempt; null before the first. */
   readonly lastError: string | null;
 }
 
@@ -18,8 +18,8 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * True after a permanent refusal, and after the third response that does not prove inclusion. These faults do not go away by themselves, so
- * the next attempt is hours away.
+ * Returns true after a permanent refusal, and after the third response that does not prove inclusion. These faults do not go away by
+ * themselves, so the next attempt is hours away.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -51,9 +51,9 @@ export const scheduleRetry = (
 };
 
 const breakerThreshold = 5;
-/** 64 s after the fifth failure, then 128, 256, 512 and 900. */
+/** The delays are 64 s after the fifth failure, then 128, 256, 512 and 900. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
-/** Returns the time until which requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
+/** Returns until when requests to a ledger with this many consecutive failures are blocked; 0 below the threshold of five. */
 export const getBlockedUntil = (failures: number, now: Instant, random: number): Instant =>
   failures < breakerThreshold ? 0 : now + addJitter(computeRetryDelayMs(breakerBackoff, failures), random);

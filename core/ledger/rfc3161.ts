@@ -46,7 +46,7 @@ const hashNames: Readonly<Record<string, string>> = {
   "608648016503040202": "SHA-384",
   "608648016503040203": "SHA-512",
 };
-/** The hash of each signature algorithm. Plain rsaEncryption does not name one and uses the digest algorithm. */
+/** The hash algorithm of each signature algorithm. Plain rsaEncryption does not specify one and uses the digest algorithm. */
 const ecdsaHashes: Readonly<Record<string, string>> = {
   "2a8648ce3d040302": "SHA-256",
   "2a8648ce3d040303": "SHA-384",
@@ -59,7 +59,7 @@ const rsaHashes: Readonly<Record<string, string>> = {
 };
 const derNull = encodeDer(derTags.nullValue);
 
-/** TimeStampReq over a SHA-256 imprint that requests the signer's certificate. `nonce` is 8 random bytes. */
+/** Encodes a TimeStampReq over a SHA-256 imprint that requests the signer's certificate. `nonce` is 8 random bytes. */
 export const encodeTimestampRequest = (imprint: Uint8Array, nonce: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
@@ -84,7 +84,7 @@ export type TimestampFault =
 
 export interface Timestamp {
   readonly time: Instant;
-  /** The authority's serial number of the token, in hex. */
+  /** The token's serial number from the authority, in hex. */
   readonly serial: string;
   /** Hex SHA-256 of the signer's SubjectPublicKeyInfo. */
   readonly spkiSha256: string;
@@ -112,11 +112,11 @@ interface SignerCertificate {
 
 interface SignedToken {
   readonly contentType: string | null;
-  /** The bytes of TSTInfo. */
+  /** The TSTInfo bytes. */
   readonly content: Bytes;
   readonly info: TimestampInfo | null;
   readonly certificates: readonly SignerCertificate[];
-  /** Issuer and serial of the signer's certificate; null if the token names the signer by key ID. */
+  /** The issuer and serial number of the signer's certificate; null if the token identifies the signer by key ID. */
   readonly signerId: { readonly issuer: Bytes; readonly serial: Bytes } | null;
   readonly digestName: string | undefined;
   readonly attributes: DerValue;
@@ -132,7 +132,7 @@ const parseAlgorithm = (value: DerValue | undefined): string | null => {
   return members.done() ? oid : null;
 };
 
-/** `20260304050607Z`, with an optional fraction. Returns null for times that do not exist. */
+/** Parses a time such as `20260304050607Z`, with an optional fraction. Returns null for times that do not exist. */
 const parseGeneralizedTime = (value: DerValue | undefined): Instant | null => {
   const text = String.fromCharCode(...(value?.content.subarray(0, 40) ?? []));
   const [, year = "", month = "", day = "", hour = "", minute = "", second = "", fraction = ""] =
@@ -164,7 +164,7 @@ const parseSignerCertificate = (value: DerValue): SignerCertificate | null => {
   const body = createSequenceReader(value.children[0]);
   body.next(toContextTag(0)); // version
   const serial = body.next(derTags.integer);
-  body.next(derTags.sequence); // algorithm of its own signature
+  body.next(derTags.sequence); // the algorithm of the certificate's own signature
   const issuer = body.next(derTags.sequence);
   body.next(derTags.sequence); // validity
   body.next(derTags.sequence); // subject
@@ -228,7 +228,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   };
 };
 
-/** Returns the value of the signed attribute `oid`; `none` if it is absent, null if it is repeated or has several values. */
+/** Returns the value of the signed attribute `oid`: `none` if it is absent, null if it is repeated or has several values. */
 const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "none" | null => {
   const found = attributes.children.filter((attribute) => parseOid(attribute.children[0]) === oid);
   if (found.length === 0) return "none";
@@ -247,10 +247,7 @@ const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hash
   return hashName === undefined || hash === undefined ? null : { hashName, hash: hash.content };
 };
 
-/**
- * Returns the certificate that the signed attributes identify. Returns a fault if they do not identify a certificate or it is not in the
- * token.
- */
+/** Returns the certificate that the signed attributes identify, or a fault if they identify none or it is not in the token. */
 const findSignerCertificate = async (
   subtle: SignatureCrypto,
   signed: SignedToken,
@@ -289,7 +286,7 @@ const encodeSignedAttributes = (attributes: DerValue): Bytes => {
   return data;
 };
 
-const maxClockSkewMs = 5 * minuteMs; // between the authority's clock and ours
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the authority's clock and ours
 
 export interface TimestampVerificationInput {
   /** The authority's reply (TimeStampResp), unchanged. */
@@ -297,18 +294,18 @@ export interface TimestampVerificationInput {
   /** The timestamped bytes; for a checkpoint, the stored note. */
   readonly imprintBytes: Uint8Array;
   readonly pins: readonly TimestampPin[];
-  /** The nonce of the request; only the requester knows it. */
+  /** The nonce of the request. Only the requester knows it. */
   readonly nonce?: Uint8Array;
-  /** When the request was sent and the reply received, by our clock; only the requester knows it. */
+  /** When the request was sent and the reply received, by our clock. Only the requester knows this. */
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 
 const encodeIntegerContent = (bytes: Uint8Array): Bytes => parseDer(encodeUnsignedInteger(bytes))?.content ?? new Uint8Array(0);
 
 /**
- * Checks in this order: well-formed reply, granted, content type, imprint, nonce, time within five minutes of the exchange,
- * digest, signer's certificate, algorithm, signature, pin. The pin comes last, so `signer_not_pinned` means that all other
- * checks passed.
+ * Verifies a token. The checks run in this order: well-formed reply, granted, content type, imprint, nonce, time within five minutes of the
+ * exchange, digest, signer's certificate, algorithm, signature, pin. The pin comes last, so `signer_not_pinned` means that all other checks
+ * passed.
  */
 export const verifyTimestampToken = async (input: TimestampVerificationInput, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
   const reply = createSequenceReader(parseDer(input.token) ?? undefined);

@@ -1,5 +1,6 @@
 // Parses and validates the settings for the ledgers, the audit log's keys and the attestors, as far as text can be checked. Whether a
-// secret's key ID matches its key is checked where the key is loaded. Faults are names of settings, so values never appear in a message.
+// secret's key ID matches its key is checked where the key is loaded. Faults are the names of settings, so values never appear in a
+// message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
 import { sha256 } from "../hash.ts";
@@ -23,7 +24,7 @@ export interface LedgerSettings {
   readonly writeToken: string;
   /** Secret keys of the embedded ledger; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** Secret key of the embedded ledger's witness; null if there is none, and for an external ledger. */
+  /** The secret key of the embedded ledger's witness; null if there is none, and for an external ledger. */
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];
@@ -38,7 +39,7 @@ export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates for other tools to check its timestamps with; may be empty. */
+  /** Certificates with which other tools can check its timestamps; may be empty. */
   readonly pem: string;
 }
 
@@ -51,19 +52,19 @@ export interface WitnessSettings {
 export interface ProofSettings {
   readonly ledger: LedgerSettings;
   readonly mirrors: readonly MirrorSettings[];
-  /** Note-format secrets by audit log number. */
+  /** Secrets in note format by audit log number. */
   readonly auditKeys: ReadonlyMap<number, readonly string[]>;
   /** Public keys of the audit log: the current ones, and earlier ones whose proofs must still verify. */
   readonly auditVkeys: readonly string[];
   /** Validity periods of ledger and audit log keys by vkey. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;
-  /** The key that signs statements for Rekor; null when no Rekor ledger is configured. */
+  /** The key that signs statements for Rekor; null if no Rekor ledger is configured. */
   readonly anchorKey: string | null;
   /** Earlier public anchor keys: SPKI, base64. */
   readonly retiredAnchorKeys: readonly string[];
   readonly authorities: readonly TimestampAuthoritySettings[];
   readonly witnesses: readonly WitnessSettings[];
-  /** The number of cosignatures that make a checkpoint attested. */
+  /** How many cosignatures make a checkpoint attested. */
   readonly witnessMin: number;
 }
 
@@ -71,7 +72,7 @@ type SettingReader = (name: string) => string | undefined;
 
 const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((part) => part !== "");
 
-/** Parses log keys with optional validity periods. A malformed period yields an empty key, which later validation refuses. */
+/** Parses log keys with optional validity periods. A malformed period gives an empty key, which later validation refuses. */
 const parseVkeySetting = (
   text: string | undefined,
 ): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
@@ -79,7 +80,7 @@ const parseVkeySetting = (
   return { vkeys: parsed.map(({ key }) => key), windows: parsed.map(({ key, ...window }) => [key, window] as const) };
 };
 
-const minTokenLength = 32; // characters; 192 bits in base64url
+const minTokenLength = 32; // in characters; this is 192 bits in base64url
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
@@ -89,7 +90,7 @@ const isLocalKeyName = (name: string): boolean => {
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** Checks the kind and name of a note-format secret, and in production that the secret is random and its name is not local. */
+/** Checks the kind and name of a secret in note format and, in production, that the secret is random and its name is not local. */
 const isValidNoteSecret = (text: string, kind: KeyKind, isAllowedName: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !isAllowedName(secret.name)) return false;
@@ -107,7 +108,7 @@ const isLogVkey = (kind: LedgerKind, text: string): boolean =>
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isTlogOrigin(text));
 
-/** Parses a JSON array of objects with `parse`; an unset setting is an empty list. Returns null when any part is malformed. */
+/** Parses a JSON array of objects with `parse`. An unset setting gives an empty list. Returns null if any part is malformed. */
 const parseObjectList = <T>(text: string | undefined, parse: (item: JsonObject) => T | null): readonly T[] | null => {
   if (text === undefined) return [];
   const parsed = parseIJson(encodeUtf8(text));
@@ -134,7 +135,7 @@ const createMirrorParser =
     return { kind, id: `${kind}:${origin}`, origin, url, writeToken: token, vkeys };
   };
 
-/** Allows plain http, because timestamps prove themselves and many public authorities do not offer https. */
+/** Parses an authority's settings. Allows plain http, because timestamps prove themselves and many public authorities offer no https. */
 const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | null => {
   const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = item;
   const spkis = parseStringOrList(item.spki_sha256);
@@ -168,7 +169,7 @@ const parseLedgerSettings = (
   const keys = splitOnWhitespace(setting("LEDGER_KEY"));
   const { vkeys: allVkeys } = parseVkeySetting(setting("LEDGER_VKEYS"));
   const getKeyName = (vkey: string): string => vkey.slice(0, vkey.indexOf("+"));
-  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || getKeyName(vkey) === origin); // a tlog key has the name of its log
+  const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || getKeyName(vkey) === origin); // a tlog key has the same name as its log
   const witnessKey = setting("LEDGER_WITNESS_KEY") ?? null;
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
@@ -219,8 +220,8 @@ const parseAuditKeys = (text: string | undefined, production: boolean): Readonly
 };
 
 /**
- * A witness refuses all checkpoints of an audit log whose keys it does not know, so every log needs at least one pinned key. The other keys
- * may be unpinned, to allow rotation.
+ * Returns whether every audit log has at least one pinned key, because a witness refuses all checkpoints of an audit log whose keys it does
+ * not know. The other keys may be unpinned, to allow rotation.
  */
 const hasEveryAuditLogKey = (vkeys: readonly string[], auditKeys: ReadonlyMap<number, readonly string[]>): boolean => {
   const witnessedKeys = vkeys.map((vkey) => parseVkey(sha256, vkey));
@@ -236,7 +237,7 @@ const isStrongAnchorKey = (text: string): boolean => {
   return secret !== null && hasRandomKeyBytes(secret.number);
 };
 
-/** Parses all settings and returns the names of invalid ones in `faults`. Development secrets are invalid in production. */
+/** Parses all settings and returns the names of invalid ones in `faults`. Secrets for development are invalid in production. */
 export const parseProofSettings = (
   setting: SettingReader,
   production: boolean,

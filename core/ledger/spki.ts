@@ -23,7 +23,7 @@ const curvesByOid: Readonly<Record<string, { readonly name: string; readonly siz
 
 export type SpkiKey = { readonly kind: "rsa" } | { readonly kind: "ecdsa"; readonly curve: string; readonly size: number };
 
-/** Returns null for other kinds of keys. */
+/** Parses a public key. Returns null for other kinds of keys. */
 export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   const algorithm = createSequenceReader(createSequenceReader(parseDer(spki) ?? undefined).next(derTags.sequence));
   const oid = parseOid(algorithm.next(derTags.oid));
@@ -32,7 +32,7 @@ export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   return oid === ecPublicKeyOid && curve !== undefined ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
 };
 
-/** Returns false for an invalid signature, and for a malformed key or signature. */
+/** Verifies a signature. Returns false for an invalid signature, and for a malformed key or signature. */
 export const isSignedBy = async (
   subtle: SignatureCrypto,
   spki: Uint8Array,
@@ -70,7 +70,7 @@ export const ed25519KeyFromSpki = (spki: Uint8Array): Bytes | null => {
   return isEd25519 && members.done() && bits?.content.length === 33 && bits.content[0] === 0 ? bits.content.slice(1) : null;
 };
 
-/** Returns the secret scalar of a P-256 key in PKCS #8, or null for anything else. */
+/** Returns a P-256 key's secret scalar from PKCS #8, or null for anything else. */
 export const p256PrivateKeyFromPkcs8 = (pkcs8: Uint8Array): Bytes | null => {
   const members = createSequenceReader(parseDer(pkcs8) ?? undefined);
   const version = members.next(derTags.integer);

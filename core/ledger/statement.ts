@@ -1,4 +1,4 @@
-// The statements sent to a ledger: text members that hold only hashes and generic metadata, never personal data.
+// The statements sent to a ledger: text members that contain only hashes and generic metadata, never personal data.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256, sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -15,16 +15,16 @@ export type AnchoredEventType =
 export interface AnchorSubject {
   readonly event: AnchoredEventType;
   readonly entityId: string;
-  /** The entity's original fingerprint, in later events too. */
+  /** The entity's original fingerprint, which later events also contain. */
   readonly fingerprint: string;
   readonly originDomain: string;
-  /** Time of the event; for an issuance, the timestamp in the fingerprint. */
+  /** The time of the event; for an issuance, the timestamp in the fingerprint. */
   readonly at: Instant;
-  /** Hex SHA-256 of the signed receipt; commits to the recipients of a partial withdrawal. */
+  /** Hex SHA-256 of the signed receipt, which commits to the recipients of a partial withdrawal. */
   readonly receiptHash?: string;
 }
 
-/** Canonical JSON of `svc-anchor-v1`, or of `svc-anchor-v2` with a receipt hash. */
+/** Returns the canonical JSON of `svc-anchor-v1`, or of `svc-anchor-v2` if there is a receipt hash. */
 export const formatAnchorStatement = (anchor: AnchorSubject): string =>
   toCanonicalJson({
     entity_id: anchor.entityId,
@@ -35,7 +35,7 @@ export const formatAnchorStatement = (anchor: AnchorSubject): string =>
     timestamp: toIso(anchor.at),
   });
 
-/** Hex SHA-256, equal for every ledger. */
+/** Returns the hex SHA-256, which is the same for every ledger. */
 export const hashStatement = (statement: string): string => sha256Hex(statement);
 
 export interface CheckpointSubject {
@@ -49,11 +49,11 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: root in hex, size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** Start of the 15-minute interval. It makes each heartbeat of an idle log a distinct statement. */
+  /** The start of the 15-minute interval. It makes each heartbeat of an idle log a distinct statement. */
   readonly at: Instant;
 }
 
-/** Canonical JSON of the statement `svc-checkpoint-v1`. */
+/** Returns the canonical JSON of the `svc-checkpoint-v1` statement. */
 export const formatCheckpointStatement = (checkpoint: CheckpointSubject): string =>
   toCanonicalJson({
     checkpoint_hash: sha256Hex(checkpoint.note),
@@ -73,7 +73,7 @@ const entryKeyLength = 32;
 /**
  * Returns a 32-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 24 bytes of its SHA-256.
  * Statements arrive roughly in time order, so an index over these keys grows at its end. With plain hashes, every append would touch random
- * pages and cost more as the log grows.
+ * pages and become more expensive as the log grows.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

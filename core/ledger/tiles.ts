@@ -13,7 +13,7 @@ import {
 } from "./merkle.ts";
 
 export const tileWidth = 256;
-const tileHeight = 8; // 2^8 = 256: each hash of the next level covers one full tile
+const tileHeight = 8; // 2^8 = 256, so each hash of the next level covers one full tile
 const maxTileLevel = 63;
 
 /** `level` counts from the leaves; `entries` is the level of the entries. A full tile has a width of 256. */
@@ -23,7 +23,7 @@ export interface TileLocation {
   readonly width: number;
 }
 
-/** `tile/0/x001/x234/067.p/9`, relative to the log's URL. */
+/** Formats a path such as `tile/0/x001/x234/067.p/9`, relative to the log's URL. */
 export const formatTilePath = ({ level, n, width }: TileLocation): string => {
   const digits = n.toString();
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/[0-9]{3}/g) as string[];
@@ -31,7 +31,7 @@ export const formatTilePath = ({ level, n, width }: TileLocation): string => {
   return `tile/${level}/${path}${width === tileWidth ? "" : `.p/${width}`}`;
 };
 
-/** Returns null unless the path is exactly what `formatTilePath` returns. */
+/** Parses a tile path. Returns null unless it is exactly what `formatTilePath` returns. */
 export const parseTilePath = (path: string): TileLocation | null => {
   const match = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/){0,6}[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/.exec(path);
   if (match === null) return null;
@@ -47,7 +47,7 @@ export const parseTilePath = (path: string): TileLocation | null => {
   return fits && formatTilePath(location) === path ? location : null;
 };
 
-/** Returns the number of hashes in tile `n` of `level` in a tree of `size`; 0 if the tree does not have such a tile. */
+/** Returns the number of hashes in tile `n` of `level` in a tree of `size`, or 0 if the tree has no such tile. */
 export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
@@ -72,7 +72,7 @@ const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): 
 
 /**
  * Reads the nodes of a tree of `size` from its tiles, with exactly the widths of that tree. The reader caches tiles and nodes, because one
- * proof hashes up to 255 nodes of its leaf's tile and neighboring proofs share almost all of them. Reading a node throws RangeError if its
+ * proof hashes up to 255 nodes of its leaf's tile, and neighboring proofs share almost all of them. Reading a node throws RangeError if its
  * tile is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
@@ -183,7 +183,7 @@ export const encodeEntryBundle = (entries: readonly Uint8Array[]): Uint8Array<Ar
     }),
   );
 
-/** Returns null unless the bundle consists of complete entries. */
+/** Parses a bundle. Returns null unless it consists of complete entries. */
 export const parseEntryBundle = (bundle: Uint8Array): Uint8Array[] | null => {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bundle.length; ) {

@@ -34,7 +34,7 @@ export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof)
     checkpoint,
   ].join("\n");
 
-const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes in 43 characters, the last of which holds four bits
+const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes take 43 characters, the last of which encodes four bits
 
 /** Like `formatTlogProof`, for hashes that are already base64. Returns null if the index or a hash is malformed. */
 export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>
@@ -42,7 +42,7 @@ export const formatTlogProofFromLines = (index: string, hashes: readonly string[
     ? null
     : [proofHeader, `index ${index}`, ...hashes, "", checkpoint].join("\n");
 
-/** Returns null unless the text is exactly what `formatTlogProof` returns for the proof. */
+/** Parses a proof. Returns null unless the text is exactly what `formatTlogProof` returns for it. */
 export const parseTlogProof = (text: string): TlogProof | null => {
   const blank = text.indexOf("\n\n");
   if (blank < 0) return null;
@@ -61,7 +61,7 @@ export const parseTlogProof = (text: string): TlogProof | null => {
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
-/** Returns null if the proof leads from the leaf hash to the root of the checkpoint. */
+/** Returns null if the proof leads from the leaf hash to the checkpoint's root. */
 export const findInclusionFault = (
   crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
@@ -76,7 +76,7 @@ export const findInclusionFault = (
 export type TlogProofFault = "proof_malformed" | CheckpointFault | InclusionFault;
 export type TlogProofVerdict = Verdict<CosignedCheckpoint & { index: bigint }, TlogProofFault>;
 
-/** Verifies that the trusted log holds `entry` at the index in the proof. */
+/** Verifies that the trusted log contains `entry` at the index in the proof. */
 export const verifyTlogProof = async (
   crypto: NoteCrypto,
   text: string,

@@ -9,7 +9,7 @@ const buildConsistencyEvidence = (hash: HashFunction, olderSize: bigint, newerSi
   return { olderRoot: computeRoot(hash, olderSize, nodes), proof: buildConsistencyProof(hash, olderSize, newerSize, nodes) };
 };
 
-/** Returns the tiles of the newer tree that `checkTreeConsistency` reads. */
+/** Lists the tiles of the newer tree that `checkTreeConsistency` reads. */
 export const listConsistencyTiles = (olderSize: bigint, newerSize: bigint): TileLocation[] =>
   olderSize === newerSize || olderSize === 0n
     ? []

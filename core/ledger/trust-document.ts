@@ -1,4 +1,4 @@
-// The trust document, which holds the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack
+// The trust document, which contains the keys that verifiers pin. It is published at /.well-known/svc-trust.json, and every evidence pack
 // contains a copy. Its JSON keys are a file format that verifiers read.
 
 /** Times are ISO 8601; null means no end. */
@@ -17,7 +17,7 @@ interface IssuerJwk {
 }
 
 export interface TrustDocumentInput {
-  /** The verifier program that is currently served, with its SHA-256 in hex. */
+  /** The verifier program that the service currently serves, with its SHA-256 in hex. */
   readonly verifier: { readonly url: string; readonly sha256: string };
   readonly logs: readonly (PublishedKeyValidity & {
     readonly origin: string;

@@ -5,9 +5,9 @@ import { parseCount, hashLength } from "./merkle.ts";
 import { keyKinds, parseNote, verifyNote, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 
 export interface AddCheckpointRequest {
-  /** Size of the newest checkpoint the witness has cosigned. */
+  /** The size of the newest checkpoint that the witness has cosigned. */
   readonly oldSize: bigint;
-  /** Consistency proof from the tree of that size to the checkpoint. */
+  /** The consistency proof from the tree of that size to the checkpoint. */
   readonly proof: readonly Uint8Array[];
   /** The signed checkpoint, verbatim. */
   readonly checkpoint: string;
@@ -18,7 +18,7 @@ const maxProofLines = 63;
 export const formatAddCheckpointRequest = ({ oldSize, proof, checkpoint }: AddCheckpointRequest): string =>
   `${[`old ${oldSize}`, ...proof.map(toBase64)].join("\n")}\n\n${checkpoint}`;
 
-/** Returns null if the header is malformed. The checkpoint after the empty line is not checked. */
+/** Parses a request. Returns null if the header is malformed. The checkpoint after the empty line is not checked. */
 export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | null => {
   const blank = text.indexOf("\n\n");
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");
@@ -47,7 +47,7 @@ export interface Cosignature {
 
 export type CosignatureVerdict = Verdict<{ cosignatures: readonly Cosignature[] }, "answer_malformed" | NoteFault>;
 
-/** Verifies the cosignatures of `note` in a witness's response. Ignores lines by keys that are not pinned. */
+/** Verifies the cosignatures on `note` in a witness's response. Ignores lines by keys that are not pinned. */
 export const verifyCosignatures = async (
   crypto: NoteCrypto,
   note: string,

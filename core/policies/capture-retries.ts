@@ -3,9 +3,9 @@
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 
-/** 10 + 20 + 40 + … + 640 s between eight attempts: 21 minutes. */
+/** The delays of 10 + 20 + 40 + … + 640 s between eight attempts add up to 21 minutes. */
 export const maxCaptureAttempts = 8;
 const captureBackoff = { firstMs: 10 * secondMs, maxMs: 15 * minuteMs };
 
-/** Returns the time of the next attempt after attempt number `attempt`, counted from 1, failed. */
+/** Returns when to try again after attempt number `attempt`, counted from 1, failed. */
 export const computeNextCaptureAt = (attempt: number, now: Instant): Instant => now + computeRetryDelayMs(captureBackoff, attempt);

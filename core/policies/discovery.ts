@@ -12,8 +12,8 @@ export interface PageLink {
 
 const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
-// In the form that `foldText` returns. English, Spanish, French, German, Portuguese, Italian and Dutch, with the compound forms that appear
-// in URLs.
+// In the form that `foldText` returns: English, Spanish, French, German, Portuguese, Italian and Dutch, including the compound forms that
+// appear in URLs.
 const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
@@ -43,7 +43,7 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   ],
 };
 
-/** Words that count only as the whole text: "Privacy", but not "Privacy settings". */
+/** Words that count only if they are the whole text: "Privacy", but not "Privacy settings". */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],
@@ -63,7 +63,7 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
 const maxLinkTextLength = 120; // longer texts are sentences about policies, not links to one
 const maxCandidates = 3;
 
-/** Lowercases, removes accents, turns separators into ` & ` and other punctuation into single spaces. */
+/** Lowercases, removes accents, and turns separators into ` & ` and other punctuation into single spaces. */
 const foldText = (text: string): string =>
   text
     .normalize("NFD")
@@ -107,8 +107,8 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * Returns up to three URLs that may hold the policy, best first, without duplicates. Among equal ranks the shorter text wins ("Privacy
- * Policy" before "How to write a privacy policy"), then the earlier link. Only hosts that `isWithin` accepts count.
+ * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equal ranks the shorter text comes first
+ * ("Privacy Policy" before "How to write a privacy policy"), then the earlier link. Only hosts that `isWithin` accepts count.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,
@@ -129,7 +129,7 @@ export const findPolicyCandidates = (
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // title, navigation and heading; text further down often mentions terms on any page
+const inspectedLength = 1_000; // enough for title, navigation and heading; further down, text on any page often mentions terms
 
 /** Returns whether the start of a guessed page mentions the policy. Many sites return a page for every URL. */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {

@@ -7,7 +7,7 @@ import { minuteMs, toIso, type Instant } from "../time.ts";
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** Certificates issued within this time after a capture share it, so a domain is captured at most once per interval. */
+/** Certificates issued within this time after a capture share the capture, so a domain is captured at most once per interval. */
 export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {
@@ -25,7 +25,7 @@ export interface PolicySnapshot {
   readonly capturedAt: Instant;
 }
 
-/** A capture of an origin's policies, to which certificates are linked; null for a policy that was not found. */
+/** A capture of an origin's policies, to which certificates are linked. A policy that was not found is null. */
 export interface PolicyCapture {
   readonly id: string;
   readonly policies: Readonly<Record<PolicyKind, PolicySnapshot | null>>;
@@ -34,7 +34,7 @@ export interface PolicyCapture {
 const toSource = (policy: PolicySnapshot | null): JsonObject | null =>
   policy === null ? null : { captured_at: toIso(policy.capturedAt), id: policy.id, source_url: policy.sourceUrl };
 
-/** Builds the payload that the audit entry `policy.linked` commits to: everything that a certificate shows about its policies. */
+/** Builds the payload that the `policy.linked` audit entry commits to: everything that a certificate shows about its policies. */
 export const buildPolicyLinkedPayload = ({ id, policies: { privacy, terms } }: PolicyCapture): JsonObject => ({
   capture_id: id,
   privacy: privacy?.contentHash ?? null,
@@ -54,12 +54,12 @@ export const createPolicyLinkedEvent = (
     now,
   );
 
-/** The result of one capture of a domain; null for a policy that was not found. */
+/** The result of one capture of a domain. A policy that was not found is null. */
 export type CapturedPolicies = Readonly<Record<PolicyKind, PolicyText | null>>;
 
 /**
- * Trims each line, collapses white space (Unicode White_Space) inside lines to one space, drops empty lines and joins the rest
- * with line feeds. The result is hashed, so changing this function would change content hashes.
+ * Trims each line, collapses whitespace (Unicode White_Space) inside lines to one space, drops empty lines and joins the rest with line
+ * feeds. The result is hashed, so changing this function would change content hashes.
  */
 export const normalizePolicyText = (text: string): string =>
   text
@@ -68,6 +68,6 @@ export const normalizePolicyText = (text: string): string =>
     .filter((line) => line !== "")
     .join("\n");
 
-/** Returns null for empty text. `text` must be normalized. */
+/** Creates the policy text. Returns null for empty text. `text` must be normalized. */
 export const createPolicyText = (sourceUrl: string, text: string): PolicyText | null =>
   text === "" ? null : { sourceUrl, text, contentHash: sha256Hex(text) };

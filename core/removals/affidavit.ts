@@ -5,14 +5,14 @@ import { removalTargets, type Removal } from "./removal.ts";
 
 export interface DocumentContent {
   readonly title: string;
-  /** Also the date in the file metadata. */
+  /** Also used as the date in the file metadata. */
   readonly issuedAt: Instant;
   readonly paragraphs: readonly string[];
 }
 
 const formatDay = (at: Instant): string => toIso(at).slice(0, 10);
 
-/** `removal` must be completed. */
+/** Builds the affidavit. `removal` must be completed. */
 export const buildAffidavit = (
   removal: Removal,
   person: { readonly email: string; readonly kid: string; readonly issuer: string },

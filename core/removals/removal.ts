@@ -1,5 +1,5 @@
 // A removal request: a person authorizes us to ask data brokers to delete their data. The list of brokers is fixed, so a request cannot
-// direct our messages elsewhere.
+// send our messages anywhere else.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, type Instant } from "../time.ts";
@@ -48,12 +48,12 @@ export interface Removal {
   readonly notes: string | null;
   readonly requestedAt: Instant;
   readonly completedAt: Instant | null;
-  /** When the removals will be checked again. */
+  /** When the data brokers will be checked again. */
   readonly recheckAt: Instant | null;
   readonly affidavit: AffidavitProof | null;
 }
 
-/** Removes duplicates; null selects all targets. Refuses unknown names. */
+/** Parses the targets and removes duplicates; null selects all targets. Refuses unknown names. */
 export const parseRemovalTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
   const requested = new Set(names ?? removalTargetNames);
   const known = removalTargetNames.filter((name) => requested.has(name));
@@ -62,7 +62,7 @@ export const parseRemovalTargets = (names: readonly string[] | null): Result<rea
 
 const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
 
-const recheckIntervalMs = 90 * dayMs; // brokers buy new lists every quarter
+const recheckIntervalMs = 90 * dayMs; // brokers buy new lists every quarter, so check again after that
 
 export interface RemovalUpdate {
   readonly removal: Removal;
@@ -70,8 +70,8 @@ export interface RemovalUpdate {
 }
 
 /**
- * Applies status updates by an operator. The removal is final once all its targets are; final statuses never change. Refuses unknown
- * targets and a removal that is already final.
+ * Applies an operator's status updates. The removal is final once all its targets are; final statuses never change. Refuses unknown targets
+ * and a removal that is already final.
  */
 export const applyRemovalProgress = (
   removal: Removal,

@@ -1,13 +1,13 @@
-// The sandbox clock. It only moves forward, so that events keep their order, and at most as far as the longest share lasts.
+// The sandbox clock. It moves only forward, so that events keep their order, and no further than the longest share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";
 
-/** Three years including a leap day. */
+/** Three years, including a leap day. */
 const maxClockOffsetMs = 1_096 * dayMs;
 
 export type ClockMove = { readonly advanceSeconds: number } | { readonly to: Instant };
 
-/** Returns the new offset from real time in milliseconds. Refuses moving the clock back, and an offset of more than 1,096 days. */
+/** Returns the new offset from real time in milliseconds. Refuses to move the clock back, or more than 1,096 days ahead. */
 export const decideClockMove = (offsetMs: number, move: ClockMove, now: Instant): Result<number, "invalid_request"> => {
   const next = "to" in move ? move.to - now : offsetMs + move.advanceSeconds * secondMs;
   if (next < offsetMs)

@@ -1,4 +1,4 @@
-// Lists the businesses that will be notified of a change of contact fields: those with an active share that contains a changed field. The
+// Lists the businesses that will be notified when contact fields change: those with an active share that contains a changed field. The
 // person sees the list before saving.
 import type { ContactKey } from "./fields.ts";
 import type { Share } from "./share.ts";

@@ -1,5 +1,5 @@
 // A share as a machine-readable consent receipt (ISO/IEC TS 27560:2023, JSON-LD), like the receipt for a certificate in
-// core/certificates/consent-receipt.ts. It is the person's copy of their agreement and does not hold field values.
+// core/certificates/consent-receipt.ts. It is the person's copy of their agreement and contains no field values.
 import { buildIso27560Receipt } from "../certificates/consent-receipt.ts";
 import type { PublishedAnchor } from "../certificates/published-certificate.ts";
 import { toAnchorView } from "../certificates/public-json.ts";
@@ -7,9 +7,9 @@ import type { Share } from "./share.ts";
 
 export interface ShareReceiptInput {
   readonly share: Share;
-  /** Identifies the person by the subject hash of this share. */
+  /** The subject hash of this share, which identifies the person. */
   readonly subjectHash: string;
-  /** Country of the business, ISO 3166-1 alpha-2. */
+  /** The business's country, ISO 3166-1 alpha-2. */
   readonly country: string;
   readonly anchor: PublishedAnchor | null;
   /** Where the person can revoke the share. */
@@ -18,7 +18,7 @@ export interface ShareReceiptInput {
 
 const formatShareDuration = ({ durationDays }: Share): string => `P${durationDays}D`;
 
-/** Returns the event that ended the share; null while it is active. */
+/** Returns the event that ended the share, or null while it is active. */
 const getEndEvent = (share: Share) => {
   if (share.revokedAt !== null) return { at: share.revokedAt, state: "dpv:ConsentWithdrawn" } as const;
   return share.status === "expired" ? ({ at: share.expiresAt, state: "dpv:ConsentExpired" } as const) : null;

@@ -4,7 +4,7 @@ import { dayMs, type Instant } from "../time.ts";
 
 const warningLeadTimesMs = [7 * dayMs, dayMs] as const;
 
-/** Returns the first due date after `after`; the expiry if no warnings are left. */
+/** Returns the first due date after `after`, or the expiry if no warnings are left. */
 export const computeNextDueAt = (share: { readonly createdAt: Instant; readonly expiresAt: Instant }, after: Instant): Instant =>
   warningLeadTimesMs.map((leadTime) => share.expiresAt - leadTime).find((warningAt) => warningAt > Math.max(share.createdAt, after)) ??
   share.expiresAt;

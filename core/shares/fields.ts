@@ -35,13 +35,13 @@ export const scopeFromBits = (bits: number): readonly ContactKey[] => contactKey
 
 export interface RequestedScope {
   readonly scope: readonly ContactKey[];
-  /** The required keys; the person may leave out the others. */
+  /** The required keys. The person may leave out the others. */
   readonly needed: readonly ContactKey[];
 }
 
 /**
- * Parses field keys and group names. A trailing `?` makes a name optional; a key named both with and without it is required. Refuses
- * unknown names and an empty scope.
+ * Parses field keys and group names. A trailing `?` makes a name optional; a key that is given both with and without it is required.
+ * Refuses unknown names and an empty scope.
  */
 export const parseRequestedScope = (names: readonly string[]): Result<RequestedScope, "invalid_request"> => {
   const scope = new Set<ContactKey>();
@@ -63,7 +63,7 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
 /** A person's values, each with the time it was set. Keys without a value are absent. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
-/** One entry for each key in a scope; null if the person does not have a value. */
+/** One entry for each key in a scope; null if the person has no value. */
 export type ScopedValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
 export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
@@ -71,7 +71,7 @@ export const filterKeysInGroup = (scope: readonly ContactKey[], group: FieldGrou
   return scope.filter((key) => members.includes(key));
 };
 
-/** Returns the values of a group as one line, or null if there are none. */
+/** Returns a group's values as one line, or null if there are none. */
 export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactKey[], group: FieldGroup): string | null => {
   const values = filterKeysInGroup(scope, group).flatMap((key) => fields[key]?.value ?? []);
   return values.length === 0 ? null : values.join(group === "name" ? " " : ", ");
@@ -84,7 +84,7 @@ const maxValueLength = 200;
 /** The country assumed for a phone number without a prefix if the person has not given a country. */
 export const defaultCountry = "US";
 
-/** Returns the value to store; null clears the field. Refuses with the key and the broken rule. */
+/** Returns the value to store; null clears the field. A refusal states the key and the broken rule. */
 const parseFieldValue = (
   key: ContactKey,
   raw: string | null,

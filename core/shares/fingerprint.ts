@@ -1,11 +1,11 @@
-// The fingerprint of a share: SHA-256 over the canonical JSON of exactly these members. The key set differs from those of certificates,
-// statements and audit entries, so text of one kind cannot pass for another.
+// A share's fingerprint: SHA-256 over the canonical JSON of exactly these members. The keys differ from those in certificates, statements
+// and audit entries, so text of one kind cannot pass for another.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";
 
 export interface ShareFingerprintInput {
-  /** Name as shown when the share was granted. */
+  /** The name as shown when the share was granted. */
   readonly business: { readonly id: string; readonly name: string };
   readonly disclosureHash: string;
   readonly expiresAt: Instant;
@@ -34,5 +34,5 @@ export const canonicalizeSharePreimage = (share: ShareFingerprintInput): string 
     timestamp: toIso(share.createdAt),
   });
 
-/** 64 lowercase hex characters. `canonical` is the result of `canonicalizeSharePreimage`. */
+/** Returns 64 lowercase hex characters. `canonical` is the result of `canonicalizeSharePreimage`. */
 export const computeShareFingerprint = (canonical: string): string => sha256Hex(canonical);

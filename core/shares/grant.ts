@@ -1,5 +1,5 @@
-// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). Pure functions: IDs,
-// salts and the clock are arguments.
+// The decisions to grant and renew a share: they return a share with its domain event, or a refusal (SPEC Share). These are pure functions:
+// IDs, salts and the clock are arguments.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
@@ -15,22 +15,22 @@ import type { ContactFields, ContactKey } from "./fields.ts";
 import { canonicalizeSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
 import { getOriginDomain, type Share } from "./share.ts";
 
-/** A client and its business account at a revision. */
+/** A client and its business account at one revision. */
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** If true, redemptions without an Origin header are refused, including those from servers. */
+  /** Whether redemptions without an Origin header are refused, including those from servers. */
   readonly requireOrigin: boolean;
-  /** URLs that the person may be redirected to without further verification. */
+  /** URLs to which the person may be redirected without further verification. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** For programs that render a request themselves. Our pages do not show it. */
+  /** For programs that display a request themselves. Our pages do not show it. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
   /** How far the sandbox clock is ahead of real time; 0 for a live client. */
   readonly clockOffsetMs: number;
-  /** Active sandbox shares of the business; 0 for a live client. */
+  /** The number of the business's active sandbox shares; 0 for a live client. */
   readonly activeTestShares: number;
 }
 
@@ -44,7 +44,9 @@ export interface VerifiedRequestOrigin {
   readonly domainId: string | null;
 }
 
-/** Refuses with `origin_mismatch` if the origin is malformed or is not covered by a verified domain of the business. */
+/**
+ * Verifies a request's origin. Refuses with `origin_mismatch` if the origin is malformed or no verified domain of the business covers it.
+ */
 export const verifyRequestOrigin = (
   { domains, environment }: Pick<GrantingClient, "domains" | "environment">,
   origin: string,
@@ -62,7 +64,7 @@ export const maxDurationDays = 730;
 
 export interface ShareTerms {
   readonly purpose: string;
-  /** Empty if the business did not send any. */
+  /** Empty if the business sent none. */
   readonly disclosureText: string;
 }
 
@@ -103,7 +105,7 @@ export interface PreparedShare {
 /** Attributes a test person's actions to the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
-/** Hides the person's identity in the audit chain of the business. */
+/** Hides the person's identity in the business's audit chain. */
 const toBusinessActor = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", verifiedBy: "account" } : actor;
 
@@ -203,7 +205,7 @@ export interface ShareGrant extends PreparedShare {
 
 export type GrantRefusal = AccessRefusal | "origin_mismatch" | "invalid_request";
 
-/** Checks that the client may receive shares from this origin. Refuses first by account status, then with `origin_mismatch`. */
+/** Checks that the client may receive shares from this origin. Refuses because of the account status first, then with `origin_mismatch`. */
 export const checkGrantAllowed = (
   client: GrantingClient,
   origin: string,

@@ -1,4 +1,4 @@
-// The sandbox's test persons. Their values are constant, and they do not have an account or audit chain (SPEC POST /share/sandbox-consent).
+// The sandbox's test people. Their values are constant, and they have no account or audit chain (SPEC POST /share/sandbox-consent).
 import type { ContactFields, ContactKey } from "./fields.ts";
 
 export const personaNames = ["default", "minimal"] as const;
@@ -19,7 +19,7 @@ const personaValues: Readonly<Record<PersonaName, Readonly<Partial<Record<Contac
   minimal: { email: "sandbox@example.com", first_name: "Sandy" },
 };
 
-/** Test values have the timestamp 0. */
+/** Returns a persona's fields. Test values have the timestamp 0. */
 export const getPersonaFields = (name: PersonaName): ContactFields =>
   Object.fromEntries(Object.entries(personaValues[name]).map(([key, value]) => [key, { value, updatedAt: 0 }]));
 
@@ -36,6 +36,6 @@ const alternateValues: Readonly<Record<ContactKey, string>> = {
   last_name: "Specimen",
 };
 
-/** Returns a value that differs from `current`, to simulate a change; toggles back to the original value. */
+/** Returns a value that differs from `current`, to simulate a change. Called again, it returns the original value. */
 export const getAlternatePersonaValue = (key: ContactKey, current: string | null): string | null =>
   current === alternateValues[key] ? (personaValues.default[key] ?? null) : alternateValues[key];

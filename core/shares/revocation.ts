@@ -1,4 +1,4 @@
-// State changes of a granted share: the person revokes the share, and the business acknowledges the revocation (SPEC Share).
+// State changes of a granted share: the person revokes it, and the business acknowledges the revocation (SPEC Share).
 import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import { getCeaseDeadline } from "../cease-deadline.ts";
@@ -23,7 +23,7 @@ export const revokeShare = (share: Share, chains: ShareAuditChains, actor: Perso
   };
 };
 
-/** `share` must be revoked. */
+/** Acknowledges a share that was revoked. `share` must be revoked. */
 export const acknowledgeShareCease = (share: Share, chains: ShareAuditChains, actor: Actor, now: Instant): DomainEvent => {
   const deadline = share.ceaseBy as Instant;
   const payload = { fingerprint: share.fingerprint, cease_by: toIso(deadline), on_time: now <= deadline };

@@ -11,7 +11,7 @@ export interface Share {
   readonly id: ShareId;
   readonly status: ShareStatus;
   readonly fingerprint: string;
-  /** Name as shown to the person when the share was granted. */
+  /** The name as shown to the person when the share was granted. */
   readonly business: { readonly id: BusinessId; readonly name: string };
   readonly clientId: ClientId;
   readonly environment: Environment;
@@ -21,7 +21,7 @@ export interface Share {
   readonly scope: readonly ContactKey[];
   readonly disclosureHash: string;
   readonly createdAt: Instant;
-  /** Exclusive. */
+  /** The share is no longer active at this time. */
   readonly expiresAt: Instant;
   readonly durationDays: number;
   readonly revokedAt: Instant | null;
@@ -31,11 +31,11 @@ export interface Share {
   readonly supersededBy: ShareId | null;
   /** How far the sandbox clock is ahead of real time; 0 for a live share. */
   readonly clockOffsetMs: number;
-  /** When the business last redeemed, read or was notified of values; null if it never has. Shown only to the person. */
+  /** When the business last redeemed, read or was notified of values; null if never. Shown only to the person. */
   readonly lastDeliveredAt?: Instant | null;
 }
 
-/** A share expires by time alone, even before the sweep records it. */
+/** Returns the status. A share expires by time alone, even before the sweep records it. */
 export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   stored === "active" && expiresAt <= now ? "expired" : stored;
 

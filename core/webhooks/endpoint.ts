@@ -1,11 +1,11 @@
-// Types for webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are in the routes.
+// Types for webhook endpoints and deliveries, and which events an endpoint receives. Wire formats are defined with the routes.
 import type { Environment } from "../access/entitlement.ts";
 import { standardEventTypes, type StoredEvent } from "../events/event.ts";
 import type { WebhookId } from "../ids.ts";
 import { hourMs, type Instant } from "../time.ts";
 import type { HourlyAttempts } from "./hourly-attempts.ts";
 
-/** Maximum per business and environment. */
+/** The maximum number of endpoints per business and environment. */
 export const maxEndpoints = 20;
 /** After a rotation, both secrets sign for 24 hours. */
 export const secretOverlapMs = 24 * hourMs;
@@ -14,7 +14,7 @@ export type EndpointStatus = "enabled" | "disabled";
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  /** Null selects all of `standardEventTypes`, including future ones. */
+  /** The selected types. Null selects all of `standardEventTypes`, including future ones. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus;
@@ -46,17 +46,17 @@ export type DeliveryFilter = (typeof deliveryFilters)[number];
 /** Delivery health, stored with the deliveries. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
-  /** Time of the first failure since the last success. */
+  /** The time of the first failure since the last success. */
   readonly failingSince: Instant | null;
   /** When the last attempt ended, successful or not. */
   readonly lastDeliveryAt: Instant | null;
-  /** Null before the first attempt, and if the last one did not get a response. */
+  /** The status of the last response. Null before the first attempt, and if the last attempt got no response. */
   readonly lastResponseStatus: number | null;
-  /** Pending and retrying deliveries. */
+  /** The number of pending and retrying deliveries. */
   readonly backlog: number;
-  /** Time of the oldest event in the backlog. */
+  /** The time of the oldest event in the backlog. */
   readonly oldestPendingAt: Instant | null;
-  /** Deliveries in the backlog that a recovery requeued. */
+  /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
 }
 
@@ -82,7 +82,7 @@ export interface EndpointSettings {
 /** `pending`: not attempted yet. `retrying`: failed and scheduled again. */
 export type DeliveryStatus = "pending" | "retrying" | "success" | "abandoned";
 
-/** `http`: a response outside 2xx. */
+/** `http`: a response with a status outside 2xx. */
 export type DeliveryError = "timeout" | "dns" | "tls" | "connection" | "http";
 
 export interface Delivery {
@@ -91,7 +91,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
-  /** Number of scheduled attempts so far, without replays. */
+  /** The number of scheduled attempts so far, without replays. */
   readonly attempt: number;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
@@ -138,8 +138,8 @@ export interface OutgoingDelivery {
 }
 
 /**
- * `deferred`: nothing was sent because of a failure on our side. `cancelled`: nothing will be sent because the payload may no
- * longer be read.
+ * `deferred`: nothing was sent because of a failure on our side. `cancelled`: nothing will be sent because the payload may no longer be
+ * read.
  */
 export type SendResult =
   | AttemptResult
@@ -163,7 +163,7 @@ export interface ReplaySource {
 /** The result of requeuing failed deliveries. */
 export interface RecoveryResult {
   readonly queued: number;
-  /** True when more deliveries failed than one recovery can queue. */
+  /** True if more deliveries failed than one recovery can queue. */
   readonly hasMore: boolean;
 }
 
@@ -176,8 +176,8 @@ const defaultEventTypes: ReadonlySet<string> = new Set(standardEventTypes);
 export const receivesEventType = (events: readonly string[] | null, type: string): boolean =>
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
-// A delivery ID starts with five characters of its endpoint ID (25 of 120 random bits). They identify the endpoint, among the business's
-// twenty, whose Durable Object holds the delivery.
+// A delivery ID starts with five characters of its endpoint's ID (25 of 120 random bits). They are enough to find, among the business's
+// twenty endpoints, the one whose Durable Object stores the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);

@@ -13,10 +13,10 @@ const chartHours = 48;
 
 export const toStartOfHour = (at: Instant): Instant => at - (at % hourMs);
 
-/** Start of the first hour in the chart. */
+/** Returns the start of the first hour in the chart. */
 export const getChartStart = (now: Instant): Instant => toStartOfHour(now) - (chartHours - 1) * hourMs;
 
-/** Chart points for the last 48 hours, including the current one: delivered up, failed down. */
+/** Returns the chart points for the last 48 hours, including the current one: delivered up, failed down. */
 export const toHourlyFigures = (hours: readonly HourlyAttempts[], now: Instant): readonly ChartPoint[] =>
   Array.from({ length: chartHours }, (_, at) => {
     const start = getChartStart(now) + at * hourMs;

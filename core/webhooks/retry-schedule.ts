@@ -1,19 +1,19 @@
 // The delivery schedule (SPEC Webhook delivery). Retry times are exact, without jitter, so that businesses can plan maintenance around
-// them. The limit of five concurrent deliveries per endpoint contains the bursts that jitter would spread.
+// them. The limit of five concurrent deliveries per endpoint contains the bursts that jitter would spread out.
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** An attempt that takes longer counts as lost. Includes DNS resolution (2 s), the timeout, and a margin. */
+/** An attempt that takes longer than this counts as lost. Includes DNS resolution (2 s), the timeout, and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
-/** Per endpoint: one less than the six connections that the platform gives a Durable Object. */
+/** The limit per endpoint: one less than the six connections that the platform gives a Durable Object. */
 export const maxConcurrentDeliveries = 5;
 
-/** Delays after attempts 1 to 4. */
+/** The delays after attempts 1 to 4. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * An attempt lost because our process died does not count as a failure. However, a delivery that crashes the process repeatedly is
+ * An attempt that is lost because our process died does not count as a failure. However, a delivery that keeps crashing the process is
  * abandoned.
  */
 export const maxForgivenInterruptions = 3;
@@ -23,15 +23,18 @@ export const maxDeferrals = 20;
 
 /** Recovered deliveries go out at most ten a second, so a receiver that has just recovered is not overloaded. */
 export const recoverySpacingMs = 110;
-/** Maximum delay of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second has more than ten. */
+/**
+ * The maximum delay of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
+ * ten.
+ */
 export const maxRecoveryLatenessMs = 100;
-/** Maximum per recovery, about 18 minutes of sending. */
+/** The maximum per recovery, about 18 minutes of sending. */
 export const maxRecoveredDeliveries = 10_000;
 
 /** How long a finished delivery can be viewed and replayed. */
 export const deliveryRetentionMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-/** Returns the time of the next attempt after attempt number `attempt` failed at `at`, or null if it was the last. */
+/** Returns when to try again after attempt number `attempt` failed at `at`, or null if that was the last attempt. */
 export const computeNextAttemptAt = (attempt: number, at: Instant): Instant | null => {
   const delayMs = retryDelaysMs[attempt - 1];
   return attempt >= maxDeliveryAttempts || delayMs === undefined ? null : at + delayMs;

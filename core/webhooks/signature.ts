@@ -10,14 +10,14 @@ export const secretLength = 32;
 
 export const formatWebhookSecret = (bytes: Uint8Array): string => secretPrefix + toBase64(bytes);
 
-/** `whsec_…` and the last four characters, to tell secrets apart. */
+/** Returns `whsec_…` and the last four characters, to tell secrets apart. */
 export const formatSecretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
 
-/** `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
+/** Returns `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
 const computeSvcSignature = (secrets: readonly string[], seconds: number, body: string): string =>
   [`t=${seconds}`, ...secrets.map((secret) => `v1=${toHex(hmacSha256(encodeUtf8(secret), `${seconds}.${body}`))}`)].join(",");
 
-/** `v1,<base64>`, separated by spaces. */
+/** Returns `v1,<base64>` for each secret, separated by spaces. */
 const computeStandardSignature = (secrets: readonly string[], id: string, seconds: number, body: string): string =>
   secrets
     .flatMap((secret) => fromBase64(secret.slice(secretPrefix.length)) ?? [])
@@ -34,7 +34,7 @@ export interface DeliveryToSign {
   readonly now: Instant;
 }
 
-/** Returns all headers of a delivery. They do not contain external input. */
+/** Returns all headers of a delivery. They contain no external input. */
 export const buildDeliveryHeaders = ({
   event,
   deliveryId,

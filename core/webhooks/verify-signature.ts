@@ -7,7 +7,7 @@ const toleranceSeconds = 300;
 const signatureHeaderPattern = /^t=(\d{1,12})((?:,v\d{1,3}=[^,\s]+)+)$/;
 const signaturePattern = /^v1=([0-9a-f]{64})$/;
 
-/** Constant-time comparison. Both arguments have 64 characters. */
+/** Compares in constant time. Both arguments have 64 characters. */
 const isSameSignature = (a: string, b: string): boolean => {
   let difference = 0;
   for (let at = 0; at < a.length; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);

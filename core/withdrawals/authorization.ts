@@ -1,5 +1,5 @@
-// Decides whether a code or a link authorizes a withdrawal. Email address and code are checked together and refused in the same way, so an
-// attacker cannot learn whether an address is on a certificate.
+// Decides whether a code or a link authorizes a withdrawal. The email address and the code are checked together and refused in the same
+// way, so an attacker cannot learn whether an address is on a certificate.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
@@ -7,7 +7,7 @@ import { dayMs } from "../time.ts";
 import type { WithdrawalScope } from "./withdrawal.ts";
 
 export const authorizeByCode = (attempt: {
-  /** Blind index of the email address on the certificate; null if it does not have one. */
+  /** The blind index of the email address on the certificate; null if it has none. */
   readonly addressOnCertificate: string | null;
   readonly addressGiven: string;
   /** True if the code is valid and this attempt was counted. */
@@ -27,7 +27,7 @@ export const authorizeByToken = (attempt: {
   /** Token hash of `manage_url`. */
   readonly expectedHash: string;
   readonly isInTime: boolean;
-  /** Token hashes of the unexpired links that were emailed to the address on the certificate. */
+  /** The token hashes of the unexpired links that were emailed to the address on the certificate. */
   readonly mailedHashes: readonly string[];
   readonly givenHash: string;
   readonly scope: WithdrawalScope;
@@ -36,7 +36,7 @@ export const authorizeByToken = (attempt: {
   const isManageLink = isEqualConstantTime(attempt.expectedHash, attempt.givenHash) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
-  // Anyone who submits a form in a person's name receives its manage link, so the link must not reach other certificates.
+  // Anyone who submits a form in another person's name receives its manage link, so the link must not reach other certificates.
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
       "invalid_request",
@@ -46,14 +46,14 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * Lifetime of the link in a code email. With 256 random bits it does not need an attempt limit. A day is the period of the daily code
- * limit: if an attacker uses up a person's codes, the emailed links still work all that day.
+ * The lifetime of the link in a code email. With 256 random bits it needs no attempt limit. A day is the period of the daily code limit: if
+ * an attacker uses up a person's codes, the emailed links still work for the rest of that day.
  */
 export const linkLifetimeMs = dayMs;
 
 const manageLinkYears = 5;
 
-/** The manage link is valid for five years after issuance. */
+/** Returns whether the manage link is still valid, which it is for five years after issuance. */
 export const isManageLinkValid = (issuedAt: number, now: number): boolean => {
   const end = new Date(issuedAt);
   return now < end.setUTCFullYear(end.getUTCFullYear() + manageLinkYears);

@@ -1,4 +1,4 @@
-// The business acknowledges that contact has ceased: once per certificate, or once per recipient that the person withdrew from
+// The business acknowledges that it has ceased contact: once per certificate, or once per recipient for whom the person withdrew consent
 // individually.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -6,7 +6,7 @@ import { toIso, type Instant } from "../time.ts";
 import type { WithdrawnEntity } from "./entity-withdrawal.ts";
 import type { WithdrawableCertificate } from "./withdrawal.ts";
 
-/** Details given by the business. Stored encrypted, because they can name people. */
+/** Details given by the business. Stored encrypted, because they can contain names of people. */
 export interface CeaseDetails {
   readonly note: string | null;
   readonly acknowledgedBy: string | null;
@@ -37,11 +37,11 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Acknowledges individual recipients with an audit entry only. A separate statement is not needed, because the ledger anchors the audit
- * log. The business does not need an event about a request that it made itself.
+ * Acknowledges for individual recipients, with an audit entry only. No separate statement is needed, because the ledger anchors the audit
+ * log. The business needs no event about a request that it made itself.
  */
 export const acknowledgeEntityCease = (
-  /** `ceased`: the recipients that are acknowledged now. */
+  /** `ceased` contains the recipients that are acknowledged now. */
   { certificate, actor, now, ceased }: AcknowledgmentInput & { readonly ceased: readonly WithdrawnEntity[] },
 ): DomainEvent =>
   createCertificateEvent(certificate, now, {
@@ -54,6 +54,6 @@ export const acknowledgeEntityCease = (
     },
   });
 
-/** Returns true when the deadline has passed without an acknowledgment. */
+/** Returns true if the deadline has passed without an acknowledgment. */
 export const isOverdue = (ceaseBy: Instant, acknowledgedAt: Instant | null, now: Instant): boolean =>
   acknowledgedAt === null && now > ceaseBy;

@@ -1,5 +1,5 @@
-// A withdrawal from individual recipients. The certificate stays active for the others. Withdrawing from the last one withdraws the whole
-// certificate (withdrawal.ts).
+// A withdrawal of consent for individual recipients. The certificate stays active for the others. Withdrawing consent for the last one
+// withdraws the whole certificate (withdrawal.ts).
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -9,16 +9,16 @@ import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
 import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
 
-/** A recipient that the person has withdrawn from. The certificate can be active, or it can have been revoked later. */
+/** A recipient for whom the person has withdrawn consent. The certificate can be active, or it can have been revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
   readonly entity: string;
-  /** Number of the withdrawal that named it. */
+  /** The number of the withdrawal that listed the recipient. */
   readonly number: number;
   /** When the business received the request, for a withdrawal that it recorded. */
   readonly receivedAt: Instant | null;
   /** When the business acknowledged that this recipient has ceased contact. */
   readonly acknowledgedAt: Instant | null;
-  /** Number of that acknowledgment, counted from 1. */
+  /** The number of that acknowledgment, counted from 1. */
   readonly acknowledgement: number | null;
 }
 
@@ -27,7 +27,7 @@ interface NamedRecipients {
   readonly answered: { readonly accepted: readonly string[] } | null;
 }
 
-/** Returns the recipients that the consent covers: the accepted ones if each had a separate choice; otherwise all. */
+/** Returns the recipients that the consent covers: the accepted ones if each had a separate choice, otherwise all. */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 
 /** Returns the recipients that may still contact the person. */
@@ -38,7 +38,7 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** Resolves names to those on the certificate. Refuses an empty list and names that the person did not consent to. */
+/** Resolves names to those on the certificate. Refuses an empty list and names to which the person did not consent. */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],

@@ -5,7 +5,7 @@ import { toIso, toIsoOrNull } from "../time.ts";
 import type { EntityWithdrawal, Withdrawal, WithdrawableCertificate } from "./withdrawal.ts";
 
 export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
-/** For a withdrawal from individual recipients, which are listed in `entities`. */
+/** For a withdrawal of consent for individual recipients, which are listed in `entities`. */
 export const entityReceiptFormat = "svc-withdrawal-receipt-v2" as const;
 
 /** The text members. `received_at` is not among them, because it is null if the person withdrew directly. */
@@ -33,7 +33,7 @@ const buildWithdrawalReceipt = (certificate: WithdrawableCertificate, withdrawal
   withdrawn_at: toIso(withdrawal.withdrawnAt),
 });
 
-/** Returns the exact text that is signed for a withdrawal from individual recipients. */
+/** Returns the exact text that is signed for a withdrawal of consent for individual recipients. */
 export const formatEntityReceipt = (certificate: WithdrawableCertificate, withdrawal: EntityWithdrawal): string =>
   toCanonicalJson({
     ...buildWithdrawalReceipt(certificate, { ...withdrawal, certId: certificate.id, scope: "certificate" }),
@@ -52,5 +52,5 @@ type WithdrawalReceipt = Omit<ReturnType<typeof buildWithdrawalReceipt>, "schema
   readonly entities?: readonly string[];
 };
 
-/** `text` must be a stored receipt; it is not validated. */
+/** Parses a stored receipt. `text` is not validated. */
 export const parseWithdrawalReceipt = (text: string): WithdrawalReceipt => JSON.parse(text) as WithdrawalReceipt;

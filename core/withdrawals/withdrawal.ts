@@ -1,5 +1,5 @@
 // The decision to withdraw a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts has already
-// decided whether the person may withdraw. The status of the business account never prevents a withdrawal.
+// decided whether the person may withdraw. The business account's status never prevents a withdrawal.
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
@@ -11,7 +11,7 @@ import { toIso, toIsoOrNull, minuteMs, type Instant } from "../time.ts";
 
 export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
-/** Withdrawals from individual recipients are in entity-withdrawal.ts. */
+/** Withdrawals of consent for individual recipients are in entity-withdrawal.ts. */
 export type WithdrawalScope = "certificate" | "business";
 
 export const recordedChannels = ["sms_stop", "phone", "mail", "email", "in_person", "other"] as const;
@@ -47,21 +47,24 @@ export interface Withdrawal {
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
   readonly scope: WithdrawalScope;
-  /** Set when the method is `business_recorded`. */
+  /** Set if the method is `business_recorded`. */
   readonly recorded: RecordedRequest | null;
 }
 
-/** A withdrawal from individual recipients: one time, receipt, audit entry and ledger statement for all the recipients that it names. */
+/**
+ * A withdrawal of consent for individual recipients: one time, receipt, audit entry and ledger statement for all the recipients that it
+ * lists.
+ */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
-  /** 1, 2, 3 … for each certificate. */
+  /** Numbered 1, 2, 3 … within each certificate. */
   readonly number: number;
   /** Sorted, as on the certificate. */
   readonly entities: readonly string[];
 }
 
-const maxClockSkewMs = 5 * minuteMs; // between the business's clock and ours
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the business's clock and ours
 
-/** Accepts a time up to five minutes ahead as now, for clock skew. Refuses times further in the future. */
+/** Accepts a time up to five minutes ahead as now, because clocks differ. Refuses times further in the future. */
 export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
@@ -90,8 +93,8 @@ export interface WithdrawalAddress {
 }
 
 /**
- * Selects the email address, which an email code verifies, or the phone number if the certificate does not have an email address. A phone
- * number then also matches certificates that have an email address, because a STOP on that number covers them.
+ * Selects the email address, which an email code verifies, or the phone number if the certificate has no email address. A phone number then
+ * also matches certificates that have an email address, because a STOP message from that number covers them.
  */
 export const selectWithdrawalAddress = (indexes: {
   readonly emailIndex: string | null;

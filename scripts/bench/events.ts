@@ -150,7 +150,7 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   const { world } = bench;
   const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await insertApiKeys(db, world.acme, 50); // 6,000 requests a minute in total
+  const keys = await insertApiKeys(db, world.acme, 50); // allows 6,000 requests a minute in total
   const at = (business: string): ProducerTarget => ({ url, vars, business });
   await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm-up
   await measurePlacing(at(world.acme.id));

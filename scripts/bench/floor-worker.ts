@@ -1,10 +1,10 @@
-// The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch of the statements
-// that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference between the
-// two is the cost of everything else that svc does.
+// The baseline: a Worker that does only the database work. POST /write accepts the same submission and runs one D1 batch with the
+// statements that svc runs for it (storage/certificates.ts, storage/commit.ts); GET /read/<id> is one read by primary key. The difference
+// from svc is the cost of everything else that svc does.
 
 interface FloorEnv {
   readonly DB: D1Database;
-  /** The business that owns the certificates; svc also caches it between requests. */
+  /** The business that owns the certificates. svc also caches it between requests. */
   readonly BUSINESS_ID: string;
 }
 

@@ -12,7 +12,7 @@ export interface SeededService extends Service {
 
 export type BenchQuery = readonly [name: string, (grown: SeededService, n: number) => Request];
 
-/** Spreads requests over many keys, to stay far below the limit of each. */
+/** Spreads requests over many keys, to stay far below each key's limit. */
 export const withKey =
   (path: string | ((grown: SeededService) => string)): BenchQuery[1] =>
   (grown, n) => ({
@@ -22,8 +22,8 @@ export const withKey =
   });
 
 /**
- * Prints the runtime CPU time and waiting time per request in milliseconds for each size, and the ratio of the last size to the first.
- * The services take turns, so that a temporary slowdown of the machine affects all of them.
+ * Prints, for each size, the runtime's CPU time and the waiting time per request in milliseconds, and the ratio of the last size to the
+ * first. The services take turns, so that a temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], questions: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(`\nms of CPU / median ms per request   ${all.map(({ size }) => String(size).padStart(14)).join("")}   last to first (CPU)`);
@@ -36,7 +36,7 @@ export const runQueriesInTurn = async (all: readonly SeededService[], questions:
         process.stderr.write(`\r  round ${round}/${rounds}  ${name}, ${one.size}`.padEnd(60));
         const before = getCpuMs(one.pid);
         const measured = await runLoad(one.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
-        if (round === 0) continue; // warm-up of code paths and caches
+        if (round === 0) continue; // the first round warms up code paths and caches
         costs[at]?.push((getCpuMs(one.pid) - before) / measured.requests);
         waits[at]?.push(percentile(measured.latencies, 0.5));
         faults += measured.requests - (measured.statuses[200] ?? 0);

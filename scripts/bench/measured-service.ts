@@ -71,7 +71,7 @@ export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: n
 
 export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Creates the steady state in which the origin's policies were captured within the last 15 minutes. */
+/** Puts the service in the steady state in which the origin's policies were captured within the last 15 minutes. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
     .prepare("INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', ?, ?)")

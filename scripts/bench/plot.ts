@@ -1,12 +1,12 @@
-// Draws the graphs of docs/reference/benchmarks.md, each from one table of that page, so that a graph shows only measured values.
+// Draws the graphs of docs/reference/benchmarks.md, each from one table on that page, so that a graph shows only measured values.
 
 interface Graph {
   readonly name: string;
-  /** Heading of the section whose first table is drawn. */
+  /** The heading of the section whose first table is drawn. */
   readonly section: string;
   readonly title: string;
   readonly unit: string;
-  /** Table columns drawn as bars, with their names in the legend. */
+  /** The table columns drawn as bars, with their names in the legend. */
   readonly bars: readonly { readonly column: string; readonly legend: string }[];
 }
 
@@ -72,7 +72,7 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 
 const width = 860;
 const labelEnd = 300;
-const plotEnd = width - 90; // room for the value of the longest bar
+const plotEnd = width - 90; // leaves room for the longest bar's value
 const barHeight = 16;
 const rowGap = 14;
 const top = 64;

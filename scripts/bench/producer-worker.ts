@@ -19,12 +19,12 @@ interface ProducerRequest {
   readonly commit?: number;
   /** False simulates a process that dies right after the commit. */
   readonly notify?: boolean;
-  /** Respond only after the events are sequenced and passed to the delivery queues. */
+  /** Responds only after the events are sequenced and passed to the delivery queues. */
   readonly wait?: boolean;
   readonly register?: object;
   readonly page?: { readonly cursor: number; readonly limit: number };
   readonly deliveries?: { readonly endpoint: string; readonly limit: number; readonly before: string | null };
-  /** Five loops of bare POSTs, the baseline for deliveries. */
+  /** Sends bare POST requests in five loops, the baseline for deliveries. */
   readonly bare?: { readonly url: string; readonly count: number; readonly body: string };
 }
 

@@ -1,14 +1,14 @@
 // Reads the CPU time and memory of the runtime's processes from /proc. These figures do not depend on other load on the machine.
 import { readdirSync, readFileSync } from "node:fs";
 
-const ticksPerSecond = 100; // USER_HZ of Linux
+const ticksPerSecond = 100; // USER_HZ on Linux
 
 const readProcessStat = (pid: string): readonly string[] => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return text.slice(text.lastIndexOf(")") + 2).split(" "); // fields after the name, which may contain spaces
+  return text.slice(text.lastIndexOf(")") + 2).split(" "); // the fields after the name, because the name may contain spaces
 };
 
-/** Process IDs of the workerd processes that this process started, in start order. */
+/** Lists the process IDs of the workerd processes that this process started, in start order. */
 export const listRuntimePids = (): readonly string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

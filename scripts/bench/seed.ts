@@ -10,7 +10,7 @@ const purposes = Array.from(
   { length: 12 },
   (_, at) => `${["solar quote", "roof inspection", "heat pump offer", "newsletter"][at % 4]} campaign ${at}`,
 );
-const rowsPerStatement = 2_000; // takes one or two seconds near a million rows; the limit is 30 s per statement
+const rowsPerStatement = 2_000; // each statement takes one or two seconds near a million rows; the limit is 30 s
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
@@ -96,7 +96,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   for (const size of bench.sizes) {
     const service = await startBenchService(bench, `growth-${size}`);
     const keys = await insertApiKeys(service.db, acme, 400);
-    await issueCertificate(service.url, acme, known); // one more, to search for its email address
+    await issueCertificate(service.url, acme, known); // one more, whose email address is searched for
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     all.push({ ...service, size, keys });
   }

@@ -15,12 +15,12 @@ export interface Series {
   readonly floor: string | null;
   readonly url: string;
   readonly pid: string;
-  /** The n-th request; null ends the slice. */
+  /** Returns the n-th request, or null to end the slice. */
   readonly next: (n: number) => Request | null;
   readonly measured: LoadResult[];
   /** Runtime CPU in milliseconds, one value per entry of `measured`. */
   readonly cpu: number[];
-  /** The same, but including the background work (audit chains, ledger, counters) until the runtime is idle. */
+  /** Like `cpu`, but including the background work (audit chains, ledger, counters) until the runtime is idle. */
   readonly afterwards: number[];
 }
 
@@ -96,7 +96,7 @@ export const printRounds = (all: readonly Series[]): void => {
 
 /** Runs each slice right after its baseline, and only once the background work of other slices has ended. */
 export const runRounds = async (all: readonly Series[], slices: Slices): Promise<void> => {
-  for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warm-up of code paths and caches
+  for (const series of all) await runLoad(series.url, (n) => series.next(500_000 + n), { seconds: 3, connections: slices.connections }); // warms up code paths and caches
   let from = 0;
   for (let round = 1; round <= slices.rounds; round += 1) {
     for (const series of all) {

@@ -33,7 +33,7 @@ const seedPeople = async (db: D1Like, vars: Bench["vars"]): Promise<void> => {
   ]);
 };
 
-/** Counts written emails continuously, because they leave the outbox once sent. */
+/** Counts written emails continuously, because they leave the outbox once they are sent. */
 const countMails = async (db: D1Like): Promise<void> => {
   await db.prepare("CREATE TABLE bench_mails (consumer_id TEXT)").run();
   await db
@@ -57,7 +57,7 @@ interface SweepTimes {
   /** Milliseconds until a poll found nothing left. */
   swept: number | null;
   mailsWritten: number | null;
-  /** The longest response time of a poll. The service did not respond to other requests during that time either. */
+  /** The longest response time of a poll. During that time, the service did not respond to other requests either. */
   silent: number;
 }
 
@@ -101,7 +101,7 @@ interface NotifiedShare {
   readonly share_id: string;
 }
 
-/** Reads the whole feed with many keys, to stay far below the limit of each. */
+/** Reads the whole feed with many keys, to stay far below each key's limit. */
 const readFeed = async (url: string, keys: readonly string[]): Promise<readonly NotifiedShare[]> => {
   const reported: NotifiedShare[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
@@ -129,7 +129,7 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
     console.log(describeReconciliation(type, expected, events.length, new Set(events).size));
     console.log(describeReconciliation("  entries", expected * 2, entries?.n ?? 0, entries?.different ?? 0));
   }
-  // Compares the emails per person with the warnings that were due.
+  // Compares the number of emails per person with the warnings that were due.
   const off = await db
     .prepare(
       `SELECT COALESCE(SUM(MAX(d.n - COALESCE(m.n, 0), 0)), 0) AS skipped, COALESCE(SUM(MAX(COALESCE(m.n, 0) - d.n, 0)), 0) AS doubled

@@ -76,7 +76,7 @@ const buildDecision = (business: DemoBusiness, verifier: string) => ({
 export const measureShares = async (
   bench: Bench & {
     readonly slices: Slices;
-    /** Only series whose name contains this are measured, with their baselines. */
+    /** Measures only series whose name contains this, with their baselines. */
     readonly named: string;
   },
 ): Promise<void> => {
@@ -95,7 +95,7 @@ export const measureShares = async (
     ),
   );
   const keys = await insertApiKeys(service.db, acme, 200);
-  // DEV_RATE_SCALE does not raise the per-person and per-token limits; spreading the load over 50 of each stays below them.
+  // DEV_RATE_SCALE does not raise the per-person and per-token limits, so the load is spread over 50 people and tokens to stay below them.
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (const cookie of people) {
     const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
@@ -109,7 +109,7 @@ export const measureShares = async (
   const floorShares: string[] = [];
   const floorCodes: string[] = [];
   const redeeming = (n: number): Request | null => {
-    const next = codes.pop(); // the newest, because a code expires after a minute
+    const next = codes.pop(); // the newest code, because a code expires after a minute
     if (next === undefined || next.until < Date.now()) return null;
     const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
     const headers = { ...typed, ...clientAddressHeader(n), origin, "idempotency-key": randomUUID() };
@@ -248,7 +248,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
   for (const { id } of results) {
     const key = await vault.newRecordKey();
-    // the encryption context of storage/share-values.ts
+    // the same encryption context as in storage/share-values.ts
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
     const sealed = await (await vault.withRecordKey(key)).seal(context, text);
     await db.batch([

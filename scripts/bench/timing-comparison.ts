@@ -1,4 +1,4 @@
-// Tests whether two kinds of requests can be distinguished by their response time.
+// Tests whether two kinds of requests can be distinguished by their response times.
 import { percentile } from "./load.ts";
 
 const ascending = (times: readonly number[]): readonly number[] => [...times].sort((a, b) => a - b);

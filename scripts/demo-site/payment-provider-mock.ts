@@ -1,6 +1,6 @@
-// A local mock of the payment provider. It has the API calls that the service uses, two pages with a button for each step of a
+// A local mock of the payment provider. It has the API calls that the service uses, two pages with a button for each step in a
 // subscription's life, and the signed events that follow each step. No money moves and nothing is stored on disk. DEV_STRIPE_API, which
-// points the service here, is refused outside development.
+// points the service to this mock, is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
@@ -156,7 +156,7 @@ const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promi
   ]);
 };
 
-/** Handles the provider's paths; returns false for any other path. */
+/** Handles the provider's paths. Returns false for any other path. */
 export const handleProviderRequest = async (
   provider: PaymentProviderMock,
   request: IncomingMessage,

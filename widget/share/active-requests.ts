@@ -8,9 +8,9 @@ import { type PendingRequest, deletePending } from "./pending-requests.ts";
 import { redeemCode } from "./redeem.ts";
 
 export interface ActiveRequest extends PendingRequest {
-  /** The sheet's window. After a reload of this page, or when a link opened the sheet, it is unknown until its first message. */
+  /** The sheet's window. If this page was reloaded, or a link opened the sheet, the window is unknown until its first message. */
   sheet?: Window | null;
-  /** The sheet has sent svc:ready, so it can reach this page. */
+  /** Whether the sheet has sent svc:ready, which shows that it can reach this page. */
   isReady?: boolean;
   /** The code that is being redeemed, or that failed. */
   code?: string;
@@ -45,7 +45,7 @@ export function findActiveRequest({ key }: ShareRequestBase): ActiveRequest | un
   return [...activeRequests.values()].reverse().find((request) => request.key === key);
 }
 
-/** Drops a request: later responses to it are ignored. */
+/** Drops a request. Later responses to it are ignored. */
 export function dropRequest({ state }: PendingRequest): void {
   activeRequests.get(state)?.channel?.close();
   activeRequests.delete(state);
@@ -74,7 +74,10 @@ export function listenForSheetMessages(): void {
   });
 }
 
-/** Polls, because closing a window does not fire an event. A window cut off by its opener policy looks closed as soon as its page loads. */
+/**
+ * Polls, because no event fires when a window is closed. A window that its opener policy has cut off looks closed as soon as its page
+ * loads.
+ */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
   const timer = setInterval(() => {
@@ -117,7 +120,7 @@ function showOutcome(request: ActiveRequest, note: "done" | "closed" | "failed")
 
 export async function handleResponse(request: ActiveRequest, code?: string, error?: string): Promise<void> {
   if (error === "access_denied") return closeRequest(request);
-  // The same response may arrive as a message and through the channel.
+  // The same response may arrive both as a message and through the channel.
   if (!isActive(request) || request.isRedeeming || (code && code === request.code)) return;
   const offer = findOffer(request);
   offer?.button?.setNote("busy");
@@ -128,7 +131,7 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   const { data, problem } = code ? await redeemCode(request, code) : { problem: { code: error } };
   request.isRedeeming = false;
   if (!data) {
-    // If the same request is opened again, the sheet issues a new code for the decision that has not been redeemed yet.
+    // If the same request is opened again, the sheet issues a new code for the decision whose code has not been redeemed yet.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);

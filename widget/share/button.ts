@@ -1,5 +1,5 @@
-// The share button, its status note and the links shown when the browser blocks the window. The elements have no styles of
-// their own: the page's rules for buttons and links apply, and a style policy cannot block anything.
+// The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own: the
+// page's rules for buttons and links apply, and there is nothing for a style policy to block.
 
 import { getShareMessages } from "./messages.ts";
 
@@ -7,7 +7,7 @@ export interface ShareButton {
   root: HTMLElement;
   setLabel(text: "share" | "severed"): void;
   setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
-  /** For a blocked window: shows a link that opens a new tab, and one that opens the sheet in this tab if `onHere` is given. */
+  /** Shows links if the window was blocked: one that opens a new tab and, if `onHere` is given, one that opens the sheet in this tab. */
   showLinks(address: string, onHere: (() => string) | undefined): void;
 }
 
@@ -62,8 +62,8 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 }
 
 /**
- * The link sends the page's origin as referrer even on a page that does not send one: a sheet without an opener redirects back only to
- * a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
+ * Creates a link that sends the page's origin as referrer even on a page that otherwise sends none, because a sheet without an opener
+ * redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");

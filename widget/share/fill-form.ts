@@ -4,7 +4,7 @@ import { type IdentifiedControl, type identifyControls, parseFieldMap } from "..
 import { fillHiddenInput } from "../hidden-input.ts";
 import type { RedeemedShare } from "./redeem.ts";
 
-/** Passed in by svc.js, so that the share part does not contain a second copy of the code. */
+/** Passed in by svc.js, so that the share part contains no second copy of the code. */
 export type ControlIdentifier = typeof identifyControls;
 let identify: ControlIdentifier = () => [];
 
@@ -24,8 +24,8 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
 }
 
 /**
- * Selects one control per key: the most certain one or, if several are equally certain, the first. All are found before any is filled,
- * because filling one may make the page render the form again.
+ * Selects one control per key: the most certain one or, if several are equally certain, the first. All of them are found before any is
+ * filled in, because filling one in may make the page render the form again.
  */
 function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined): Iterable<IdentifiedControl> {
   const best = new Map<string, IdentifiedControl>();
@@ -36,7 +36,10 @@ function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined)
   return best.values();
 }
 
-/** Checkboxes and radio buttons never count as empty: only the person checks them, even if a field map names them. */
+/**
+ * Returns whether a control is empty. Checkboxes and radio buttons never are, because only the person may check them, even if a field map
+ * contains them.
+ */
 function isEmpty(control: HTMLInputElement): boolean {
   return !/^(checkbox|radio)$/.test(control.type) && !control.readOnly && !control.value;
 }
@@ -44,7 +47,7 @@ function isEmpty(control: HTMLInputElement): boolean {
 function typeValue(control: HTMLInputElement | HTMLSelectElement, text: string): void {
   const value = "options" in control ? findOptionValue(control, text) : text;
   if (!value) return;
-  // Frameworks override `value` on the element to detect script changes. The prototype's setter bypasses that, as typing does.
+  // Frameworks override `value` on the element to detect changes by scripts. The prototype's setter bypasses that, as typing does.
   Reflect.set(Object.getPrototypeOf(control), "value", value, control);
   for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
 }

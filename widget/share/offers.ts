@@ -1,4 +1,4 @@
-// The share offers of this page, one for each share tag, with their buttons, forms and events.
+// The share offers on this page, one for each share tag, with their buttons, forms and events.
 
 import { dispatchSvcEvent } from "../events.ts";
 import { queryPage } from "../native-form.ts";
@@ -15,7 +15,7 @@ export interface ShareOffer extends ShareRequestBase {
   proof?: PkceProof | undefined;
   /** A request whose code expired. Opening it again unchanged leads to the same decision instead of a second share. */
   retry?: PendingRequest | undefined;
-  /** The window is cut off from this page or closed; the page cannot tell which. */
+  /** Whether the window is cut off from this page or closed. The page cannot tell which. */
   isSevered?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function findForm(request: ShareRequestBase, tag = findOffer(request)?.ta
     const found = formSelector === undefined ? tag?.closest("form") || queryPage("form")[0] : queryPage<Element>(formSelector)[0];
     return found instanceof HTMLFormElement ? found : undefined;
   } catch {
-    return undefined; // an invalid selector
+    return undefined; // the selector is invalid
   }
 }
 

@@ -1,5 +1,5 @@
-// Opens the consent sheet on a click: in a window, or through links if the window is blocked, or in this tab. It opens without
-// awaiting anything, because browsers block windows that are not opened directly by the click.
+// Opens the consent sheet on a click: in a window or, if that is blocked, through links, or in this tab. It opens without awaiting
+// anything, because browsers block windows that a click does not open directly.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";
@@ -39,7 +39,9 @@ function showOpenLinks(offer: ShareOffer, request: ActiveRequest): void {
   offer.button?.showLinks(request.address, isFramed ? undefined : onHere);
 }
 
-/** Uses a link instead of `location`, because a link can send a referrer on a page that does not send one. */
+/**
+ * Opens the sheet in this tab. Uses a link instead of `location`, because a link can send a referrer on a page that otherwise sends none.
+ */
 function openInThisTab(offer: ShareOffer): void {
   const request = beginRequest(offer, "page");
   if (!request) return;
@@ -48,7 +50,7 @@ function openInThisTab(offer: ShareOffer): void {
   link.click();
 }
 
-/** Saves the request before anything opens. It replaces the earlier request of the same button. */
+/** Saves the request before anything opens. It replaces the same button's earlier request. */
 function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
   const pending = offer.retry || createPendingRequest(offer, display);
   if (!pending) return undefined;

@@ -3,7 +3,7 @@
 import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
 
-/** Each option is a data attribute in camelCase. */
+/** Each option is also a data attribute, whose name is the option in kebab case. */
 export interface ShareOptions {
   clientId?: string;
   purpose?: string;
@@ -18,14 +18,14 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** The part that an offer and its requests share. It stays the same when the page is reloaded. */
+/** The part that an offer and its requests share. It stays the same if the page is reloaded. */
 export interface ShareRequestBase {
   /** The options as JSON, followed by the position among tags with equal options. */
   key: string;
   options: ShareOptions;
 }
 
-/** Origin of the consent sheet in this deployment; empty when the whole service has one origin. */
+/** The consent sheet's origin in this deployment; empty if the whole service has one origin. */
 declare const APP_URL: string;
 
 export interface ShareUrls {
@@ -48,7 +48,7 @@ function splitKeys(list: string): string[] {
   return list.split(/[\s,]+/).filter(Boolean);
 }
 
-/** With `needed`, every other key of the scope becomes optional, as if it ended in a question mark. */
+/** Formats the scope. With `needed`, every other key in the scope becomes optional, as if it ended in a question mark. */
 function formatScope({ scope = "", needed }: ShareOptions): string {
   if (needed === undefined) return splitKeys(scope).join(" ");
   const keys = (list: string) => splitKeys(list.replace(/\?/g, " ")).flatMap((key) => fieldGroups.get(key) || [key]);
@@ -58,7 +58,7 @@ function formatScope({ scope = "", needed }: ShareOptions): string {
     .join(" ");
 }
 
-/** As in consent mode, `disclosureText` is used only when the selector matches nothing. */
+/** Returns the disclosure. As in consent mode, `disclosureText` is used only if the selector matches nothing. */
 function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
   const found = findDisclosureElements(disclosureSelector);
   const text = found.length ? found.map(getDisplayedText).find(Boolean) : disclosureText.trim();

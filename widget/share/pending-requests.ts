@@ -1,5 +1,5 @@
-// Share requests without a response yet. They are stored in sessionStorage before a window opens, because the response may
-// arrive at this page, at the page after a reload, or in the opened window. If storage throws, only this page can receive it.
+// Share requests that have no response yet. They are stored in sessionStorage before a window opens, because the response may arrive at
+// this page, at the page after a reload, or in the opened window. If storage throws, only this page can receive it.
 
 import type { DisplayMode, ShareRequestBase } from "./options.ts";
 
@@ -8,11 +8,11 @@ export interface PendingRequest extends ShareRequestBase {
   verifier: string;
   client_id: string;
   api: string;
-  /** The sheet's URL with the whole request. */
+  /** The sheet's URL, which contains the whole request. */
   address: string;
   display: DisplayMode;
   started: number;
-  /** The page's URL at the click, with its fragment. */
+  /** The page's URL when the button was clicked, with its fragment. */
   return_href: string;
 }
 

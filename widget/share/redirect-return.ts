@@ -5,7 +5,7 @@ import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
 import { openChannel, handleResponse, startRequest } from "./active-requests.ts";
 
-/** Removes the response from the URL at once and returns its state. */
+/** Removes the response from the URL immediately and returns its state. */
 export function handleRedirectReturn(): string | undefined {
   const query = new URLSearchParams(location.search);
   const [state, code, error] = ["svc_state", "svc_code", "svc_error"].map((name) => query.get(name) || undefined);
@@ -31,7 +31,7 @@ interface SheetResponse {
 async function deliverResponse(response: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
   const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(response));
   if (isElsewhere) close();
-  // After DOMContentLoaded the tags and forms below this script exist; the buttons are added one task later.
+  // After DOMContentLoaded, the tags and forms below this script exist; the buttons are added one task later.
   await new Promise<unknown>((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve(0);

@@ -14,7 +14,7 @@ const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
 
-/** Adds a button for each tag that has none yet. `identify` is consent mode's function that recognizes fields. */
+/** Adds a button to each tag that has none yet. `identify` is consent mode's function that recognizes fields. */
 export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string, identify: ControlIdentifier): void {
   setControlIdentifier(identify);
   if (!isStarted) startShare();
@@ -39,7 +39,7 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
   const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
   const button = createShareButton(tag, findForm(offer, tag), () => handleShareClick(offer));
   if (!button) {
-    // While the page loads, the form of a tag in the head does not exist yet.
+    // While the page is loading, the form of a tag in the head does not exist yet.
     if (document.readyState !== "loading") warnOwner("the share button has no place: move the script tag into the body");
     return;
   }

@@ -16,7 +16,7 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** The status for this caller. It is also `revoked` if the person withdrew from this caller only. */
+  /** The status for this caller. It is also `revoked` if the person withdrew consent for this caller only. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;
