@@ -39,11 +39,11 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
   readonly secret: string;
 }
 
-/** The results that a list of deliveries can be limited to. */
+/** The results by which a list of deliveries can be filtered. */
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 
-/** Delivery health, stored with the deliveries. */
+/** An endpoint's delivery health, stored with the deliveries. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** The time of the first failure since the last success. */
@@ -112,13 +112,13 @@ export type AttemptOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   | { readonly kind: "unanswered"; readonly error: Exclude<DeliveryError, "http">; readonly durationMs: number };
 
-/** An attempt as stored. */
+/** An attempt, as stored. */
 export interface RecordedAttempt {
   /** The number sent in `Svc-Attempt`. */
   readonly number: number;
   /** True for a replay or recovery, which does not count as a scheduled attempt. */
   readonly isResend: boolean;
-  /** When it ended. */
+  /** When the attempt ended. */
   readonly at: Instant;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
@@ -127,7 +127,7 @@ export interface RecordedAttempt {
   readonly exchangeSealed: string | null;
 }
 
-/** The outcome of an attempt, with what it sent and received as sealed by storage/webhook-exchanges.ts. Null if that was not kept. */
+/** The outcome of an attempt, with what it sent and received, sealed by storage/webhook-exchanges.ts. Null if that was not kept. */
 export type AttemptResult = AttemptOutcome & { readonly exchangeSealed: string | null };
 
 export interface OutgoingDelivery {

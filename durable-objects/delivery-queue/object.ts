@@ -33,7 +33,7 @@ export interface DeliveryList {
   readonly hasMore: boolean;
 }
 
-/** What the page of an endpoint shows. `page` is null when the delivery to start after is not one of this endpoint. */
+/** What an endpoint's page shows. `page` is null if the delivery to start after is not one of this endpoint's. */
 export interface EndpointOverview extends EndpointActivity {
   readonly page: DeliveryList | null;
 }
@@ -116,12 +116,15 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.getHealth(this.ctx.storage.sql) : null;
   }
 
-  /** The endpoint's health, and its attempts by hour. Null when the queue is not open. */
+  /** Returns the endpoint's health and its attempts by hour, or null if the queue is not open. */
   getActivity(): EndpointActivity | null {
     return this.#isOpen() ? tables.getActivity(this.ctx.storage.sql) : null;
   }
 
-  /** Newest first, at most `limit`, all or only those with `status`; null when `before` is not a delivery of this endpoint. */
+  /**
+   * Lists deliveries, newest first, at most `limit`: all of them, or only those with `status`. Returns null if `before` is not a delivery
+   * to this endpoint.
+   */
   listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
     const settings = this.#findSettings();
     const rows = settings === null ? null : tables.listDeliveries(this.ctx.storage.sql, limit + 1, before, status);
@@ -137,7 +140,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
   }
 
-  /** Returns everything that is known about the endpoint's activity and a page of its deliveries. */
+  /** Returns everything known about the endpoint's activity, and a page of its deliveries. */
   getOverview(limit: number, before: string | null, status: DeliveryFilter | null): EndpointOverview | null {
     const activity = this.getActivity();
     return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };

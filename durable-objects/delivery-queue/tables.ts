@@ -191,7 +191,7 @@ export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null
   return row ?? null;
 };
 
-/** Records the result of an attempt in the delivery, in the list of attempts and in the health of the endpoint. */
+/** Records an attempt's result in the delivery, in the list of attempts and in the endpoint's health. */
 const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const delivered = isDelivered(outcome);
   const attempt = nextAttemptNumber(row);
@@ -300,13 +300,13 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
 };
 
-// Written as in the partial indexes, so that rare results are found in a long list.
+// The conditions are written exactly as in the partial indexes, so that rare results are found quickly in a long list.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",
 };
 
-/** Newest first, older than the delivery `before`. Null when that delivery does not exist. */
+/** Lists deliveries, newest first, older than the delivery `before`. Returns null if that delivery does not exist. */
 export const listDeliveries = (
   sql: SqlStorage,
   limit: number,
@@ -327,7 +327,7 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE id = ?", id).toArray()[0] ?? null;
 
 /**
- * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt under way no longer
+ * Saves the result of a replay. A successful replay ends the delivery: a pending attempt is dropped, and an attempt in progress no longer
  * counts. A failed replay is only recorded in the list of attempts. In both cases the number of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
@@ -393,10 +393,10 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
   };
 };
 
-/** The endpoint's health, and its attempts in every hour that is stored. */
+/** Returns the endpoint's health and its attempts in every stored hour. */
 export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: getHealth(sql), hours: listAttemptHours(sql, 0) });
 
-/** Attempts by hour since `since`, oldest first. Omits hours without attempts. */
+/** Lists attempts by hour since `since`, oldest first. Omits hours without attempts. */
 export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
   sql
     .exec<HourlyAttempts & Record<string, number>>(
@@ -419,7 +419,8 @@ export const recordAlert = (sql: SqlStorage): void => {
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hours that charts no longer show, and attempts whose retention is over. For each status, also deletes at most `rowsPerPrune` ended deliveries whose retention is over.
+ * Deletes hours that charts no longer show, and attempts whose retention period is over. For each status, also deletes at most
+ * `rowsPerPrune` ended deliveries whose retention period is over.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
@@ -432,7 +433,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the retention of the first attempt or ended delivery is over, or null if there are neither. */
+/** Returns when the first retention period of an attempt or ended delivery is over, or null if there are neither. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {

@@ -19,14 +19,14 @@ import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
-/** An endpoint with its health and attempts by hour; both are null when its delivery queue did not respond. */
+/** An endpoint with its health and its attempts by hour. Both are null if its delivery queue did not respond. */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | null;
   readonly hours: readonly HourlyAttempts[] | null;
 }
 
-/** An endpoint with what its page shows; null when its delivery queue did not respond. */
+/** An endpoint with what its page shows, which is null if its delivery queue did not respond. */
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;

@@ -201,7 +201,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.remove(id);
   }
 
-  /** Returns what the page of an endpoint shows, in one call; null if the endpoint does not exist. */
+  /** Returns what an endpoint's page shows, in one call, or null if the endpoint does not exist. */
   findEndpointOverview(
     endpointId: string,
     limit: number,
@@ -211,17 +211,17 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.findWithOverview(endpointId, limit, before, status);
   }
 
-  /** Newest first; null if the endpoint does not exist or `before` is not one of its deliveries. */
+  /** Lists deliveries, newest first. Returns null if the endpoint does not exist or `before` is not one of its deliveries. */
   async listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
   }
 
-  /** Returns a delivery to any endpoint of this business, with its recorded attempts. */
+  /** Returns a delivery to any of this business's endpoints, with its recorded attempts. */
   findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     return this.#endpoints.findDeliveryRecord(deliveryId);
   }
 
-  /** Returns all endpoints' deliveries of the events after `after` and up to `upTo`. Leaves out endpoints that do not respond. */
+  /** Returns all endpoints' deliveries of the events after `after` and up to `upTo`. Omits endpoints that do not respond. */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }
@@ -246,7 +246,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
   }
 
-  /** Records the result of a replay; null if the endpoint or delivery does not exist. */
+  /** Records the result of a replay. Returns null if the endpoint or delivery does not exist. */
   async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }

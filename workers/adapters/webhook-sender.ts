@@ -1,5 +1,5 @@
-// Sends one webhook request to a customer's endpoint. The host is checked again before each attempt, an attempt ends after ten seconds,
-// redirects are not followed, and of the response only its status, its headers and the first 4 kB of its body are read.
+// Sends one webhook request to a customer's endpoint. The host is checked again before each attempt, an attempt ends after ten seconds, and
+// redirects are not followed. From the response, only the status, the headers and the first 4 kB of the body are read.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { concatBytes } from "../../core/bytes.ts";
 import type { HostVerdict } from "../../core/access/dns-answer.ts";
@@ -24,7 +24,7 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `blocked`: the URL or its host is not allowed, so nothing was sent. `deferred`: nor was it, because no resolver responded. */
+/** `blocked`: nothing was sent because the URL or its host is not allowed. `deferred`: nothing was sent because no resolver responded. */
 export type WebhookResult =
   | (Extract<AttemptOutcome, { kind: "answered" }> & { readonly response: WebhookResponse })
   | Extract<AttemptOutcome, { kind: "unanswered" }>
@@ -39,7 +39,7 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 
-// The body only helps to debug a receiver. It usually arrives together with the status, and a slow one must not hold up other deliveries.
+// The body only helps to debug a receiver. It usually arrives together with the status, and a slow body must not delay other deliveries.
 const responseBodyTimeoutMs = 250;
 
 const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
@@ -48,7 +48,7 @@ const classifyError = (error: unknown): "dns" | "tls" | "connection" => {
   return /\bDNS\b|resolve|ENOTFOUND|EAI_AGAIN/i.test(text) ? "dns" : "connection";
 };
 
-/** Reads the start of the body, as far as it arrives in time, and closes the connection. */
+/** Reads as much of the start of the body as arrives in time, and closes the connection. */
 const readResponse = async (response: Response): Promise<WebhookResponse> => {
   const { headers, isCut: isHeaderCut } = cutHeaders(response.headers);
   const reader = response.body?.getReader();

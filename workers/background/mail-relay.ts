@@ -1,5 +1,5 @@
-// Sends the email in the outboxes right after a response, and every minute for the rest. Each email is sent at least once, and always with
-// the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
+// Sends the email in the outboxes right after a response, and every minute for any that is left. Each email is sent at least once, and
+// always with the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
 import { composeMail } from "../../core/mail/compose.ts";
 import type { MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
