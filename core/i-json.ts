@@ -16,6 +16,12 @@ const decodeUtf8 = (bytes: Uint8Array): string | null => {
   }
 };
 
+export interface IJsonOptions {
+  readonly maxDepth?: number;
+  /** The values of this object in the outermost one may contain lone surrogates; the caller replaces them. */
+  readonly looseMember?: string | null;
+}
+
 const parseJson = (text: string): Json | undefined => {
   try {
     return JSON.parse(text) as Json;
@@ -32,9 +38,10 @@ const findStringEnd = (text: string, open: number): number => {
 };
 
 /** Finds the remaining faults that valid JSON can contain: equal keys, deep nesting, lone surrogates, numbers beyond a double. */
-const findIJsonFault = (text: string, maxDepth: number): string | null => {
+const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = null }: IJsonOptions): string | null => {
   const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;
+  let member: string | null = null; // the member of the outermost object that is being read
   for (let at = 0; at < text.length; ) {
     const char = text[at] as string;
     if (char === "{" || char === "[") {
@@ -53,8 +60,10 @@ const findIJsonFault = (text: string, maxDepth: number): string | null => {
       const end = findStringEnd(text, at);
       const raw = text.slice(at, end);
       const value = raw.includes("\\") ? (JSON.parse(raw) as string) : raw.slice(1, -1);
-      if (!value.isWellFormed()) return "a string contains a lone surrogate";
+      const isLoose = looseMember !== null && member === looseMember && open.length === 2 && !expectsKey;
+      if (!isLoose && !value.isWellFormed()) return "a string contains a lone surrogate";
       if (expectsKey) {
+        if (open.length === 1) member = value;
         const keys = open.at(-1) as Set<string>;
         if (keys.has(value)) return "an object contains the same key twice";
         keys.add(value);
@@ -73,13 +82,13 @@ const findIJsonFault = (text: string, maxDepth: number): string | null => {
   return null;
 };
 
-/** Parses a body. Refuses anything that is not exactly one I-JSON value with `invalid_request` and states the broken rule. */
-export const parseIJson = (bytes: Uint8Array, maxDepth = maxBodyDepth): Result<Json, "invalid_request"> => {
+/** Refuses with `invalid_request` anything that is not exactly one I-JSON value, naming the rule that is broken. */
+export const parseIJson = (bytes: Uint8Array, options: IJsonOptions = {}): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");
   const value = parseJson(text);
   if (value === undefined) return refuse("invalid_request", "The body must be valid JSON.");
-  const fault = findIJsonFault(text, maxDepth);
+  const fault = findIJsonFault(text, options);
   if (fault !== null) return refuse("invalid_request", `The body must be I-JSON (RFC 7493): ${fault}.`);
   return ok(value);
 };

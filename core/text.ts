@@ -1,5 +1,6 @@
 // Decides which text may be sealed. People read certificates, so a name must look like what it is: no invisible characters and nothing that
-// reorders the line around it. Invalid text is refused, never repaired, because repairing would seal something else.
+// reorders the line around it. Most invalid text is refused. Only the values of a form's fields are repaired, visibly: each such character
+// becomes U+FFFD, because a person must not lose their certificate over a stray character.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
@@ -40,6 +41,20 @@ export const validateLine = (text: string): string | null => {
   if (invisiblePattern.test(text) || looseJoinerPattern.test(text)) return "must not contain invisible characters";
   if (text !== "" && !hasVisibleCharacter(text)) return "must contain a visible character";
   return null;
+};
+
+// The characters that `validateLine` refuses, one by one. The last two alternatives are joiners with nothing to join.
+const refusedCharacters =
+  /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]|[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]|(?<=^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?=$|\p{White_Space})/gv;
+const replacement = "\ufffd";
+
+/**
+ * Replaces every character that `validateLine` refuses, and every lone surrogate, with U+FFFD. A text without visible characters is replaced
+ * except for its white space. The result passes `validateLine`; a text that passes it is returned as it is.
+ */
+export const replaceRefusedCharacters = (text: string): string => {
+  const replaced = text.toWellFormed().replace(refusedCharacters, replacement);
+  return replaced === "" || hasVisibleCharacter(replaced) ? replaced : replaced.replace(/[^\p{White_Space}]/gu, replacement);
 };
 
 /** Returns a trimmed line, or null if it is empty. A refusal uses `input` as the field name. */

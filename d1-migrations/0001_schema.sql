@@ -447,15 +447,27 @@ CREATE TABLE certificates (
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
   group_id INTEGER REFERENCES certificate_groups (id),
+  -- What happened to the submitted values, as published; NULL if nothing did.
+  submission_notes TEXT,
   CHECK ((accepted_list_id IS NULL) = (rejected_list_id IS NULL)),
   CHECK ((subject_sealed IS NULL) = (subject_erased_at IS NOT NULL))
 ) STRICT;
 CREATE INDEX certificates_listed ON certificates (business_id, environment, issued_at);
 CREATE INDEX certificates_revoked ON certificates (business_id, environment, issued_at) WHERE status = 'revoked';
-CREATE INDEX certificates_email ON certificates (email_index, business_id, environment, issued_at) WHERE email_index IS NOT NULL;
-CREATE INDEX certificates_phone ON certificates (phone_index, business_id, environment, issued_at) WHERE phone_index IS NOT NULL;
 CREATE INDEX certificates_retention ON certificates (retention_until) WHERE subject_erased_at IS NULL;
 CREATE INDEX certificates_group ON certificates (group_id, status, issued_at);
+
+-- The email addresses and phone numbers on a certificate, up to five of each. Every search for a person uses this table.
+CREATE TABLE certificate_addresses (
+  cert_ord INTEGER NOT NULL REFERENCES certificates (ord),
+  kind TEXT NOT NULL CHECK (kind IN ('email', 'phone')),
+  address_index TEXT NOT NULL,
+  business_id TEXT NOT NULL,
+  environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
+  issued_at INTEGER NOT NULL,
+  PRIMARY KEY (cert_ord, address_index)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX certificate_addresses_person ON certificate_addresses (address_index, business_id, environment, issued_at);
 
 CREATE TABLE certificate_views (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -504,9 +516,17 @@ WHEN OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.s
   OR NEW.email_index IS NOT NULL OR NEW.phone_index IS NOT NULL OR NEW.evidence_sealed <> '' OR NEW.manage_token_hash <> ''
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
+CREATE TRIGGER certificates_addresses_erased AFTER UPDATE OF subject_erased_at ON certificates WHEN NEW.subject_erased_at IS NOT NULL BEGIN
+  DELETE FROM certificate_addresses WHERE cert_ord = NEW.ord;
+END;
+
+CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE ON certificate_addresses
+BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
+
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF
   ord, id, business_id, business_name, client_id, environment, purpose_id, disclosure_hash, group_id, accepted_list_id,
-  rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid
+  rejected_list_id, origin_domain, issued_at, gpc, captured_via, fingerprint, subject_hash, evidence_hash, signature, signature_kid,
+  submission_notes
 ON certificates BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN

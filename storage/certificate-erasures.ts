@@ -1,16 +1,17 @@
 // Erases the personal data in a certificate: every sealed value together with its only key, the blind indexes used to find the person, and
 // all queued or saved data about them. Triggers allow exactly this change, and only once. SPEC Certificate.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min, or, type SQL } from "drizzle-orm";
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import type { Database, Found } from "./database.ts";
 import { isTriggerError } from "./faults.ts";
-import { allOf, jsonList, notExistsIn } from "./query.ts";
+import { allOf, existsIn, jsonList, notExistsIn } from "./query.ts";
 import {
   businesses,
   ceaseAcknowledgements,
+  certificateAddresses,
   certificates,
   certificateViews,
   entityAcknowledgements,
@@ -91,7 +92,11 @@ export const isAlreadyErased = (error: unknown): boolean =>
  */
 const isErasureDue = (now: Instant) => {
   const { addressIndex } = withdrawalWork;
-  const isOfPerson = or(eq(addressIndex, certificates.emailIndex), eq(addressIndex, certificates.phoneIndex)) as SQL;
+  const isOfPerson = existsIn(
+    certificateAddresses,
+    eq(certificateAddresses.certOrd, certificates.ord),
+    eq(certificateAddresses.addressIndex, addressIndex),
+  );
   return allOf(
     isNull(subjectErasedAt),
     lte(retentionUntil, now),

@@ -10,6 +10,7 @@ import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { foldPurpose } from "./certificates.ts";
+import { hasAddress } from "./certificate-addresses.ts";
 import type { Database } from "./database.ts";
 import {
   acceptedEntitiesField,
@@ -96,8 +97,8 @@ const searchByAddress = (db: Database, list: CertificateListQuery) => {
   const { filter } = list;
   const matching = and(
     isOwnCertificate(list),
-    whenSet(filter.emailIndex, (index) => eq(certificates.emailIndex, index)),
-    whenSet(filter.phoneIndex, (index) => eq(certificates.phoneIndex, index)),
+    whenSet(filter.emailIndex, (index) => hasAddress(index, list)),
+    whenSet(filter.phoneIndex, (index) => hasAddress(index, list)),
     whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
     isIssuedBetween(filter),

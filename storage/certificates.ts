@@ -5,6 +5,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
+import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
 import { maskSubject } from "../core/certificates/subject.ts";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
@@ -14,6 +15,7 @@ import type { AnchoredEventType } from "../core/ledger/statement.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
+import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
 import { recordSubmissionUsage } from "./client-usage.ts";
 import {
   acceptedEntitiesField,
@@ -184,8 +186,7 @@ export const insertIssuance = async (
     readonly revision: number;
     readonly signature: IssuerSignature;
     readonly manageTokenHash: string;
-    readonly emailIndex: string | null;
-    readonly phoneIndex: string | null;
+    readonly addresses: AddressIndexes;
     /** A policy capture of the origin can be shared if it is newer than this time. */
     readonly policiesNotBefore: Instant;
     /** Scheme, host and port of the page that contains the form. */
@@ -231,12 +232,15 @@ export const insertIssuance = async (
     certificate: insertCertificate(db, {
       ...certificate,
       ...stored,
+      emailIndex: stored.addresses.emails[0] ?? null,
+      phoneIndex: stored.addresses.phones[0] ?? null,
+      submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
       businessId: business.id,
       businessName: business.name,
       entitiesHash,
       acceptedHash: answers?.accepted.hash ?? null,
       rejectedHash: answers?.rejected.hash ?? null,
-      subjectMasked: maskSubject(certificate.fields),
+      subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
       subjectSealed,
       evidenceSealed,
       gpc: certificate.captureContext.gpc,
@@ -244,6 +248,7 @@ export const insertIssuance = async (
       signature: stored.signature.value,
       signatureKid: stored.signature.kid,
     }),
+    addresses: insertCertificateAddresses(db, id, stored.addresses),
     policyRequest: requestPolicyCapture(db, {
       id,
       topic: toPolicyTopic(stored.policyOrigin, stored.policyPage),
@@ -290,6 +295,7 @@ const publishedFields = {
   subjectHash: certificates.subjectHash,
   subjectMasked: certificates.subjectMasked,
   subjectErasedAt: certificates.subjectErasedAt,
+  notes: certificates.submissionNotes,
   gpc: certificates.gpc,
   capturedVia: certificates.capturedVia,
   signature: certificates.signature,
@@ -437,14 +443,18 @@ const parseSubject = (text: string): NonNullable<OpenedCertificate["subject"]> =
   return { fields: new Map(parsed.fields), rootSalt };
 };
 
-/** Returns the email address in a sealed subject, exactly as entered in the form, or null if the subject has no email address. */
+/** Returns the email address with this blind index, exactly as entered in the form, or null if the sealed subject does not have it. */
 export const openSubjectEmail = async (
   vault: Vault,
   certId: string,
   businessId: string,
   subjectSealed: string | null,
+  addressIndex: string,
 ): Promise<string | null> => {
   if (subjectSealed === null) return null;
   const { fields } = parseSubject(await vault.open(subjectContext(certId, businessId), subjectSealed));
-  return fields.get("email") || null;
+  const addresses = await Promise.all(
+    listEmailAddresses(fields).map(async ([typed, normalized]) => [typed, await vault.blindIndex("email", normalized)] as const),
+  );
+  return addresses.find(([, index]) => index === addressIndex)?.[0] ?? null;
 };

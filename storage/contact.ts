@@ -17,8 +17,18 @@ import {
 } from "./entity-withdrawals.ts";
 import { batch, type Database } from "./database.ts";
 import { ownerTime } from "./sandbox-clocks.ts";
-import { certificates, entityLists, entityWithdrawals, matchMisses, purposes, shares, withdrawals, withdrawnEntities } from "./schema.ts";
-import { allOf, query } from "./query.ts";
+import {
+  certificateAddresses,
+  certificates,
+  entityLists,
+  entityWithdrawals,
+  matchMisses,
+  purposes,
+  shares,
+  withdrawals,
+  withdrawnEntities,
+} from "./schema.ts";
+import { allOf, existsIn, query } from "./query.ts";
 
 /** The blind indexes of the person to look up. If both are given, a record that matches either one counts. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
@@ -74,13 +84,15 @@ interface ContactQuery {
 const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** Selects the certificates of the address in `j`, newest first. */
-const certificatesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
-  query
-    .select({ ord: certificates.ord })
-    .from(certificates)
-    .where(allOf(sql`${certificates[index]} = j.value`, eq(certificates.businessId, businessId), eq(certificates.environment, environment)))
-    .orderBy(desc(certificates.issuedAt));
+/** The certificates of the address in `j`, newest first. */
+const certificatesOfAddress = (contact: ContactQuery) => {
+  const { addressIndex, businessId, certOrd, environment, issuedAt } = certificateAddresses;
+  return query
+    .select({ ord: certOrd })
+    .from(certificateAddresses)
+    .where(allOf(sql`${addressIndex} = j.value`, eq(businessId, contact.businessId), eq(environment, contact.environment)))
+    .orderBy(desc(issuedAt));
+};
 
 /** Selects the shares of the address in `j`, newest first. */
 const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
@@ -92,7 +104,7 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
 
 /** Returns whether each address has more records than the check evaluates. */
 const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
-  const more = [certificatesOfAddress(contact, index), sharesOfAddress(contact, index)].map((records) =>
+  const more = [certificatesOfAddress(contact), sharesOfAddress(contact, index)].map((records) =>
     exists(records.limit(1).offset(maxJudgedRecords)),
   );
   return db
@@ -100,12 +112,12 @@ const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, 
     .from(addressRows(addresses));
 };
 
-const selectCertificatesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
+const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: readonly string[]) => {
   const { businessId, environment, entity, purpose } = contact;
   const { id, status, issuedAt, ord, purposeId } = certificates;
   const rejected = isRejectedEntity(entity);
   const entityCeaseBy = entityCeaseByField(entity);
-  const newest = certificatesOfAddress(contact, index).limit(maxJudgedRecords).as("newest");
+  const newest = certificatesOfAddress(contact).limit(maxJudgedRecords).as("newest");
   const samePurpose = query
     .select({ id: purposes.id })
     .from(purposes)
@@ -181,8 +193,8 @@ export const listContactBasis = async (db: Database, contact: ContactQuery, now:
   const emails = listDistinct(contact.subjects.map(({ email }) => email));
   const phones = listDistinct(contact.subjects.map(({ phone }) => phone));
   const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone, emailsTruncated, phonesTruncated] = await batch(db, [
-    selectCertificatesBy(db, contact, "emailIndex", emails),
-    selectCertificatesBy(db, contact, "phoneIndex", phones),
+    selectCertificatesBy(db, contact, emails),
+    selectCertificatesBy(db, contact, phones),
     selectSharesBy(db, contact, "emailIndex", emails, now),
     selectSharesBy(db, contact, "phoneIndex", phones, now),
     selectTruncated(db, contact, "emailIndex", emails),
@@ -250,10 +262,14 @@ export const compareSubject = async (
   day: number,
 ): Promise<SubjectComparison | null> => {
   const { misses } = matchMisses;
-  const stored = (index: IndexName) => query.select({ stored: certificates[index] }).from(certificates).where(eq(certificates.id, certId));
-  const isHit = (index: IndexName, value: string | null) => (value === null ? null : sql<number>`${stored(index)} is ${value}`);
-  const email = isHit("emailIndex", guess.email);
-  const phone = isHit("phoneIndex", guess.phone);
+  const certificate = query.select({ ord: certificates.ord }).from(certificates).where(eq(certificates.id, certId));
+  // Email addresses and phone numbers have different indexes, so the kind does not have to be compared.
+  const isHit = (value: string | null) =>
+    value === null
+      ? null
+      : existsIn(certificateAddresses, eq(certificateAddresses.addressIndex, value), eq(certificateAddresses.certOrd, sql`${certificate}`));
+  const email = isHit(guess.email);
+  const phone = isHit(guess.phone);
   const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;
   const { compared } = await batch(db, {
     counter: db.insert(matchMisses).values({ certId, callerId, day }).onConflictDoNothing(),

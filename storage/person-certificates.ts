@@ -10,14 +10,18 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
-import { accountWithdrawals, businesses, certificates, purposes, withdrawals } from "./schema.ts";
+import { accountWithdrawals, businesses, certificateAddresses, certificates, purposes, withdrawals } from "./schema.ts";
 import { withdrawableFields } from "./withdrawals.ts";
 
-const { businessId, emailIndex, environment, issuedAt, ord, status } = certificates;
+const { businessId, issuedAt, ord, status } = certificates;
+const named = certificateAddresses;
 const isActiveCertificate = eq(status, "active");
 
-/** Builds the condition that the certificate names the person. Excludes sandbox certificates, because they are not consent. */
-const isNamingPerson = (addressIndex: string | SQL<string>): SQL => allOf(eq(emailIndex, addressIndex), eq(environment, "live"));
+/** Builds the condition over `certificateAddresses` that the certificate names the person. Excludes sandbox certificates, because they are not consent. */
+const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
+  allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
+
+const isNamedCertificate = eq(ord, named.certOrd);
 
 /** Counting stops here. */
 const maxCounted = 1_000;
@@ -30,21 +34,22 @@ export const listNamingBusinesses = (
 ) => {
   const next = (behind: string | SQL) =>
     query
-      .select({ id: min(businessId) })
-      .from(certificates)
-      .where(allOf(isNamingPerson(addressIndex), gt(businessId, behind as BusinessId)));
+      .select({ id: min(named.businessId) })
+      .from(named)
+      .where(allOf(isNamingPerson(addressIndex), gt(named.businessId, behind as BusinessId)));
   const id = sql<BusinessId>`found.id`;
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
       .select({ ord })
-      .from(certificates)
-      .where(and(isNamingPerson(addressIndex), eq(businessId, id), more))
+      .from(named)
+      .innerJoin(certificates, isNamedCertificate)
+      .where(and(isNamingPerson(addressIndex), eq(named.businessId, id), more))
       .limit(maxCounted)
       .as("counted")})`;
   const last = query
-    .select({ at: max(issuedAt) })
-    .from(certificates)
-    .where(allOf(isNamingPerson(addressIndex), eq(businessId, id)));
+    .select({ at: max(named.issuedAt) })
+    .from(named)
+    .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, id)));
   const found = db
     .select({
       id,
@@ -71,10 +76,11 @@ export const listNamingCertificates = (
   of: BusinessId,
   { startingAfter, limit }: { readonly startingAfter: CertId | null; readonly limit: number },
 ) => {
-  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(businessId, of));
+  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, of));
   const start = query
-    .select({ issuedAt, ord })
-    .from(certificates)
+    .select({ issuedAt: named.issuedAt, ord: named.certOrd })
+    .from(named)
+    .innerJoin(certificates, isNamedCertificate)
     .where(allOf(eq(certificates.id, startingAfter ?? ("" as CertId)), ofBusiness));
   return db
     .select({
@@ -87,11 +93,12 @@ export const listNamingCertificates = (
       withdrawnAt: withdrawals.withdrawnAt,
       ceaseBy: withdrawals.ceaseBy,
     })
-    .from(certificates)
+    .from(named)
+    .innerJoin(certificates, isNamedCertificate)
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(and(ofBusiness, startingAfter === null ? undefined : sql`(${issuedAt}, ${ord}) < ${start}`))
-    .orderBy(desc(issuedAt), desc(ord))
+    .where(and(ofBusiness, startingAfter === null ? undefined : sql`(${named.issuedAt}, ${named.certOrd}) < ${start}`))
+    .orderBy(desc(named.issuedAt), desc(named.certOrd))
     .limit(limit)
     .all();
 };
@@ -102,8 +109,9 @@ export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord })
-    .from(certificates)
-    .where(allOf(isNamingPerson(addressIndex), eq(businessId, of), isActiveCertificate))
+    .from(named)
+    .innerJoin(certificates, isNamedCertificate)
+    .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, of), isActiveCertificate))
     .limit(maxCounted)
     .as("counted");
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
@@ -126,17 +134,19 @@ export const listNextToWithdraw = (
   { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
   limit: number,
 ): Promise<readonly WithdrawableCertificate[]> => {
-  const matching = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(issuedAt, withdrawnAt));
+  const matching = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(named.issuedAt, withdrawnAt));
   const first = query
-    .select({ id: min(businessId) })
-    .from(certificates)
+    .select({ id: min(named.businessId) })
+    .from(named)
+    .innerJoin(certificates, isNamedCertificate)
     .where(matching);
   return db
     .select({ ...withdrawableFields, chain: businessChainFields })
-    .from(certificates)
+    .from(named)
+    .innerJoin(certificates, isNamedCertificate)
     .innerJoin(businesses, eq(businesses.id, businessId))
-    .where(and(matching, of === null ? sql`${businessId} = ${first}` : eq(businessId, of)))
-    .orderBy(issuedAt, ord)
+    .where(and(matching, of === null ? sql`${named.businessId} = ${first}` : eq(named.businessId, of)))
+    .orderBy(named.issuedAt, named.certOrd)
     .limit(limit)
     .all();
 };

@@ -4,6 +4,7 @@
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
+import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
@@ -271,14 +272,31 @@ export const certificates = table(
     viewRows: integer().notNull().default(0),
     retentionUntil: instant().notNull(),
     groupId: integer().references(() => certificateGroups.id),
+    submissionNotes: json<SubmissionNotes>(),
   },
   (t) => [
     index("certificates_listed").on(t.businessId, t.environment, t.issuedAt),
     index("certificates_revoked").on(t.businessId, t.environment, t.issuedAt).where(sql`${t.status} = 'revoked'`),
     index("certificates_group").on(t.groupId, t.status, t.issuedAt),
-    index("certificates_email").on(t.emailIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.emailIndex)),
-    index("certificates_phone").on(t.phoneIndex, t.businessId, t.environment, t.issuedAt).where(isNotNull(t.phoneIndex)),
     index("certificates_retention").on(t.retentionUntil).where(isNull(t.subjectErasedAt)),
+  ],
+);
+
+export const certificateAddresses = table(
+  "certificate_addresses",
+  {
+    certOrd: integer()
+      .notNull()
+      .references(() => certificates.ord),
+    kind: oneOf("email", "phone").notNull(),
+    addressIndex: text().notNull(),
+    businessId: businessId().notNull(),
+    environment: environment().notNull(),
+    issuedAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.certOrd, t.addressIndex] }),
+    index("certificate_addresses_person").on(t.addressIndex, t.businessId, t.environment, t.issuedAt),
   ],
 );
 

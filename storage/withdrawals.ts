@@ -15,6 +15,7 @@ import type {
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
+import { addressesField, hasAddress } from "./certificate-addresses.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
 import {
   acceptedEntitiesField,
@@ -91,6 +92,7 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
       chain: businessChainFields,
       emailIndex: certificates.emailIndex,
       phoneIndex: certificates.phoneIndex,
+      addresses: addressesField,
       subjectSealed: certificates.subjectSealed,
       manageTokenHash: certificates.manageTokenHash,
       domains: verifiedDomainsField,
@@ -110,9 +112,11 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     .where(eq(certificates.id, certId))
     .get();
   if (row === undefined) return null;
-  const { certificate, chain, accepted, entitiesWithdrawn, ...rest } = row;
+  const { certificate, chain, accepted, entitiesWithdrawn, addresses, ...rest } = row;
   return {
     ...rest,
+    /** Every email address on the certificate; a code sent to any of them withdraws it. */
+    emailIndexes: addresses.flatMap(({ kind, index }) => (kind === "email" ? [index] : [])),
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
     entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
@@ -136,13 +140,7 @@ export interface AddressWithdrawalScope extends AddressScope {
   readonly issuedUntil: Instant;
 }
 
-const addressColumns = { email: certificates.emailIndex, phone: certificates.phoneIndex };
-const isInAddressScope = ({ businessId, environment, address }: AddressScope) =>
-  allOf(
-    eq(addressColumns[address.kind], address.index),
-    eq(certificates.businessId, businessId),
-    eq(certificates.environment, environment),
-  );
+const isInAddressScope = (scope: AddressScope) => hasAddress(scope.address.index, scope);
 const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
 
 /**

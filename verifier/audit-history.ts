@@ -56,7 +56,10 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
-/** Checks the evidence hash, environment, privacy signal and kind of request against the issuance's payload. */
+/** Members that a certificate has only if they say something. The payload has the same ones. */
+export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
+
+/** Checks the evidence hash, environment, submission notes, privacy signal and kind of request against the issuance's payload. */
 export const checkIssuance = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const [entry] = filterEntries(history, "certificate.issued");
@@ -65,6 +68,10 @@ export const checkIssuance = (history: AuditHistory): Finding => {
   if (payload === undefined) return missingPayload("the issuance");
   if (payload.evidence_hash !== certificate.evidence_hash) return fail("the issuance committed to different evidence");
   if (payload.environment !== certificate.environment) return fail("the issuance was in a different environment");
+  const [note] = submissionNoteNames.filter(
+    (name) => toCanonicalJson(payload[name] ?? null) !== toCanonicalJson(certificate[name] ?? null),
+  );
+  if (note !== undefined) return fail(`entry ${entry.seq} logged a different ${note}`);
   return selectWorst([
     compareBoundDetail(entry, payload, "gpc", asObject(certificate.signals)?.gpc ?? null) ?? pass(`entry ${entry.seq}`),
     compareBoundDetail(entry, payload, "captured_via", asObject(certificate.evidence)?.captured_via) ?? pass(`entry ${entry.seq}`),

@@ -3,6 +3,7 @@
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
+import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import { asObject, asString, asStrings, decodeText, isIsoInstant, isSha256Hex, parseCanonical, type JsonObject } from "./json.ts";
 
 type PackFiles = ReadonlyMap<string, Uint8Array>;
@@ -56,6 +57,16 @@ const listObjects = (value: unknown): readonly JsonObject[] =>
 const readMasked = (certificate: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.entries(asObject(certificate.subject) ?? {}).map(([key, value]) => [key, requireText(value)]));
 
+const readNotes = ({
+  fields_unrecognized: keys,
+  fields_truncated: isTruncated,
+  text_replaced: isReplaced,
+}: JsonObject): SubmissionNotes => ({
+  ...(keys !== undefined && { fields_unrecognized: requireTexts(keys) }),
+  ...(isTruncated === true && { fields_truncated: true }),
+  ...(isReplaced === true && { text_replaced: true }),
+});
+
 const readAnswers = (certificate: JsonObject): PageCertificate["answered"] =>
   certificate.entities_accepted === undefined
     ? null
@@ -93,6 +104,7 @@ const readCertificate = (certificate: JsonObject, capturedVia: CaptureMethod): P
   fingerprint: requireText(certificate.fingerprint),
   subjectMasked: readMasked(certificate),
   subjectErasedAt: toInstantOrNull(certificate.subject_erased_at),
+  notes: readNotes(certificate),
   gpc: asObject(certificate.signals)?.gpc === true,
   capturedVia,
   viewCount: Number(certificate.view_count),

@@ -12,7 +12,7 @@ import { checkEntityWithdrawals, type EntityWithdrawalEvidence } from "./entity-
 import { checkAnchor, buildExpectedStatement, type AnchorContext, type AnchorEvidence } from "./anchor.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { checkChain, checkHeads, checkInclusion, parseEntries, describeStaleHeads } from "./audit.ts";
-import { checkIssuance, checkPolicyLinks, checkStatus, parsePayloads, type AuditHistory } from "./audit-history.ts";
+import { checkIssuance, checkPolicyLinks, checkStatus, parsePayloads, submissionNoteNames, type AuditHistory } from "./audit-history.ts";
 import { fail, incomplete, pass, buildReport, skipped, type CheckId, type Finding, type Findings, type Report } from "./checks.ts";
 import { canVerifyEd25519, ed25519UnsupportedNote, webCrypto } from "./crypto.ts";
 import { isIsoInstant, asObject, parseCanonical, asString, asStrings, decodeText, type JsonObject } from "./json.ts";
@@ -143,6 +143,8 @@ const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[])
   if (evidence === null) return isRedacted || isIsoInstant(certificate.subject_erased_at) ? null : "the evidence is missing";
   if (isRedacted) return "the pack has evidence that the manifest lists as left out";
   if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence does not match its hash";
+  const note = submissionNoteNames.find((name) => toCanonicalJson(evidence[name] ?? null) !== toCanonicalJson(certificate[name] ?? null));
+  if (note !== undefined) return `certificate and evidence differ in ${note}`;
   return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the browser's privacy signal";
 };
 
@@ -159,7 +161,9 @@ const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], 
   const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
   if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
     return "the manifest does not list exactly the undisclosed details of the person";
-  const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(key, value));
+  // Values that are not of their kind are masked like other text. `audit.issuance` binds which ones they are.
+  const unrecognized = asStrings(certificate.fields_unrecognized) ?? [];
+  const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(unrecognized.includes(key) ? "" : key, value));
   return mismatch === undefined ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
 };
 

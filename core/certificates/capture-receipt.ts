@@ -12,6 +12,8 @@ export interface CaptureReceipt {
   readonly environment: Environment;
   /** The person's withdrawal link, including its secret. */
   readonly manageUrl: string;
+  /** Keys of recognized fields whose values are not of their kind. */
+  readonly fieldsUnrecognized: readonly string[];
   /** Null if the form did not ask about each recipient. */
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
@@ -25,6 +27,7 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
   status: "active",
   environment: receipt.environment,
   manage_url: receipt.manageUrl,
+  ...(receipt.fieldsUnrecognized.length > 0 && { fields_unrecognized: receipt.fieldsUnrecognized }),
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
@@ -34,7 +37,7 @@ export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.
 /** Parses what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */
 export const parseStoredReceipt = (text: string): CaptureReceipt => {
   const stored = JSON.parse(text) as ReturnType<typeof toStoredReceipt>;
-  const { entities_accepted: accepted, entities_rejected: rejected } = stored;
+  const { fields_unrecognized: fieldsUnrecognized = [], entities_accepted: accepted, entities_rejected: rejected } = stored;
   return {
     certId: stored.cert_id,
     fingerprint: stored.fingerprint,
@@ -42,6 +45,7 @@ export const parseStoredReceipt = (text: string): CaptureReceipt => {
     verifyUrl: stored.verify_url,
     environment: stored.environment,
     manageUrl: stored.manage_url,
+    fieldsUnrecognized,
     answered: accepted === undefined || rejected === undefined ? null : { accepted, rejected },
   };
 };

@@ -5,6 +5,7 @@ import type { BusinessId, CertId, ClientId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 import type { Recipients } from "./recipients.ts";
 import type { SubjectFields } from "./subject.ts";
+import type { SubmissionNotes } from "./submission-notes.ts";
 
 export type CertificateStatus = "active" | "revoked";
 
@@ -23,6 +24,8 @@ export interface CaptureContext {
 /** A form submission whose shape is validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
+  /** The page script left out fields, because the form has more than a certificate can hold. */
+  readonly isTruncated: boolean;
   readonly disclosureText: string;
   readonly entities: readonly string[];
   readonly entitiesAccepted: readonly string[] | undefined;
@@ -45,6 +48,7 @@ export interface Certificate {
   readonly originDomain: string;
   readonly issuedAt: Instant;
   readonly fields: SubjectFields;
+  readonly notes: SubmissionNotes;
   readonly rootSalt: Uint8Array;
   readonly subjectHash: string;
   readonly fingerprint: string;

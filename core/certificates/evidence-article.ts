@@ -6,6 +6,7 @@ import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import { html, renderTime, renderTimeText, type Markup } from "./evidence-markup.ts";
 import { isConsentRefused, type PublishedCertificate } from "./published-certificate.ts";
+import type { SubmissionNotes } from "./submission-notes.ts";
 
 /** The details of the person that are shown in full, as pairs of key and value. */
 export type DisclosedFields = readonly (readonly [string, string])[];
@@ -29,6 +30,7 @@ export interface ArticleParts {
       | "fingerprint"
       | "subjectMasked"
       | "subjectErasedAt"
+      | "notes"
       | "gpc"
       | "capturedVia"
       | "viewCount"
@@ -97,6 +99,17 @@ const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
+/** Each line is present only if it says something, so that other pages stay as they are. */
+const renderNotes = (notes: SubmissionNotes | null): Markup | null => {
+  const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
+  const lines = [
+    keys === undefined ? null : html`<p>Not of the kind that the field asks for: ${keys.join(", ")}. No search finds these values.</p>\n`,
+    isTruncated === undefined ? null : html`<p>The form had more fields. Some were left out.</p>\n`,
+    isReplaced === undefined ? null : html`<p>Characters that cannot be stored were replaced by \ufffd.</p>\n`,
+  ];
+  return lines.every((line) => line === null) ? null : html`${lines.filter((line) => line !== null)}`;
+};
+
 const renderSubject = ({ opened, isRedacted }: ArticleParts, disclosed: DisclosedFields): Markup => {
   if (opened.subject === null) return html`<p>The person's details were erased.</p>`;
   const shown = new Map(disclosed);
@@ -104,7 +117,7 @@ const renderSubject = ({ opened, isRedacted }: ArticleParts, disclosed: Disclose
   const list = (fields: DisclosedFields): Markup | null =>
     fields.length === 0 ? null : renderDefinitionList(...fields.map(([key, value]) => renderRow(key, renderTypedValue(value))));
   return html`<p>The person's details as typed into the form. They were not verified.</p>
-${list(disclosed)}
+${renderNotes(opened.certificate.notes)}${list(disclosed)}
 ${hidden.length > 0 ? html`<p>${isRedacted ? "Left out of this pack on purpose" : "Not disclosed in this pack"}, and shown masked:</p>` : null}
 ${list(hidden)}`;
 };

@@ -12,6 +12,7 @@ import { toIso, type Instant } from "../time.ts";
 import type { CaptureContext, Certificate, Submission } from "./certificate.ts";
 import { canonicalizePreimage, computeFingerprint, buildPreimage } from "./fingerprint.ts";
 import type { ParsedSubmission } from "./submission.ts";
+import { buildSubmissionNotes, type SubmissionNotes } from "./submission-notes.ts";
 import { deriveEvidenceSalt, computeSubjectCommitments, computeSubjectHash } from "./subject.ts";
 import { parseBrowserFamily, parseOsFamily } from "./user-agent.ts";
 
@@ -42,7 +43,13 @@ const addYears = (from: Instant, years: number): Instant => {
  * Builds the evidence. It is salted, because its hash is stored in plain text and is part of redacted packs. Without a salt, a reader who
  * knows everything except the IP address could try all four billion IPv4 addresses.
  */
-const buildEvidence = (submission: Submission, origin: string, context: CaptureContext, salt: string): JsonObject => ({
+const buildEvidence = (
+  submission: Submission,
+  notes: SubmissionNotes,
+  origin: string,
+  context: CaptureContext,
+  salt: string,
+): JsonObject => ({
   salt,
   page_url: submission.pageUrl,
   ip: context.ip,
@@ -59,6 +66,7 @@ const buildEvidence = (submission: Submission, origin: string, context: CaptureC
   widget: submission.extras.widget ?? null,
   presentation: submission.extras.presentation ?? null,
   esign: submission.extras.esign ?? null,
+  ...notes,
 });
 
 /**
@@ -69,6 +77,8 @@ export const issueCertificate = (input: {
   readonly clientId: ClientId;
   readonly submission: Submission;
   readonly parsed: ParsedSubmission;
+  /** From `recognizeFields`. */
+  readonly unrecognized: readonly string[];
   readonly originHeader: string | null;
   readonly captureContext: CaptureContext;
   readonly rules: OriginRules;
@@ -84,7 +94,8 @@ export const issueCertificate = (input: {
   const page = verifyPageUrl(submission.pageUrl, business.domains, input.rules);
   if (!page.ok) return page;
 
-  const { fields, recipients, purpose } = input.parsed;
+  const { fields, isReplaced, recipients, purpose } = input.parsed;
+  const notes = buildSubmissionNotes({ unrecognized: input.unrecognized, isTruncated: submission.isTruncated, isReplaced });
   const disclosureHash = sha256Hex(submission.disclosureText);
   const subjectHash = computeSubjectHash(computeSubjectCommitments(fields, input.rootSalt));
   const preimage = buildPreimage({
@@ -99,7 +110,7 @@ export const issueCertificate = (input: {
   });
   const canonical = canonicalizePreimage(preimage);
   const fingerprint = computeFingerprint(canonical);
-  const evidence = buildEvidence(submission, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
+  const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
   const certificate: Certificate = {
@@ -114,6 +125,7 @@ export const issueCertificate = (input: {
     originDomain: origin.value.host,
     issuedAt: now,
     fields,
+    notes,
     rootSalt: input.rootSalt,
     subjectHash,
     fingerprint,
@@ -127,13 +139,14 @@ export const issueCertificate = (input: {
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
     actor: { kind: "client", id: input.clientId },
-    // The evidence also contains the privacy signal and the kind of request, but the evidence can be left out of a pack or erased.
+    // The privacy signal, the kind of request and the notes are in the evidence too, but the evidence can be left out of a pack or erased.
     payload: {
       fingerprint,
       evidence_hash: evidenceHash,
       environment: business.environment,
       gpc: input.captureContext.gpc,
       captured_via: input.captureContext.capturedVia,
+      ...notes,
     },
     anchor: { fingerprint, originDomain: origin.value.host },
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),

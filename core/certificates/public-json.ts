@@ -182,6 +182,7 @@ export const toPublicView = (certificate: PublishedCertificate, context: ViewCon
   subject: certificate.subjectMasked,
   subject_hash: certificate.subjectHash,
   subject_erased_at: toIsoOrNull(certificate.subjectErasedAt),
+  ...certificate.notes,
   policies: certificate.policies.map(toPolicyView),
   policies_status: getPoliciesStatus(certificate),
   preimage: { ...preimageFromPublished(certificate) },

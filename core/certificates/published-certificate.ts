@@ -9,6 +9,7 @@ import type { AttestedStatement } from "./attested-statement.ts";
 import type { CertificateStatus } from "./certificate.ts";
 import { canonicalizePreimage, buildPreimage, type Preimage } from "./fingerprint.ts";
 import type { SubjectFields } from "./subject.ts";
+import type { SubmissionNotes } from "./submission-notes.ts";
 import { toIso } from "../time.ts";
 import type { CeaseDetails } from "../withdrawals/cease-acknowledgment.ts";
 import type { WithdrawnEntity } from "../withdrawals/entity-withdrawal.ts";
@@ -80,6 +81,8 @@ export interface PublishedCertificate {
   readonly subjectHash: string;
   readonly subjectMasked: Readonly<Record<string, string>>;
   readonly subjectErasedAt: Instant | null;
+  /** Null if nothing happened to the submitted values. */
+  readonly notes: SubmissionNotes | null;
   readonly gpc: boolean;
   readonly capturedVia: "browser" | "server";
   readonly signature: IssuerSignature;

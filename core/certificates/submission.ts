@@ -1,9 +1,9 @@
-// Validates the content of a submission before any lookup: which text may be sealed, and how much.
+// Validates the content of a submission before any lookup: which text may be sealed, and how much. The values of fields are optional to the
+// person, so their content never refuses a submission; recognized-fields.ts decides which of them are found by.
 import { validatePageUrl } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
-import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
+import { replaceRefusedCharacters, validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 import type { Submission } from "./certificate.ts";
-import { validateFieldKind } from "./field-kinds.ts";
 import { normalizeRecipientName, type Recipients } from "./recipients.ts";
 import type { SubjectFields } from "./subject.ts";
 
@@ -12,36 +12,42 @@ const maxValueLength = 500;
 const keyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 const objectPrototypeNames: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), "prototype"]);
 
+export interface ParsedFields {
+  readonly fields: SubjectFields;
+  /** Characters that cannot be stored were replaced. */
+  readonly isReplaced: boolean;
+}
+
 /**
- * Accepts 1 to 20 fields, at least one of them with a value. Each must be one visible line of at most 500 characters. Refuses with
- * `invalid_request`.
+ * Accepts 1 to 20 fields, at least one of them with a value of at most 500 characters. A value is never refused for its characters: those
+ * that cannot be stored become U+FFFD. A null value counts as absent. Refuses with `invalid_request`.
  */
-export const parseSubjectFields = (input: object): Result<SubjectFields, "invalid_request"> => {
+export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);
   if (entries.length < 1 || entries.length > maxFields) return refuse("invalid_request", "fields: must contain 1 to 20 entries.");
   const fields = new Map<string, string>();
+  let isReplaced = false;
   for (const [key, raw] of entries) {
     if (!keyPattern.test(key) || objectPrototypeNames.has(key))
       return refuse(
         "invalid_request",
         "fields: each key must be 1 to 40 lowercase letters, digits and underscores, start with a letter, and not be reserved.",
       );
+    if (raw === null) continue;
     if (typeof raw !== "string") return refuse("invalid_request", "fields: each value must be a string.");
     const value = trimWhiteSpace(raw);
     if (value.length > maxValueLength) return refuse("invalid_request", "fields: each value must be at most 500 characters.");
-    const fault = validateLine(value);
-    if (fault !== null) return refuse("invalid_request", `fields: each value ${fault}.`);
-    const kindFault = validateFieldKind(key, value);
-    if (kindFault !== null) return refuse("invalid_request", `fields: ${key} ${kindFault}.`);
-    fields.set(key, value);
+    const storable = replaceRefusedCharacters(value);
+    isReplaced ||= storable !== value;
+    fields.set(key, storable);
   }
   if ([...fields.values()].every((value) => value === ""))
     return refuse("invalid_request", "fields: at least one value must not be empty.");
-  return ok(fields);
+  return ok({ fields, isReplaced });
 };
 
-const maxEntities = 1_000; // a lead form can list this many
-const maxEntityLength = 200;
+export const maxEntities = 1_000; // a lead form can list this many
+export const maxEntityLength = 200;
 
 const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
   if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must contain 1 to 1,000 names.");
@@ -83,11 +89,13 @@ export const parseRecipients = (input: {
   return ok({ entities, answered: { accepted, rejected } });
 };
 
-const maxDisclosureLength = 20_000;
+export const maxDisclosureLength = 200_000; // names 1,000 recipients of 200 characters
 const maxPurposeLength = 500;
 
 export interface ParsedSubmission {
   readonly fields: SubjectFields;
+  /** Characters of a field that cannot be stored were replaced. */
+  readonly isReplaced: boolean;
   readonly recipients: Recipients;
   readonly purpose: string;
 }
@@ -104,7 +112,7 @@ export const parseSubmission = (submission: Submission): Result<ParsedSubmission
   if (!recipients.ok) return recipients;
 
   if (submission.disclosureText.length > maxDisclosureLength)
-    return refuse("invalid_request", "disclosure_text: must be at most 20,000 characters.");
+    return refuse("invalid_request", "disclosure_text: must be at most 200,000 characters.");
   const disclosureFault = validateMultilineText(submission.disclosureText);
   if (disclosureFault !== null) return refuse("invalid_request", `disclosure_text: ${disclosureFault}.`);
 
@@ -116,5 +124,5 @@ export const parseSubmission = (submission: Submission): Result<ParsedSubmission
 
   const urlFault = validatePageUrl(submission.pageUrl);
   if (urlFault !== null) return refuse("invalid_request", `page_url: ${urlFault}.`);
-  return ok({ fields: fields.value, recipients: recipients.value, purpose });
+  return ok({ ...fields.value, recipients: recipients.value, purpose });
 };

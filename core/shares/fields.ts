@@ -3,7 +3,7 @@
 import { validateFieldKind } from "../certificates/field-kinds.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, trimWhiteSpace } from "../text.ts";
-import type { ToE164 } from "../certificates/normalized-subject.ts";
+import type { ToE164 } from "../certificates/recognized-fields.ts";
 import type { Instant } from "../time.ts";
 
 export const fieldGroups = {

@@ -7,15 +7,13 @@ import { dayMs } from "../time.ts";
 import type { WithdrawalScope } from "./withdrawal.ts";
 
 export const authorizeByCode = (attempt: {
-  /** The blind index of the email address on the certificate; null if it has none. */
-  readonly addressOnCertificate: string | null;
-  readonly addressGiven: string;
+  /** True if the email address is one of those on the certificate. */
+  readonly isOnCertificate: boolean;
   /** True if the code is valid and this attempt was counted. */
   readonly isCode: boolean;
   readonly status: CertificateStatus;
 }): Result<true, "opt_out_failed" | "already_revoked"> => {
-  const isAddress = isEqualConstantTime(attempt.addressOnCertificate ?? "", attempt.addressGiven);
-  if (!isAddress || attempt.addressOnCertificate === null || !attempt.isCode) return refuse("opt_out_failed");
+  if (!attempt.isOnCertificate || !attempt.isCode) return refuse("opt_out_failed");
   return attempt.status === "revoked" ? refuse("already_revoked") : ok(true);
 };
 

@@ -173,6 +173,13 @@ describe("POST /v1/contact-check", () => {
     )
       .bind(count - 1, first, crypto.randomUUID().slice(0, 5))
       .run();
+    await env.DB.prepare(
+      `INSERT OR IGNORE INTO certificate_addresses (cert_ord, kind, address_index, business_id, environment, issued_at)
+       SELECT ord, 'email', email_index, business_id, environment, issued_at FROM certificates
+       WHERE email_index = (SELECT email_index FROM certificates WHERE id = ?)`,
+    )
+      .bind(first)
+      .run();
   };
   const ask = async (subjects: readonly object[], more: object = {}) => {
     const { db, read } = counting();

@@ -110,7 +110,8 @@ const number = (phone: string): string =>
     "(202) 555-0123": "+1 202 555 0123",
     "+12025550123": "+1 202 555 0123",
     "+442079460958": "+44 20 7946 0958",
-    "ask  my mother": "ask my mother",
+    "ask  my mother": "", // not a number, so no search finds it
+    "ask my mother": "",
   })[phone] ?? phone;
 const folded = (text: string): string => text.normalize("NFC").toLowerCase();
 
@@ -125,7 +126,7 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
         (query.status === undefined || entry.status === query.status) &&
         (query.q === undefined || folded(entry.purpose).includes(folded(query.q))) &&
         (query.subject_email === undefined || (entry.email !== "" && mailbox(entry.email) === mailbox(query.subject_email))) &&
-        (query.subject_phone === undefined || (entry.phone !== "" && number(entry.phone) === number(query.subject_phone))) &&
+        (query.subject_phone === undefined || (number(entry.phone) !== "" && number(entry.phone) === number(query.subject_phone))) &&
         (query.origin_domain === undefined || entry.originDomain === query.origin_domain.toLowerCase()) &&
         (query.entity === undefined || entry.entities.includes(query.entity)) &&
         (query.from === undefined || entry.at >= Date.parse(query.from)) &&

@@ -79,7 +79,8 @@ const encoding: HostileSubmission[] = [
   buildHostileSubmission("a lone low surrogate, escaped", spliceRaw("disclosure_text", String.raw`"\ude00"`)),
   buildHostileSubmission("a pair the wrong way round", spliceRaw("disclosure_text", String.raw`"\ude00\ud83d"`)),
   buildHostileSubmission("a lone surrogate in a recipient", spliceRaw("entities", String.raw`["\ud83d"]`)),
-  buildHostileSubmission("a lone surrogate in a field", spliceFields(String.raw`{"email":"pat@example.com","first_name":"\ud83d"}`)),
+  buildHostileSubmission("a lone surrogate in a list in a field", spliceFields(String.raw`{"email":["\ud83d"]}`)),
+  buildHostileSubmission("a lone surrogate beside the fields", spliceRaw("unknown", String.raw`{"fields":"\ud83d"}`)),
   buildHostileSubmission("a lone surrogate as a key", spliceFields(String.raw`{"\ud83d":"x"}`)),
   buildHostileSubmission("a lone surrogate in an unknown key", spliceRaw("unknown", String.raw`"\udfff"`)),
   buildHostileSubmission("a lone surrogate in evidence", spliceRaw("referrer", String.raw`"\ud800"`)),
@@ -128,7 +129,7 @@ const fields: HostileSubmission[] = [
   buildHostileSubmission("only empty values", buildSubmissionWith({ fields: { email: "", first_name: "" } })),
   buildHostileSubmission("only blank values", buildSubmissionWith({ fields: { email: " \t", first_name: "\u00a0\u3000" } })),
   buildHostileSubmission("a number as a value", buildSubmissionWith({ fields: { email: "pat@example.com", zip: 94000 } })),
-  buildHostileSubmission("null as a value", buildSubmissionWith({ fields: { email: "pat@example.com", zip: null } })),
+  buildHostileSubmission("only null as a value", buildSubmissionWith({ fields: { zip: null } })),
   buildHostileSubmission("a list as a value", buildSubmissionWith({ fields: { email: ["pat@example.com"] } })),
   buildHostileSubmission("an object as a value", buildSubmissionWith({ fields: { email: { value: "pat@example.com" } } })),
   buildHostileSubmission("501 characters", buildSubmissionWith({ fields: { message: "x".repeat(501) } })),
@@ -143,29 +144,10 @@ const fields: HostileSubmission[] = [
   ),
   buildHostileSubmission("__proto__ with members as a field", spliceFields('{"email":"pat@example.com","__proto__":{"polluted":"yes"}}')),
   buildHostileSubmission("__proto__ alone as fields", spliceFields('{"__proto__":{"email":"pat@example.com"}}')),
-  ...[
-    "pat",
-    "pat@",
-    "@example.com",
-    "pat@localhost",
-    "pat@127.0.0.1",
-    "a@example.com,b@example.com",
-    "Pat <pat@example.com>",
-    "pat@example.com>",
-    "pat@exa mple.com",
-    "pat@example..com",
-    "pat@example.com.",
-    ".pat@example.com",
-    `${"a".repeat(65)}@example.com`,
-    `a@${"b".repeat(250)}.com`,
-    "pat\u200b@example.com",
-  ].map((email) =>
-    buildHostileSubmission(`the email address ${JSON.stringify(email.slice(0, 30))}`, buildSubmissionWith({ fields: { email } })),
-  ),
 ];
 
-/** Single-line texts that must not be certified. */
-const hiddenCharacters: readonly (readonly [string, string])[] = [
+/** Single-line texts that must not be certified as they are. */
+export const hiddenCharacters: readonly (readonly [string, string])[] = [
   ["NUL", "a\u0000b"],
   ["a bell", "a\u0007b"],
   ["a line break", "a\nb"],
@@ -201,7 +183,6 @@ const hiddenCharacters: readonly (readonly [string, string])[] = [
 const lines: HostileSubmission[] = hiddenCharacters.flatMap(([what, value]) => [
   buildHostileSubmission(`a purpose with ${what}`, buildSubmissionWith({ purpose: value })),
   buildHostileSubmission(`a recipient with ${what}`, buildSubmissionWith({ entities: ["Acme Solar LLC", value] })),
-  buildHostileSubmission(`a field with ${what}`, buildSubmissionWith({ fields: { email: "pat@example.com", first_name: value } })),
 ]);
 
 const lengths: HostileSubmission[] = [
@@ -220,7 +201,7 @@ const lengths: HostileSubmission[] = [
   buildHostileSubmission("an empty disclosure", buildSubmissionWith({ disclosure_text: "" })),
   buildHostileSubmission("a blank disclosure", buildSubmissionWith({ disclosure_text: " \r\n\t\u00a0" })),
   buildHostileSubmission("an invisible disclosure", buildSubmissionWith({ disclosure_text: "\u200b\ufeff\u2060" })),
-  buildHostileSubmission("a disclosure of 20,001", buildSubmissionWith({ disclosure_text: "d".repeat(20_001) })),
+  buildHostileSubmission("a disclosure of 200,001", buildSubmissionWith({ disclosure_text: "d".repeat(200_001) })),
   buildHostileSubmission("a disclosure with NUL", buildSubmissionWith({ disclosure_text: "I agree\u0000" })),
   buildHostileSubmission("a disclosure with a bell", buildSubmissionWith({ disclosure_text: "I agree\u0007" })),
   buildHostileSubmission("a disclosure with a form feed", buildSubmissionWith({ disclosure_text: "I agree\f" })),

@@ -1,5 +1,15 @@
 // Unusual submissions that must be accepted, with the certificate content expected for each.
-import { buildSubmissionWith, buildFields, buildNames, nestArrays, padSubmission, spliceRaw, submissionText } from "./submissions.ts";
+import { hiddenCharacters } from "./hostile-submissions.ts";
+import {
+  buildSubmissionWith,
+  buildFields,
+  buildNames,
+  nestArrays,
+  padSubmission,
+  spliceFields,
+  spliceRaw,
+  submissionText,
+} from "./submissions.ts";
 import { buildSubmission, world, type HeaderChanges } from "./world.ts";
 
 export interface UnusualSubmission {
@@ -26,6 +36,36 @@ const buildSealedCase = (name: string, change: Record<string, unknown>): Unusual
 const buildPersonCase = (name: string, fields: Record<string, string>): UnusualSubmission =>
   buildOddSubmission(name, { fields }, { subject: fields });
 
+const longestNames = buildNames(1_000)
+  .map((name) => name.padEnd(200, "-"))
+  .sort();
+
+/** Values that are not of the kind that their key promises. */
+const unrecognizedValues: readonly (readonly [key: string, value: string])[] = [
+  ...[
+    "pat",
+    "pat@",
+    "@example.com",
+    "pat@localhost",
+    "pat@127.0.0.1",
+    "a@example.com,b@example.com",
+    "Pat <pat@example.com>",
+    "pat@example.com>",
+    "pat@exa mple.com",
+    "pat@example..com",
+    "pat@example.com.",
+    ".pat@example.com",
+    `${"a".repeat(65)}@example.com`,
+    `a@${"b".repeat(250)}.com`,
+  ].map((email) => ["email", email] as const),
+  ...["pat@gmailcom", "a..b@docomo.example", "a@example.com b@example.com", "a@example.com;b@example.com", "none"].map(
+    (email) => ["email", email] as const,
+  ),
+  ...["UK", "XK", "EU", "United States", "日本", "U S"].map((country) => ["country", country] as const),
+  ...["1980/01/31", "31 January 1980", "1981-02-29", "13/13/1980", "01/80", "yesterday"].map((date) => ["date_of_birth", date] as const),
+  ...["ask at the desk", "12", "079 123 45 67", "9876543210", "202-555-0123 or 202-555-0124"].map((phone) => ["phone", phone] as const),
+];
+
 export const unusualSubmissions: readonly UnusualSubmission[] = [
   buildSealedCase("an emoji of several in the purpose", { purpose: "devis 👩\u200d👩\u200d👧\u200d👦 ❤\ufe0f\u200d🔥" }),
   buildPersonCase("a Persian name with ZWNJ", { first_name: "می\u200cخواهم" }),
@@ -41,7 +81,6 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   buildPersonCase("plus addressing and upper case, kept as typed", { email: "Pat+Solar@Example.COM" }),
   buildPersonCase("an international mail domain", { email: "zoë@exämple.test" }),
   buildPersonCase("a mailbox of 254", { email: `a@${`${"b".repeat(60)}.`.repeat(4)}`.padEnd(254, "e") }),
-  buildPersonCase("a number nobody can parse", { phone: "ask at the desk, ext. ٣" }),
   buildPersonCase("markup, SQL and templates", {
     message: `'; DROP TABLE certificates;-- </script><img src=x onerror=alert(1)> {{7*7}} \${x} %s \\`,
   }),
@@ -59,7 +98,23 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   }),
   buildSealedCase("a disclosure in no normal form", { disclosure_text: "e\u0301 \u00e9 \ufb01 \ufa19 \u212b" }),
   buildSealedCase("a disclosure of one character", { disclosure_text: "✓" }),
-  buildSealedCase("a disclosure of 20,000", { disclosure_text: "d".repeat(20_000) }),
+  buildSealedCase("a disclosure of 200,000", { disclosure_text: "d".repeat(200_000) }),
+  buildSealedCase("a disclosure of 200,000 in another script, which is 600 kB", { disclosure_text: "同".repeat(200_000) }),
+  buildOddSubmission(
+    "a disclosure of 200,000 that names 1,000 recipients of 200, each answered",
+    {
+      disclosure_text: longestNames.join(" ").slice(0, 200_000),
+      entities: longestNames,
+      entities_accepted: longestNames,
+      entities_rejected: [],
+    },
+    { stored: { disclosure_text: longestNames.join(" ").slice(0, 200_000), entities: longestNames, entities_accepted: longestNames } },
+  ),
+  {
+    name: "a disclosure of 200,000 of which every character is escaped, which is 1.2 MB",
+    body: JSON.stringify(buildSubmissionWith({ disclosure_text: "é".repeat(200_000) })).replaceAll("é", "\\u00e9"),
+    stored: { disclosure_text: "é".repeat(200_000) },
+  },
   buildSealedCase("a purpose of 500", { purpose: "p".repeat(500) }),
   buildOddSubmission("a purpose trimmed at its ends only", { purpose: "\t solar  quote\u2003" }, { stored: { purpose: "solar  quote" } }),
   buildSealedCase("a purpose of one character", { purpose: "x" }),
@@ -112,6 +167,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
     widget: null,
     referrer: null,
     client_time: null,
+    fields_truncated: null,
   }),
   buildOddSubmission("unknown keys", { unknown: { a: [1, { b: null }] }, toString: "x", constructor: { prototype: 1 } }),
   buildOddSubmission(
@@ -189,5 +245,48 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
         client_time: "yesterday",
       },
     },
+  ),
+];
+
+/** Fields whose values are not what their keys promise, or cannot be stored as they are. The certificate is issued all the same. */
+export const oddFieldSubmissions: readonly UnusualSubmission[] = [
+  ...unrecognizedValues.map(([key, value]) =>
+    buildOddSubmission(
+      `the ${key} ${JSON.stringify(value.slice(0, 30))}`,
+      { fields: { [key]: value, zip: "1" } },
+      { subject: { [key]: value, zip: "1" }, stored: { fields_unrecognized: [key] }, evidence: { fields_unrecognized: [key] } },
+    ),
+  ),
+  ...hiddenCharacters.map(([what, value]) =>
+    buildOddSubmission(
+      `a field with ${what}`,
+      { fields: { email: "pat@example.com", first_name: value } },
+      {
+        // The second of two joiners has nothing to join.
+        subject: {
+          email: "pat@example.com",
+          first_name: what === "two joiners" ? "a\u200d\ufffdb" : value.replace(/[^ -~]/gu, "\ufffd"),
+        },
+        stored: { text_replaced: true },
+        evidence: { text_replaced: true },
+      },
+    ),
+  ),
+  {
+    name: "half an emoji in a field",
+    body: spliceFields(String.raw`{"email":"pat@example.com","first_name":"Pat \ud83d"}`),
+    subject: { email: "pat@example.com", first_name: "Pat \ufffd" },
+    stored: { text_replaced: true },
+    evidence: { text_replaced: true },
+  },
+  buildOddSubmission(
+    "null beside another field",
+    { fields: { email: "pat@example.com", zip: null } },
+    { subject: { email: "pat@example.com" } },
+  ),
+  buildOddSubmission(
+    "fields that the page script left out",
+    { fields_truncated: true },
+    { stored: { fields_truncated: true }, evidence: { fields_truncated: true } },
   ),
 ];

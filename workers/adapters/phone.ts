@@ -1,11 +1,26 @@
-// Normalizes phone numbers to E.164 for matching. The stored number stays as entered.
-import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
+// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because the
+// smaller sets know only how long numbers are, not which ones are assigned.
+import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode, type PhoneNumber } from "libphonenumber-js/max";
+
+const keypad = ["abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz"];
+/** A number that ends in a word, such as 1-800-FLOWERS: an area code, then letters and digits. An address does not have that form. */
+const vanityPattern = /^\+?(?:\d{1,3}[\s.-]*)?\(?\d{3}\)?[\s.-]*(?=.*[a-z]{3})[a-z\d][a-z\d\s.-]*$/i;
+
+const toKeypadDigits = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => String(2 + keypad.findIndex((letters) => letters.includes(letter.toLowerCase()))));
+
+const parse = (phone: string, country: CountryCode | undefined): PhoneNumber | undefined => parsePhoneNumberFromString(phone, country);
 
 /**
- * Returns the number in a form such as `+15555550123`, or null if it cannot be parsed. `country` (ISO 3166-1 alpha-2) is used for numbers
- * without a country code.
+ * Returns the number in a form such as `+15555550123`, or null if it cannot be parsed. A number with a country code only has to be possible. A
+ * number without one must be valid in `country` (ISO 3166-1 alpha-2), and so must a number with letters. Extensions are left out.
  */
 export const toE164 = (phone: string, country: string): string | null => {
-  const parsed = isSupportedCountry(country) ? parsePhoneNumberFromString(phone, country) : parsePhoneNumberFromString(phone);
-  return parsed?.isPossible() ? parsed.number : null;
+  const region = isSupportedCountry(country) ? country : undefined;
+  const text = phone.replace(/\p{Cf}/gu, "").trim(); // invisible direction marks, which contact apps copy along
+  const parsed = parse(text, region);
+  // Parsed without a country, only a number with a country code is found.
+  if (parsed !== undefined && (parse(text, undefined) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed.number;
+  const vanity = vanityPattern.test(text) ? parse(toKeypadDigits(text), region) : undefined;
+  return vanity?.isValid() === true ? vanity.number : null;
 };

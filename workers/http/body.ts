@@ -1,12 +1,14 @@
 // Reads JSON request bodies: limited in size, strictly decoded and parsed as I-JSON. Hono's bodyLimit is not used because it responds
 // while the body is still arriving, which resets the connection, and Hono's JSON parser accepts more than I-JSON.
 import { concatBytes } from "../../core/bytes.ts";
-import { parseIJson } from "../../core/i-json.ts";
+import type { Json } from "../../core/canonical-json.ts";
+import { isSubmissionSizeAccepted, maxSubmissionBytes } from "../../core/certificates/submission-size.ts";
+import { parseIJson, type IJsonOptions } from "../../core/i-json.ts";
 import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
 
-export const maxBodyBytes = 256 * 1_024; // many times the size of a 20,000-character disclosure with 1,000 recipients
+export const maxBodyBytes = 256 * 1_024; // many times the size of any request without a disclosure
 
 /**
  * Returns the body, or null if it is longer than `maxBytes`. In that case the rest is read and discarded, so that the caller gets a
@@ -50,7 +52,23 @@ const withJsonBody = (request: Request, body: Uint8Array<ArrayBuffer>): Request 
   return new Request(request, { headers, body });
 };
 
-const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRequestMeaning: string) =>
+interface BodyRules extends IJsonOptions {
+  readonly accepted: readonly string[];
+  readonly isOptional?: boolean;
+  readonly invalidRequestMeaning?: string;
+  readonly maxBytes?: number;
+  /** Decides about bodies of more than 256 KiB. */
+  readonly isLargeBodyAccepted?: (body: Json, bytes: number) => boolean;
+}
+
+const requireJson = ({
+  accepted,
+  isOptional = false,
+  invalidRequestMeaning = "The message names the input and the rule.",
+  maxBytes = maxBodyBytes,
+  isLargeBodyAccepted = () => false,
+  ...options
+}: BodyRules) =>
   defineGuard<AppEnv>(
     { refuses: ["payload_too_large", "unsupported_media_type"], when: { invalid_request: invalidRequestMeaning } },
     async (c, next) => {
@@ -60,11 +78,13 @@ const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRe
         c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
         return next();
       }
-      const bytes = await readBodyUpTo(raw, maxBodyBytes); // read even if the headers are refused, to avoid a connection reset
+      const bytes = await readBodyUpTo(raw, maxBytes); // read even when the headers are refused, to avoid a reset
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
       if (bytes === null) return failure(c, "payload_too_large");
-      const parsed = parseIJson(bytes);
+      const parsed = parseIJson(bytes, options);
+      if (bytes.length > maxBodyBytes && !(parsed.ok && isLargeBodyAccepted(parsed.value, bytes.length)))
+        return failure(c, "payload_too_large");
       if (!parsed.ok) return refusal(c, parsed);
       c.set("sent", parsed.value);
       c.req.raw = withJsonBody(raw, bytes);
@@ -72,16 +92,26 @@ const requireJson = (accepted: readonly string[], isOptional: boolean, invalidRe
     },
   );
 
-const invalidInputMessage = "The message names the input and the rule.";
-
 /** Accepts only `application/json`, which forms on other sites cannot send. */
-export const jsonBody = requireJson(["application/json"], false, invalidInputMessage);
+export const jsonBody = requireJson({ accepted: ["application/json"] });
 
-/** Also accepts JSON as `text/plain`, which the page script sends to avoid the delay of a CORS preflight. */
-export const jsonOrTextBody = requireJson(["application/json", "text/plain"], false, invalidInputMessage);
+/**
+ * A form submission. Also accepts JSON as `text/plain`, which the page script sends to avoid the delay of a CORS preflight, half an emoji in
+ * the value of a field, and a body that is large because of its disclosure and recipients.
+ */
+export const submissionBody = requireJson({
+  accepted: ["application/json", "text/plain"],
+  looseMember: "fields",
+  maxBytes: maxSubmissionBytes,
+  isLargeBodyAccepted: isSubmissionSizeAccepted,
+});
 
 /** For routes with optional input. A missing body counts as an empty object. Other media types are refused. */
-export const optionalJsonBody = requireJson(["application/json"], true, invalidInputMessage);
+export const optionalJsonBody = requireJson({ accepted: ["application/json"], isOptional: true });
 
 /** For routes without input. A JSON body is accepted and ignored. */
-export const noBody = requireJson(["application/json"], true, "The body is not valid JSON. This route does not need a body.");
+export const noBody = requireJson({
+  accepted: ["application/json"],
+  isOptional: true,
+  invalidRequestMeaning: "The body is not valid JSON. This route does not need a body.",
+});

@@ -71,7 +71,7 @@ type ParsedBody =
 const parseBody = async (request: Request): Promise<ParsedBody> => {
   const bytes = await readBodyUpTo(request, maxBodyBytes);
   if (bytes === null) return { ok: false, refused: "payload_too_large" };
-  const parsed = request.headers.has("content-encoding") ? null : parseIJson(bytes, maxJsonDepth);
+  const parsed = request.headers.has("content-encoding") ? null : parseIJson(bytes, { maxDepth: maxJsonDepth });
   return parsed?.ok === true ? parsed : { ok: false, refused: "invalid_request" };
 };
 

@@ -4,7 +4,7 @@
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { FetchPage } from "../../core/access/outbound-page.ts";
 import type { RateLimitState } from "../../core/access/rate-limit.ts";
-import type { ToE164 } from "../../core/certificates/normalized-subject.ts";
+import type { ToE164 } from "../../core/certificates/recognized-fields.ts";
 import type { BusinessId, RandomBytes } from "../../core/ids.ts";
 import type { Clock } from "../../core/time.ts";
 import type { Shards } from "../../storage/shards.ts";

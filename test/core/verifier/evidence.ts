@@ -128,6 +128,8 @@ export interface Wanted {
   /** Another person's certificate, with another ID, disclosure and policies. */
   readonly isAnother?: boolean;
   readonly entities?: readonly string[];
+  /** The form had a country that is none, characters that cannot be stored, and more fields than fit. */
+  readonly isOddForm?: boolean;
   readonly accepted?: readonly string[] | undefined;
   readonly purpose?: string;
   readonly trust?: JsonObject;
@@ -156,7 +158,13 @@ const sealed = (wanted: Wanted) => {
   const { issuedAt } = timesOf(wanted);
   const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
   const submission = {
-    fields: { email: wanted.isAnother ? "sam@example.net" : "pat@example.com", first_name: "Pat", phone: "+15555550123" },
+    fields: {
+      email: wanted.isAnother ? "sam@example.net" : "pat@example.com",
+      first_name: "Pat",
+      phone: "+15555550123",
+      ...(wanted.isOddForm && { country: "UK", message: "half an emoji \ud83d" }),
+    },
+    isTruncated: wanted.isOddForm === true,
     disclosureText: `${wanted.isAnother ? "Another form. " : ""}${disclosureText}`,
     entities,
     entitiesAccepted: accepted,
@@ -182,6 +190,7 @@ const sealed = (wanted: Wanted) => {
       clientId,
       submission,
       parsed: demanded(parseSubmission(submission)).value,
+      unrecognized: wanted.isOddForm ? ["country"] : [],
       originHeader: "https://www.acme-solar.example",
       captureContext: {
         ip: "203.0.113.7",
@@ -502,7 +511,8 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       issuedAt,
       fingerprint: certificate.fingerprint,
       subjectHash: certificate.subjectHash,
-      subjectMasked: wanted.isErased && wanted.isRecent ? {} : maskSubject(certificate.fields),
+      subjectMasked: wanted.isErased && wanted.isRecent ? {} : maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
+      notes: certificate.notes,
       subjectErasedAt: wanted.isErased ? erasedAt : null,
       gpc: false,
       capturedVia: "browser",

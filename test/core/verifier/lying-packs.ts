@@ -22,6 +22,8 @@ const recipients = ["Bright Homes Inc", "€ Euro SA"];
 const situations: Readonly<Record<string, Wanted>> = {
   active: {},
   redacted: { redacted: true },
+  "odd form": { isOddForm: true },
+  "odd form, redacted, erased": { isOddForm: true, redacted: true, isErased: true },
   answered: { accepted: ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA"], withdrawnFrom: recipients },
   withdrawn: { isRevoked: true, isAcknowledged: true },
   "withdrawn from recipients": { withdrawnFrom: recipients, isCeasedInPart: true },

@@ -11,7 +11,7 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { parseClientId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { getSecondsUntilTomorrow } from "../../../core/time.ts";
-import { jsonBody, jsonOrTextBody } from "../../http/body.ts";
+import { jsonBody, submissionBody } from "../../http/body.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
@@ -80,7 +80,7 @@ const issueCertificateRoute = createRoute({
   summary: "Issue a certificate",
   description:
     "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. Returns 201 only after the certificate is durably stored. The Origin and the host of `page_url` must be on your verified domains. Without an API key, the limit is 60 requests per minute per IP address. With an API key, the key's own limit applies, and your server can send the visitor's IP address and browser in `X-Subject-IP` and `X-Subject-User-Agent`.",
-  middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, jsonOrTextBody),
+  middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, submissionBody),
   request: {
     headers: z.object({
       // Optional in the schema, because a missing Origin has its own refusal.
@@ -103,7 +103,8 @@ const issueCertificateRoute = createRoute({
     }),
     body: {
       required: true,
-      description: "JSON of at most 256 KiB, without a content encoding. Browsers send `text/plain` without a preflight request.",
+      description:
+        "JSON of at most 256 KiB, not counting `disclosure_text` and the lists of recipients, without a content encoding. Browsers send `text/plain` without a preflight request.",
       content: consentRequestContent,
     },
   },

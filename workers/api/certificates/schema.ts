@@ -41,7 +41,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted.",
+      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted. A value is never refused for its content: an `email` that is not an email address, for example, is stored and listed in `fields_unrecognized`, and no search finds it. Characters that cannot be stored become U+FFFD.",
     example: consentRequestExample.fields,
   });
 
@@ -62,7 +62,10 @@ export const consentRequestSchema = z
   .object({
     client_id: z.string().openapi({ description: "Your public client ID. Starts with `pc_`.", example: exampleClientId }),
     fields: fieldMapSchema,
-    disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 20,000 characters. Stored exactly as sent." }),
+    disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
+    fields_truncated: z.boolean().nullish().openapi({
+      description: "`true` if the form had more than 20 fields and some were left out. The certificate shows it.",
+    }),
     entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     page_url: z.string().openapi({
@@ -141,6 +144,26 @@ export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional()
 const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
 const originDomainSchema = z.string().openapi({ description: "Host of the website where the form was submitted." });
 const maskedSubjectSchema = textMapSchema.openapi({ description: "The person's details, masked." });
+const unrecognizedFieldsSchema = z
+  .array(z.string())
+  .readonly()
+  .optional()
+  .openapi({
+    description:
+      "Keys of fields whose values are not of the kind that the key promises, for example a `country` that is not a country code. Stored, but no search finds them. Absent if there are none.",
+    example: ["country"],
+  });
+const submissionNotesFields = {
+  fields_unrecognized: unrecognizedFieldsSchema,
+  fields_truncated: z
+    .literal(true)
+    .optional()
+    .openapi({ description: "The form had more fields than a certificate can hold, and some were left out. Otherwise absent." }),
+  text_replaced: z
+    .literal(true)
+    .optional()
+    .openapi({ description: "Characters in fields that cannot be stored became U+FFFD. Otherwise absent." }),
+};
 const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, excluding known bots." });
 
 export const consentReceiptSchema = z
@@ -155,6 +178,7 @@ export const consentReceiptSchema = z
       format: "uri",
       description: "One-click withdrawal link, valid for 5 years. Give it only to the person. It is shown only once.",
     }),
+    fields_unrecognized: unrecognizedFieldsSchema,
     entities_accepted: acceptedEntitiesSchema,
     entities_rejected: rejectedEntitiesSchema,
   })
@@ -351,6 +375,7 @@ const publishedCertificateObjectSchema = z.object({
   subject: maskedSubjectSchema,
   subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
   subject_erased_at: subjectErasedAtSchema,
+  ...submissionNotesFields,
   policies: z.array(policySchema),
   policies_status: z
     .enum(["pending", "captured", "unavailable"])
@@ -413,6 +438,7 @@ const evidenceSchema = z
     widget: deviceReportedSchema("Version and hash of the widget"),
     presentation: deviceReportedSchema("Presentation of the consent request"),
     esign: deviceReportedSchema("Electronic-signature disclosure"),
+    ...submissionNotesFields,
   })
   .openapi("Evidence", { description: "Circumstances of the submission. Contains personal data." });
 

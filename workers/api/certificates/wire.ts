@@ -50,6 +50,7 @@ const extraKeys = ["locale", "presentation", "esign", "widget", "referrer", "cli
 
 export const submissionFromWire = (body: z.output<typeof consentRequestSchema>): Submission => ({
   fields: body.fields,
+  isTruncated: body.fields_truncated === true,
   disclosureText: body.disclosure_text,
   entities: body.entities,
   entitiesAccepted: body.entities_accepted ?? undefined,
@@ -67,6 +68,7 @@ export const consentReceiptToWire = (receipt: CaptureReceipt): z.input<typeof co
   status: "active",
   environment: receipt.environment,
   manage_url: receipt.manageUrl,
+  ...(receipt.fieldsUnrecognized.length > 0 && { fields_unrecognized: receipt.fieldsUnrecognized }),
   ...toAnswersView(receipt.answered),
 });
 
@@ -182,6 +184,7 @@ const issueExampleCertificate = () => {
     clientId: exampleClientId,
     submission,
     parsed: read.value,
+    unrecognized: [],
     originHeader: "https://www.acme-solar.example",
     captureContext: {
       ip: "203.0.113.7",
@@ -273,6 +276,7 @@ export const consentReceiptExample = consentReceiptToWire({
   certId: issuedCertificate.id,
   verifyUrl: buildVerifyUrl(verifyBase, issuedCertificate.id),
   manageUrl: `${buildVerifyUrl(verifyBase, issuedCertificate.id)}#m=${toBase64Url(sha256("manage token of the example"))}`,
+  fieldsUnrecognized: [],
   answered: exampleCertificate.answered,
 });
 

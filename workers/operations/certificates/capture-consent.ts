@@ -5,6 +5,7 @@ import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { parseStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { Submission, CaptureContext } from "../../../core/certificates/certificate.ts";
 import { issueCertificate } from "../../../core/certificates/issue.ts";
+import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { parseSubmission, type ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateId, shardOfId, type ClientId, type BusinessId, type CertId } from "../../../core/ids.ts";
@@ -74,11 +75,13 @@ const attemptCapture = async (
   { clientId, request, parsed, idempotencyHashes }: ParsedCapture,
   account: IssuingClient,
 ): Promise<Result<CaptureResult>> => {
+  const recognized = recognizeFields(parsed.fields, account.country, services.toE164);
   const issued = issueCertificate({
     business: account,
     clientId,
     submission: request.submission,
     parsed,
+    unrecognized: recognized.unrecognized,
     originHeader: request.originHeader,
     captureContext: request.circumstances,
     rules: getOriginRules(services.config, account),
@@ -87,7 +90,7 @@ const attemptCapture = async (
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
-  return commitIssuance(services, db, account, issued.value, idempotencyHashes, request.caller === null).then(
+  return commitIssuance(services, db, account, issued.value, recognized, idempotencyHashes, request.caller === null).then(
     (receipt) => ok({ receipt, isReplayed: false }),
     refuseWhen(
       isDailyLimitReached,

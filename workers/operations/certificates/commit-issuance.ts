@@ -2,7 +2,7 @@
 import { toBase64Url } from "../../../core/bytes.ts";
 import { serializeStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
-import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
+import type { RecognizedFields } from "../../../core/certificates/recognized-fields.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
@@ -40,6 +40,7 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
     verifyUrl,
     environment: certificate.environment,
     manageUrl: `${verifyUrl}#m=${manageToken}`,
+    fieldsUnrecognized: certificate.notes.fields_unrecognized ?? [],
     answered: certificate.recipients.answered ?? null,
   };
 };
@@ -53,24 +54,23 @@ export const commitIssuance = async (
   db: Database,
   business: IssuingClient,
   issued: IssuedCertificate,
+  recognized: RecognizedFields,
   idempotencyKey: IdempotencyHashes | null,
   countsForDay: boolean,
 ): Promise<CaptureReceipt> => {
   const { certificate } = issued;
-  const comparable = normalizeSubject(certificate.fields, business.country, services.toE164);
   const manageToken = toBase64Url(services.random(manageTokenBytes));
   const receipt = toCaptureReceipt(services, issued, manageToken);
-  const [signature, emailIndex, phoneIndex] = await Promise.all([
+  const [signature, emails, phones] = await Promise.all([
     services.signer.sign(certificate.canonical),
-    comparable.email === null ? null : services.vault.blindIndex("email", comparable.email),
-    comparable.phone === null ? null : services.vault.blindIndex("phone", comparable.phone),
+    Promise.all(recognized.emails.map((email) => services.vault.blindIndex("email", email))),
+    Promise.all(recognized.phones.map((phone) => services.vault.blindIndex("phone", phone))),
   ]);
   const issuance = await insertIssuance(db, services.vault, issued, {
     revision: business.revision,
     signature: { kid: services.signer.kid, alg: "Ed25519", value: signature },
     manageTokenHash: sha256Hex(manageToken),
-    emailIndex,
-    phoneIndex,
+    addresses: { emails, phones },
     policiesNotBefore: certificate.issuedAt - captureReuseMs,
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
     policyPage: stripQuery(String(certificate.evidence.page_url)),

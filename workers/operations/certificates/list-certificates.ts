@@ -1,7 +1,6 @@
 // GET /v1/certs.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
-import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
 import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -42,7 +41,7 @@ export const listCertificates = async (
   const { business, environment } = reader;
   const { vault, toE164 } = services;
   const emailIndex = email === null ? null : await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
-  const phoneIndex = phone === null ? null : await vault.blindIndex("phone", normalizePhone(phone, business.country, toE164));
+  const phoneIndex = phone === null ? null : await vault.blindIndex("phone", toE164(phone, business.country) ?? "");
   const filter = { ...others, emailIndex, phoneIndex, purposePart };
   const { certificates, total } = await listCertificatePage(services.shards.forId(business.id), {
     businessId: business.id,

@@ -1,5 +1,5 @@
 // Computes blind indexes of a person's contact fields. Contact checks use them to find the person's shares.
-import { normalizeSubject } from "../../../core/certificates/normalized-subject.ts";
+import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
 
@@ -9,10 +9,12 @@ import type { ContactFieldDependencies } from "./dependencies.ts";
  */
 export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
-  const { email, phone } = normalizeSubject(values, values.get("country") ?? defaultCountry, toE164);
+  const { emails, phones } = recognizeFields(values, values.get("country") ?? defaultCountry, toE164);
+  const [email] = emails;
+  const [phone] = phones;
   const [emailIndex, phoneIndex] = await Promise.all([
-    email === null ? null : vault.blindIndex("email", email),
-    phone === null ? null : vault.blindIndex("phone", phone),
+    email === undefined ? null : vault.blindIndex("email", email),
+    phone === undefined ? null : vault.blindIndex("phone", phone),
   ]);
   return { email: emailIndex, phone: phoneIndex };
 };

@@ -17,12 +17,12 @@ export const locateRecordNamingPerson = async (
   services: Stores,
   person: Pick<Person, "id">,
   certId: CertId | null,
-): Promise<Result<LocatedRecord, "unauthorized" | "cert_not_found">> => {
+): Promise<Result<LocatedRecord & { readonly addressIndex: string }, "unauthorized" | "cert_not_found">> => {
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
   const located = certId === null ? null : await locateRecord(services, certId);
-  if (located?.record.emailIndex !== address || located.record.certificate.environment !== "live") return refuse("cert_not_found");
-  return ok(located);
+  const isNamed = located?.record.emailIndexes.includes(address) === true && located.record.certificate.environment === "live";
+  return isNamed ? ok({ ...located, addressIndex: address }) : refuse("cert_not_found");
 };
 
 /**

@@ -30,6 +30,7 @@ export const withdrawOwnCertificate = async (
     change: accountWithdrawalChange,
     scope: "certificate",
     address: null,
+    addressIndex: located.value.addressIndex,
     language,
     saveIdempotentResponse,
   });

@@ -21,5 +21,6 @@ export const withdrawOwnFromEntities = async (
 ): Promise<Result<{ readonly ceaseBy: Instant }, "unauthorized" | "cert_not_found" | "already_revoked" | "invalid_request">> => {
   const located = await locateRecordNamingPerson(services, person, certId);
   if (!located.ok) return located;
-  return withdrawFromEntities(services, located.value, { change: accountWithdrawalChange, entities, language });
+  const { addressIndex } = located.value;
+  return withdrawFromEntities(services, located.value, { change: accountWithdrawalChange, addressIndex, entities, language });
 };

@@ -1,5 +1,4 @@
 // Computes blind indexes of an email address and phone number, given in plain text or as hashes.
-import { normalizePhone } from "../../../core/certificates/normalized-subject.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { SubjectIndexes } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
@@ -24,6 +23,6 @@ export const computeSubjectIndexes = async (
   const indexHash = (kind: "email" | "phone", hash: string | null) => (hash === null ? null : vault.blindIndexOfHash(kind, hash));
   return {
     email: await (email === null ? indexHash("email", emailSha256) : vault.blindIndex("email", normalizeEmailAddress(email) ?? "")),
-    phone: await (phone === null ? indexHash("phone", phoneSha256) : vault.blindIndex("phone", normalizePhone(phone, country, toE164))),
+    phone: await (phone === null ? indexHash("phone", phoneSha256) : vault.blindIndex("phone", toE164(phone, country) ?? "")),
   };
 };

@@ -25,7 +25,7 @@ export const prepareConfirmationMail = async (
   { vault, config }: ReadDependencies,
   db: Database,
   { certificate, subjectSealed, emailIndex, contact, mailingAddress }: WithdrawableRecord,
-  confirmed: Pick<WithdrawalRequest, "change" | "language"> & {
+  confirmed: Pick<WithdrawalRequest, "change" | "language" | "addressIndex"> & {
     readonly scope: WithdrawalScope;
     /** The withdrawal for individual recipients; null for the whole certificate. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
@@ -34,14 +34,15 @@ export const prepareConfirmationMail = async (
 ): Promise<readonly Statement[]> => {
   const { change, language, scope, entities, now } = confirmed;
   const { id: certId, businessId, environment, businessName } = certificate;
-  const to = await openSubjectEmail(vault, certId, businessId, subjectSealed);
-  if (to === null || emailIndex === null) return [];
+  const index = confirmed.addressIndex ?? emailIndex;
+  const to = index === null ? null : await openSubjectEmail(vault, certId, businessId, subjectSealed, index);
+  if (to === null || index === null) return [];
   const withdrawnAt = change.recorded?.receivedAt ?? now;
   const onlyIf =
     change.method === "email_code"
       ? undefined
       : hasFewUnverifiedWithdrawals(
-          { businessId, environment, address: { kind: "email", index: emailIndex } },
+          { businessId, environment, address: { kind: "email", index } },
           now - dayMs,
           maxUnverifiedConfirmations,
         );

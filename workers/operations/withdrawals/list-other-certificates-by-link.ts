@@ -1,8 +1,7 @@
-// Lets someone who has an emailed link withdraw more than one certificate.
-import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
+// Lets the holder of an emailed link withdraw more than one certificate.
 import type { CertId } from "../../../core/ids.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
+import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
 import { locateRecord } from "./locate-record.ts";
 
@@ -17,7 +16,6 @@ export const listOtherCertificatesByLink = async (
 ): Promise<OtherCertificates | null> => {
   const located = await locateRecord(services, certId);
   if (located === null) return null;
-  const given = sha256Hex(token);
-  const mailed = await listMailedLinkHashes(services, located, services.clock());
-  return mailed.some((hash) => isEqualConstantTime(hash, given)) ? loadOtherCertificates(located) : null;
+  const link = findMailedLink(await listMailedLinks(services, located, services.clock()), token);
+  return link === undefined ? null : loadOtherCertificates(located, link.addressIndex);
 };

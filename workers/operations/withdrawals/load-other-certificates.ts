@@ -1,4 +1,4 @@
-// Finds the same business's other certificates that name the person's email address.
+// Finds the same business's other certificates that name an email address of the person.
 import { findOtherCertificates } from "../../../storage/withdrawals.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
@@ -10,14 +10,13 @@ export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>
  * Returns the number of other active certificates, and the newest 20 of them. After a withdrawal with scope `business`, counts only
  * certificates issued later, because earlier ones are already withdrawn or will be within minutes.
  */
-export const loadOtherCertificates = async ({ db, record }: LocatedRecord): Promise<OtherCertificates> => {
-  const { certificate, emailIndex, withdrawal } = record;
-  if (emailIndex === null) return { count: 0, newest: [] };
+export const loadOtherCertificates = async ({ db, record }: LocatedRecord, addressIndex: string): Promise<OtherCertificates> => {
+  const { certificate, withdrawal } = record;
   const { id: certId, businessId, environment } = certificate;
   const issuedAfter = withdrawal?.scope === "business" ? withdrawal.withdrawnAt : null;
   return findOtherCertificates(
     db,
-    { businessId, environment, address: { kind: "email", index: emailIndex } },
+    { businessId, environment, address: { kind: "email", index: addressIndex } },
     { certId, issuedAfter },
     maxShownCertificates,
   );

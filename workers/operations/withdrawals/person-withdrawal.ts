@@ -61,14 +61,15 @@ export const locateTargetRecord = async (
 export const withdrawVerified = (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
-  method: PersonMethod,
+  /** The address that the person proved. With a manage link, the first one on the certificate; null if there is none. */
+  { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: string | null },
   { scope, entities, language }: PersonWithdrawal,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
-  const { emailIndex } = located.record;
   const change = sourceFromPerson(method);
-  const request: WithdrawalRequest = { change, language, extraRows: prepareFailureReset(located), saveIdempotentResponse };
+  const extraRows = addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
+  const request: WithdrawalRequest = { change, language, addressIndex, extraRows, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
-  const address = emailIndex === null ? null : ({ kind: "email", index: emailIndex } as const);
+  const address = addressIndex === null ? null : ({ kind: "email", index: addressIndex } as const);
   return withdrawCertificate(services, located, { ...request, scope, address });
 };

@@ -22,8 +22,8 @@ export interface WithdrawalCodeRequest {
 }
 
 /**
- * Emails a code if the address is the one on the certificate (SPEC Withdrawal). For any other address, does the same reads, decryptions,
- * hashes and writes, with an email that has no recipient. Neither the result nor the duration reveals whether the address matches. The only
+ * Emails a code if the address is one of those on the certificate (SPEC Withdrawal). For any other address, it does the same reads, decryptions,
+ * hashes and writes, with an email that has no recipient. The result and the duration do not reveal whether the address matches. The only
  * possible error is `cert_not_found`.
  */
 export const requestWithdrawalCode = async (
@@ -36,10 +36,8 @@ export const requestWithdrawalCode = async (
   const { certificate } = record;
   const { vault, config } = services;
   const now = services.clock();
-  const [{ requester, isOnCertificate }, mailbox] = await Promise.all([
-    identifyCodeRequester(services, record, request.email, request.context),
-    openSubjectEmail(vault, certificate.id, certificate.businessId, record.subjectSealed),
-  ]);
+  const { addressIndex, requester, isOnCertificate } = await identifyCodeRequester(services, record, request.email, request.context);
+  const mailbox = await openSubjectEmail(vault, certificate.id, certificate.businessId, record.subjectSealed, addressIndex);
   const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,

@@ -27,16 +27,16 @@ export const submitWithdrawalCode = async (
 ): Promise<Result<CodeSubmissionResult, PersonWithdrawalRefusal>> => {
   const verified = await verifyWithdrawalCode(services, request);
   if (!verified.ok) return verified;
-  const { located, codeId } = verified.value;
+  const { located, codeId, addressIndex } = verified.value;
   const token = await services.vault.linkToken(bindWithdrawalCode(codeId));
-  if (request.entities === null && (await loadOtherCertificates(located)).count > 0) {
+  if (request.entities === null && (await loadOtherCertificates(located, addressIndex)).count > 0) {
     const { db } = located;
     const [spent] = await batch(db, [
       markCodeUsed(db, { codeId, sessionHash: sha256Hex(token), now: services.clock() }),
-      ...prepareFailureReset(located),
+      ...prepareFailureReset(located, addressIndex),
     ]);
     return spent.meta.changes === 1 ? ok({ isWithdrawn: false, token }) : refuse("opt_out_failed");
   }
-  const withdrawn = await withdrawVerified(services, located, "email_code", request);
+  const withdrawn = await withdrawVerified(services, located, { method: "email_code", addressIndex }, request);
   return withdrawn.ok ? ok({ isWithdrawn: true, token }) : withdrawn;
 };

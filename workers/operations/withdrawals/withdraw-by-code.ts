@@ -26,21 +26,22 @@ export interface WithdrawalByCode extends PersonWithdrawal {
 export const verifyWithdrawalCode = async (
   services: ReadDependencies,
   request: WithdrawalByCode,
-): Promise<Result<{ readonly located: LocatedRecord; readonly codeId: string }, PersonWithdrawalRefusal>> => {
+): Promise<
+  Result<{ readonly located: LocatedRecord; readonly codeId: string; readonly addressIndex: string }, PersonWithdrawalRefusal>
+> => {
   const found = await locateTargetRecord(services, request);
   if (!found.ok) return found;
   const { db, record } = found.value;
-  const { addressIndex, requester } = await identifyCodeRequester(services, record, request.email, request.context);
+  const { addressIndex, isOnCertificate, requester } = await identifyCodeRequester(services, record, request.email, request.context);
   const { withdrawal: limits } = emailCodeLimits;
   const codeId = await verifyEmailCode(services, db, requester, { limits, binding: bindWithdrawalCode, code: request.code });
   const authorized = authorizeByCode({
-    addressOnCertificate: record.emailIndex,
-    addressGiven: addressIndex,
+    isOnCertificate,
     isCode: codeId !== null,
     status: record.certificate.status,
   });
   if (!authorized.ok) return authorized;
-  return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId });
+  return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId, addressIndex });
 };
 
 /** Withdraws with a code (SPEC Withdrawal). Returns the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */
@@ -50,5 +51,7 @@ export const withdrawByCode = async (
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
   const verified = await verifyWithdrawalCode(services, request);
-  return verified.ok ? withdrawVerified(services, verified.value.located, "email_code", request, saveIdempotentResponse) : verified;
+  if (!verified.ok) return verified;
+  const { located, addressIndex } = verified.value;
+  return withdrawVerified(services, located, { method: "email_code", addressIndex }, request, saveIdempotentResponse);
 };

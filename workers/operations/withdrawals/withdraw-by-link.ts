@@ -5,7 +5,7 @@ import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { listMailedLinkHashes } from "./list-mailed-link-hashes.ts";
+import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
 import type { WithdrawalResult } from "./withdrawal-request.ts";
 
@@ -26,13 +26,16 @@ export const withdrawByLink = async (
   if (!found.ok) return found;
   const { record } = found.value;
   const now = services.clock();
+  const links = await listMailedLinks(services, found.value, now);
   const authorized = authorizeByToken({
     expectedHash: record.manageTokenHash,
-    mailedHashes: await listMailedLinkHashes(services, found.value, now),
+    mailedHashes: links.map(({ tokenHash }) => tokenHash),
     givenHash: sha256Hex(link.token),
     isInTime: isManageLinkValid(record.certificate.issuedAt, now),
     scope: link.scope,
     status: record.certificate.status,
   });
-  return authorized.ok ? withdrawVerified(services, found.value, authorized.value, link, saveIdempotentResponse) : authorized;
+  if (!authorized.ok) return authorized;
+  const addressIndex = findMailedLink(links, link.token)?.addressIndex ?? record.emailIndex;
+  return withdrawVerified(services, found.value, { method: authorized.value, addressIndex }, link, saveIdempotentResponse);
 };

@@ -27,7 +27,7 @@ export const withdrawCertificate = async (
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
   const { id: certId, businessId, environment } = certificate;
-  const { change, scope, address, language, extraRows = [] } = request;
+  const { change, scope, address, addressIndex = null, language, extraRows = [] } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
@@ -49,7 +49,7 @@ export const withdrawCertificate = async (
         [certificate, ...others.slice(0, maxPerBatch - 1)],
         { change, scope, now },
         {
-          before: await prepareConfirmationMail(services, db, record, { change, language, scope, entities: null, now }),
+          before: await prepareConfirmationMail(services, db, record, { change, language, addressIndex, scope, entities: null, now }),
           after: [...extraRows, ...((await request.saveIdempotentResponse?.(withdrawn)) ?? []), ...rest],
         },
       );

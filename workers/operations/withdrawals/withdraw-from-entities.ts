@@ -19,7 +19,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  { change, language, extraRows = [], saveIdempotentResponse }: WithdrawalRequest,
+  { change, language, addressIndex = null, extraRows = [], saveIdempotentResponse }: WithdrawalRequest,
   entities: readonly string[],
 ): Promise<WithdrawalResult> => {
   const { vault, signer } = services;
@@ -32,7 +32,7 @@ const commitEntityWithdrawal = async (
   const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(receipt) };
   const data = { certId, entities, ceaseBy: withdrawal.ceaseBy };
   const mails = await insertOwnerMails(db, vault, businessId, { template: "entities_owner_notice", data, now });
-  const confirmed = { change, language, scope: "certificate", entities: { number, names: entities }, now } as const;
+  const confirmed = { change, language, addressIndex, scope: "certificate", entities: { number, names: entities }, now } as const;
   const { withdrawnAt, ceaseBy, method, recorded } = withdrawal;
   const receivedAt = recorded?.receivedAt ?? null;
   const common = { number, withdrawnAt, ceaseBy, method, receivedAt, acknowledgedAt: null, acknowledgement: null };

@@ -31,17 +31,18 @@ export const toVerifiedAddress = (
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,
-  { certificate, emailIndex }: WithdrawableRecord,
+  { certificate, emailIndexes }: WithdrawableRecord,
   email: string,
   context: string | null,
 ): Promise<{ readonly addressIndex: string; readonly isOnCertificate: boolean; readonly requester: CodeRequester }> => {
   const addressIndex = await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
   const unrelatedIndex = await vault.sentHash(certificate.id, addressIndex);
-  const isOnCertificate = emailIndex === addressIndex;
+  const isOnCertificate = emailIndexes.includes(addressIndex);
   const address = toVerifiedAddress(certificate, isOnCertificate ? addressIndex : unrelatedIndex);
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
 /** Returns the rows that reset the count of wrong codes after a correct code. */
-export const prepareFailureReset = ({ db, record: { certificate, emailIndex } }: LocatedRecord) =>
-  emailIndex === null ? [] : [deleteCodeFailures(db, toVerifiedAddress(certificate, emailIndex))];
+export const prepareFailureReset = ({ db, record: { certificate } }: LocatedRecord, addressIndex: string) => [
+  deleteCodeFailures(db, toVerifiedAddress(certificate, addressIndex)),
+];

@@ -22,6 +22,8 @@ export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
   /** Language of the confirmation email. */
   readonly language: MailLanguage;
+  /** Blind index of the email address that the confirmation goes to. By default the first one on the certificate. */
+  readonly addressIndex?: string | null;
   /** Additional rows for the withdrawal's transaction. */
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;

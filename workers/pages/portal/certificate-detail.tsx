@@ -84,19 +84,35 @@ const WithdrawalSection: FC<{ certificate: PublishedCertificate }> = ({ certific
   );
 };
 
-const MaskedPerson: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, subjectMasked, subjectErasedAt } }) => (
-  <>
-    <PropertyList lines={Object.entries(subjectMasked).map(([key, value]) => [key, <VerbatimText text={value} />])} />
-    {subjectErasedAt === null ? (
-      <>
-        <p class="quiet">{certificateMessages.revealHint}</p>
-        <ActionButton action={`${certificatesPath}/${id}/reveal`} label={certificateMessages.reveal} />
-      </>
-    ) : (
-      <p>{certificateMessages.erased}</p>
-    )}
-  </>
-);
+const toNoteLines = ({ notes }: PublishedCertificate): [string, string][] => [
+  ...(notes?.fields_unrecognized === undefined
+    ? []
+    : [[certificateMessages.notes.fields_unrecognized, notes.fields_unrecognized.join(", ")] as [string, string]]),
+  ...(notes?.fields_truncated ? [[certificateMessages.notes.fields_truncated, certificateMessages.someLeftOut] as [string, string]] : []),
+  ...(notes?.text_replaced ? [[certificateMessages.notes.text_replaced, certificateMessages.yes] as [string, string]] : []),
+];
+
+const MaskedPerson: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const { id, subjectMasked, subjectErasedAt } = certificate;
+  return (
+    <>
+      <PropertyList
+        lines={[
+          ...Object.entries(subjectMasked).map(([key, value]) => [key, <VerbatimText text={value} />] as const),
+          ...toNoteLines(certificate),
+        ]}
+      />
+      {subjectErasedAt === null ? (
+        <>
+          <p class="quiet">{certificateMessages.revealHint}</p>
+          <ActionButton action={`${certificatesPath}/${id}/reveal`} label={certificateMessages.reveal} />
+        </>
+      ) : (
+        <p>{certificateMessages.erased}</p>
+      )}
+    </>
+  );
+};
 
 const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } }) => (
   <>

@@ -209,6 +209,26 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
 const getFieldLabel = (key: string, messages: PublicMessages): Child =>
   Object.hasOwn(messages.fields, key) ? messages.fields[key as keyof PublicMessages["fields"]] : <VerbatimText text={key} />;
 
+/** What happened to the submitted values; nothing for most certificates. */
+const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
+  const { messages } = usePageContext();
+  const keys = notes?.fields_unrecognized;
+  return (
+    <>
+      {keys !== undefined && (
+        <p>
+          <FormattedMessage
+            text={messages.notes.unrecognized}
+            parts={{ fields: keys.map((key, at) => [at > 0 && ", ", getFieldLabel(key, messages)]) }}
+          />
+        </p>
+      )}
+      {notes?.fields_truncated && <p>{messages.notes.truncated}</p>}
+      {notes?.text_replaced && <p>{messages.notes.replaced}</p>}
+    </>
+  );
+};
+
 const SubjectDetails: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
   if (certificate.subjectErasedAt !== null) return <p class="quiet">{messages.erased}</p>;
@@ -222,6 +242,7 @@ const SubjectDetails: CertificateComponent = ({ certificate }) => {
           </li>
         ))}
       </ul>
+      <SubmissionNotes certificate={certificate} />
       <p class="quiet">
         {messages.masked} {messages.checks.subject}
       </p>

@@ -265,6 +265,13 @@ export const messages = {
     agreed: "Agreed to",
     declined: "Declined",
     notAsked: "Not asked about",
+    notes: {
+      fields_unrecognized: "Not what their field asks for, kept as typed and not found by searches",
+      fields_truncated: "More fields in the form",
+      text_replaced: "Characters replaced by \ufffd",
+    },
+    someLeftOut: "Some were left out",
+    yes: "Yes",
     reveal: "Show the person’s details",
     revealHint: "Masked. Showing the details is entered in the audit chain, with who asked.",
     circumstances: "How it was captured",

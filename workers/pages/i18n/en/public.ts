@@ -56,6 +56,11 @@ export const messages = {
   signal: "Browser signal",
   signalGpc: "The browser asked websites not to sell or share its user’s data (Global Privacy Control).",
   masked: "Hidden but for enough to recognise oneself.",
+  notes: {
+    unrecognized: "These values are not what their field asks for: {fields}. They are kept as typed.",
+    truncated: "The form had more fields. Some were left out.",
+    replaced: "Characters that cannot be stored were replaced by \ufffd.",
+  },
   leftEmpty: "left empty",
   erased: "The person’s details have been erased. Everything else on this certificate can still be checked.",
   erasedAt: "The person’s details were erased",

@@ -56,6 +56,11 @@ export const messages: PublicMessages = {
   signal: "Señal del navegador",
   signalGpc: "El navegador pidió a los sitios web que no vendan ni compartan los datos de su usuario (Global Privacy Control).",
   masked: "Oculto, salvo lo justo para reconocerse.",
+  notes: {
+    unrecognized: "Estos valores no son lo que pide su campo: {fields}. Se conservan tal como se escribieron.",
+    truncated: "El formulario tenía más campos. Algunos se omitieron.",
+    replaced: "Los caracteres que no se pueden guardar se sustituyeron por \ufffd.",
+  },
   leftEmpty: "en blanco",
   erased: "Los datos de la persona se han borrado. Todo lo demás de este certificado puede seguir comprobándose.",
   erasedAt: "Se borraron los datos de la persona",

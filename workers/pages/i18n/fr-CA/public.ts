@@ -56,6 +56,11 @@ export const messages: PublicMessages = {
   signal: "Signal du navigateur",
   signalGpc: "Le navigateur a demandé aux sites de ne pas vendre ni communiquer les données de son utilisateur (Global Privacy Control).",
   masked: "Masqué, sauf ce qu’il faut pour se reconnaître.",
+  notes: {
+    unrecognized: "Ces valeurs ne sont pas ce que leur champ demande : {fields}. Elles sont conservées telles quelles.",
+    truncated: "Le formulaire comptait plus de champs. Certains ont été omis.",
+    replaced: "Les caractères impossibles à conserver ont été remplacés par \ufffd.",
+  },
   leftEmpty: "laissé vide",
   erased: "Les renseignements de la personne ont été effacés. Tout le reste de ce certificat peut encore être vérifié.",
   erasedAt: "Les renseignements de la personne ont été effacés",

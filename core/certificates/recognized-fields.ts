@@ -1,0 +1,53 @@
+// Decides which fields of a submission hold a value of the kind that their key promises. Only these are indexed, so that a business finds
+// people by their email addresses and phone numbers. Other values are kept as typed and never matched.
+import { normalizeEmailAddress } from "../email-address.ts";
+import { validateFieldKind } from "./field-kinds.ts";
+import type { SubjectFields } from "./subject.ts";
+
+/**
+ * Returns the E.164 form of a phone number; null if it is not one. A number without a country code must be valid in `country`, because a
+ * number from elsewhere would otherwise be taken for a stranger's number there.
+ */
+export type ToE164 = (phone: string, country: string) => string | null;
+
+export interface RecognizedFields {
+  /** Keys of recognized fields whose values are not of their kind, sorted. */
+  readonly unrecognized: readonly string[];
+  /** Normalized for matching, each once, at most five. */
+  readonly emails: readonly string[];
+  readonly phones: readonly string[];
+}
+
+const maxAddresses = 5; // of each kind; each one is a row in an index
+
+const qualifier =
+  "home|work|business|office|personal|private|main|primary|secondary|second|other|alternate|alternative|alt|day|daytime|evening";
+const toKeyPattern = (name: string): RegExp => new RegExp(`^(?:(?:${qualifier})_)?(?:${name})(?:_?[2-9]|_(?:${qualifier}))?$`);
+const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
+const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
+
+/** Lists the email addresses in the order of the form, as typed and normalized. */
+export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>
+  [...fields].flatMap(([key, value]) => {
+    const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;
+    return normalized === null ? [] : [[value, normalized] as const];
+  });
+
+/** Takes linear time in the number of fields. `country` is the business's country. */
+export const recognizeFields = (fields: SubjectFields, country: string, toE164: ToE164): RecognizedFields => {
+  const unrecognized: string[] = [];
+  const emails = new Set<string>();
+  const phones = new Set<string>();
+  for (const [key, value] of fields) {
+    if (value === "") continue;
+    const isEmailKey = emailKeyPattern.test(key);
+    if (!isEmailKey && !phoneKeyPattern.test(key)) {
+      if (validateFieldKind(key, value) !== null) unrecognized.push(key);
+      continue;
+    }
+    const normalized = isEmailKey ? normalizeEmailAddress(value) : toE164(value, country);
+    if (normalized === null) unrecognized.push(key);
+    else (isEmailKey ? emails : phones).add(normalized);
+  }
+  return { unrecognized: unrecognized.sort(), emails: [...emails].slice(0, maxAddresses), phones: [...phones].slice(0, maxAddresses) };
+};

@@ -1,0 +1,28 @@
+// How large the body of a form submission may be. The limits of its members fit together: a disclosure that names every recipient of the
+// longest list is accepted in every script, and whether or not the sender escapes it.
+import { isJsonObject, type Json } from "../canonical-json.ts";
+import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
+
+/** The longest disclosure and lists of recipients have 600,000 characters. Escaped as \uXXXX, each character takes six bytes. */
+export const maxSubmissionBytes = 4 * 1_024 * 1_024;
+
+const maxOtherLength = 64 * 1_024; // 20 fields of 500 characters and all evidence take half of that
+const maxBytesPerCharacter = 6;
+
+/** Returns the length of a member that may be long; 0 if it is beyond its limit, or another member. */
+const getLongLength = (key: string, value: Json): number => {
+  if (key === "disclosure_text") return typeof value === "string" && value.length <= maxDisclosureLength ? value.length : 0;
+  if (!["entities", "entities_accepted", "entities_rejected"].includes(key) || !Array.isArray(value) || value.length > maxEntities)
+    return 0;
+  const isWithinLimits = value.every((name) => typeof name === "string" && name.length <= maxEntityLength);
+  return isWithinLimits ? JSON.stringify(value).length : 0;
+};
+
+/** Decides about a body of more than 256 KiB: whether it is that large because of a disclosure and recipients within their limits. */
+export const isSubmissionSizeAccepted = (body: Json, bytes: number): boolean => {
+  if (!isJsonObject(body)) return false;
+  const members = Object.entries(body).map(([key, value]) => ({ value, longLength: getLongLength(key, value) }));
+  const longLength = members.reduce((sum, member) => sum + member.longLength, 0);
+  const others = members.flatMap((member) => (member.longLength === 0 ? [member.value] : []));
+  return bytes <= maxOtherLength + longLength * maxBytesPerCharacter && JSON.stringify(others).length <= maxOtherLength;
+};

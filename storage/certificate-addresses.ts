@@ -1,0 +1,52 @@
+// The email addresses and phone numbers on certificates, as blind indexes. Every search for a person's certificates reads this table, so that
+// each address on a certificate finds it, not only the first.
+import { eq, inArray, sql, type SQL } from "drizzle-orm";
+import type { Environment } from "../core/access/entitlement.ts";
+import type { BusinessId, CertId } from "../core/ids.ts";
+import type { Database } from "./database.ts";
+import { jsonRows } from "./json-rows.ts";
+import { allOf, query } from "./query.ts";
+import { certificateAddresses, certificates } from "./schema.ts";
+
+const { certOrd, kind, addressIndex, businessId, environment } = certificateAddresses;
+
+/** Blind indexes of a certificate's addresses, each kind in order of the form. */
+export interface AddressIndexes {
+  readonly emails: readonly string[];
+  readonly phones: readonly string[];
+}
+
+/** Must come after the insert of the certificate in the batch. */
+export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) => {
+  const rows = [...emails.map((index) => ["email", index]), ...phones.map((index) => ["phone", index])];
+  const { ord, issuedAt } = certificates;
+  return db.insert(certificateAddresses, "certOrd", "kind", "addressIndex", "businessId", "environment", "issuedAt").select(
+    query
+      .select({
+        certOrd: ord,
+        kind: sql`j.value ->> 0`.as("kind"),
+        addressIndex: sql`j.value ->> 1`.as("address_index"),
+        businessId: certificates.businessId,
+        environment: certificates.environment,
+        issuedAt,
+      })
+      .from(certificates)
+      .innerJoin(sql`json_each(${JSON.stringify(rows)}) j`, sql`true`)
+      .where(eq(certificates.id, certId)),
+  );
+};
+
+/** Condition on a query over `certificates`: it belongs to the business and carries the address. */
+export const hasAddress = (index: string | SQL, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
+  inArray(
+    certificates.ord,
+    query
+      .select({ certOrd })
+      .from(certificateAddresses)
+      .where(allOf(eq(addressIndex, index), eq(businessId, of.businessId), eq(environment, of.environment))),
+  );
+
+/** Field for a query over `certificates`: the indexes of all addresses. Empty once the person is erased. */
+export const addressesField = jsonRows({ kind, index: addressIndex }, (rows) =>
+  query.select({ rows }).from(certificateAddresses).where(eq(certOrd, certificates.ord)),
+);

@@ -1,0 +1,35 @@
+// Finds the links that were emailed with withdrawal codes and have not expired.
+import { isEqualConstantTime, sha256Hex } from "../../../core/hash.ts";
+import type { Instant } from "../../../core/time.ts";
+import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
+import { listCodeIdsSentSince } from "../../../storage/email-codes.ts";
+import type { Stores } from "../dependencies.ts";
+import type { LocatedRecord } from "./locate-record.ts";
+import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
+
+/** A link that was emailed to one of the addresses on a certificate. */
+export interface MailedLink {
+  readonly tokenHash: string;
+  /** Blind index of the address that it was emailed to. */
+  readonly addressIndex: string;
+}
+
+/** Returns all unexpired links that were emailed to the certificate's addresses, with the SHA-256 of their tokens. */
+export const listMailedLinks = async (services: Stores, { db, record }: LocatedRecord, now: Instant): Promise<readonly MailedLink[]> => {
+  const { certificate, emailIndexes } = record;
+  const links = await Promise.all(
+    emailIndexes.map(async (addressIndex) => {
+      const ids = await listCodeIdsSentSince(db, toVerifiedAddress(certificate, addressIndex), now - linkLifetimeMs);
+      return Promise.all(
+        ids.map(async (id) => ({ tokenHash: sha256Hex(await services.vault.linkToken(bindWithdrawalCode(id))), addressIndex })),
+      );
+    }),
+  );
+  return links.flat();
+};
+
+/** Returns the link that a token belongs to; undefined if it was not emailed. */
+export const findMailedLink = (links: readonly MailedLink[], token: string): MailedLink | undefined => {
+  const given = sha256Hex(token);
+  return links.find(({ tokenHash }) => isEqualConstantTime(tokenHash, given));
+};
