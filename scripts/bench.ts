@@ -232,7 +232,7 @@ const settings = loadLocalSettings();
 await buildAssets();
 const state = mkdtempSync(join(tmpdir(), "svc-bench-"));
 const bundleDir = join(state, "bundle");
-bundleWorker(bundleDir);
+await bundleWorker(bundleDir);
 const vars = { ...settings.vars, DEV_RATE_SCALE: "1000000" };
 const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
 console.log(`${new Date().toISOString()}  ${cpus().length} x ${cpus()[0]?.model ?? "unknown CPU"}, Node ${process.version}`);

@@ -1,5 +1,5 @@
 // The demo business site on its own origin: a form with the page script, a server that receives the form, and policies to capture. The
-// payment provider mock listens on the same port.
+// webhook receivers of the demo data and the payment provider mock listen on the same port.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,6 +8,9 @@ import * as pages from "./demo-site/pages.ts";
 import type { DemoSite } from "./demo-site/pages.ts";
 
 export type { DemoSite };
+
+/** Receivers of the webhook endpoints in the demo data (demo-month/receiver.ts). */
+const receiverPaths: readonly string[] = ["/webhooks/crm", "/webhooks/dialer"];
 
 const maxBytes = 64 * 1_024; // far more than the demo forms send
 
@@ -55,7 +58,10 @@ const handleRequest = async (
     const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": buildCsp(site), ...more };
     response.writeHead(status, headers).end(text);
   };
-  if (request.method === "POST" && pathname === "/thanks") {
+  if (request.method === "POST" && receiverPaths.includes(pathname)) {
+    request.resume(); // the receiver does nothing with the event
+    response.writeHead(200, { "content-type": "application/json" }).end('{"received":true}');
+  } else if (request.method === "POST" && pathname === "/thanks") {
     const received = await parseFormEntries(request);
     if (received === null) response.writeHead(413, { connection: "close" }).end();
     else html(pages.renderThanksPage(site, received));

@@ -68,6 +68,7 @@ export const createDemoWorld = (secret: string, shard: ShardId = firstShard): De
     acme: business("acme", "Acme Solar LLC", "active", "enterprise", [
       verifiedDomain("localhost", "meta"),
       verifiedDomain("127.0.0.1", "meta"),
+      verifiedDomain("acme-solar.example", "dns"),
       verifiedDomain("example.com", "dns"),
       verifiedDomain("demo.example", "meta"),
       { domain: "pending.example", status: "pending", method: null },

@@ -1,6 +1,7 @@
 // Runs the whole service locally: the Worker bundle from wrangler, on Miniflare, with its databases on disk. `wrangler dev` is not used
 // because it fires no crons, prompts on the terminal and is several times slower.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,12 +18,13 @@ type Miniflare = InstanceType<typeof Miniflare>;
 
 const bundleDir = "dist/worker";
 
-/** Bundles the Worker as a deployment does. Throws with wrangler's output if that fails. */
-export const bundleWorker = (outDir: string = bundleDir): void => {
-  const { status, stderr, stdout } = spawnSync("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", outDir], {
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`Bundling the Worker failed:\n${stdout}${stderr}`);
+/** Bundles the Worker as a deployment does. Rejects with wrangler's output if that fails. */
+export const bundleWorker = async (outDir: string = bundleDir): Promise<void> => {
+  const wrangler = spawn("node_modules/.bin/wrangler", ["deploy", "--dry-run", "--outdir", outDir], { stdio: ["ignore", "pipe", "pipe"] });
+  const output: string[] = [];
+  for (const stream of [wrangler.stdout, wrangler.stderr]) stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
+  const [status] = (await once(wrangler, "close")) as [number | null];
+  if (status !== 0) throw new Error(`Bundling the Worker failed:\n${output.join("")}`);
 };
 
 export interface RuntimeOptions {
@@ -173,11 +175,9 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
   );
 
 /** Migrates and seeds the databases in a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
-export const prepareDatabases = async (
-  options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">,
-  worker = loadWorkerConfiguration(),
-): Promise<void> => {
+export const prepareDatabases = async (options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
+  const worker = loadWorkerConfiguration();
   const shards = listShards(options);
   const d1Databases = listDatabases(worker, shards);
   const seedRuntime = new Miniflare(
@@ -217,10 +217,14 @@ export const withCurrentState = async <T>(stateDir: string, report: (text: strin
 
 /** Starts the service after migrating and seeding its databases. */
 export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
+  await prepareDatabases(options);
+  return startPreparedRuntime(options);
+};
+
+/** Starts the service with databases that `prepareDatabases` has prepared. */
+export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">): Promise<Runtime> => {
   const worker = loadWorkerConfiguration();
   const databases = listDatabases(worker, listShards(options));
-  await prepareDatabases(options, worker);
-
   const running = new Miniflare(
     convertV4MiniflareOptions({
       ...buildSharedOptions(options),

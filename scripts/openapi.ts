@@ -11,7 +11,7 @@ const committedPath = "docs/reference/openapi.json";
 
 ensureDevVars();
 await buildAssets();
-bundleWorker();
+await bundleWorker();
 const stateDir = mkdtempSync(join(tmpdir(), "svc-openapi-"));
 const { vars } = loadLocalSettings();
 // Uses BASE_URL as in wrangler.toml, so that the file is the same on every machine.

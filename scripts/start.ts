@@ -1,8 +1,10 @@
-// `npm start`: runs the whole service and a demo business site locally in the foreground.
+// `npm start`: runs the whole service and a demo business site locally in the foreground. The first start also writes a month of demo data,
+// unless `--empty` is given.
 import { buildAssets } from "./build.ts";
+import { prepareDemoData } from "./demo-data.ts";
 import { startDemoSite } from "./demo-site.ts";
-import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars } from "./demo-world.ts";
-import { bundleWorker, startRuntime, withCurrentState, type D1Like, type Runtime } from "./local-runtime.ts";
+import { createDemoWorld } from "./demo-world.ts";
+import { bundleWorker, startPreparedRuntime, withCurrentState, type Runtime } from "./local-runtime.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
@@ -30,27 +32,29 @@ const main = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();
   await runStartStep("page script, styles", buildAssets);
-  await runStartStep("bundle", bundleWorker);
+  const bundled = bundleWorker(); // runs while the demo data is written
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
-  const vault = await openVaultFromVars(settings.vars);
-  const seed = async (db: D1Like): Promise<void> => {
-    await seedDemo(db, world, Date.now());
-    await seedPeople(db, vault, world, Date.now());
-  };
   const notices: string[] = [];
-  const runtime = await runStartStep("databases, demo accounts, runtime", () =>
+  const month = await runStartStep("databases, demo data", () =>
     withCurrentState(
       settings.stateDir,
       (text) => notices.push(text),
-      () => startRuntime({ ...settings, seed }),
+      () => prepareDemoData(settings, world, { isEmpty: process.argv.includes("--empty") }),
     ),
   );
+  await runStartStep("bundle", () => bundled);
+  const runtime = await runStartStep("runtime", () => startPreparedRuntime(settings));
+  if (month !== null)
+    notices.push(
+      `Wrote ${month.certificates} certificates of the last 30 days in ${Math.round(month.durationMs)} ms. To start without demo data: npm start -- --empty`,
+    );
   for (const notice of notices) console.log(`  ${notice}`);
   const site = await startDemoSite(
     { port: settings.demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
     paymentProviderMockFrom(settings),
   );
   const ticker = startCron(runtime);
+  if (month !== null) runCron(runtime, "* * * * *", new Date()); // records the demo data in the logs
 
   console.log(`
   Home page            ${settings.origin}/        verify a certificate, withdraw consent, see the demo credentials

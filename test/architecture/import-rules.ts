@@ -70,7 +70,7 @@ export const importRules: readonly ImportRule[] = [
     packages: ["node:child_process", "node:fs", "node:path", "node:timers", "node:url"],
   },
   { from: "kit/build.ts", allowed: ["kit", "core", "verifier"], packages: "any" },
-  { from: "scripts", allowed: ["core", "storage", "workers", "widget", "verifier", "kit"], packages: "any" },
+  { from: "scripts", allowed: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit"], packages: "any" },
   {
     from: "test",
     allowed: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "scripts", "docs"],

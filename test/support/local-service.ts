@@ -18,9 +18,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildAssets } from "../../scripts/build.ts";
+import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
-import { createDemoWorld, seedDemo, seedPeople, openVaultFromVars, type DemoWorld } from "../../scripts/demo-world.ts";
-import { bundleWorker, prepareDatabases, startRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
+import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
+import { bundleWorker, prepareDatabases, startPreparedRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 
 export interface LocalService {
@@ -97,7 +98,7 @@ const buildWorker = async (built: string): Promise<void> => {
   await buildAssets();
   removeOldBuilds();
   const building = mkdtempSync(join(buildsDir, "building-"));
-  bundleWorker(building);
+  await bundleWorker(building);
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // another build may replace dist/assets during the tests
   await prepareDatabases({ stateDir: join(building, "state") });
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
@@ -147,8 +148,14 @@ export const findFreePort = async (): Promise<number> => {
   }
 };
 
-/** Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. */
-export const startLocalService = async (vars: Readonly<Record<string, string>> = {}): Promise<LocalService> => {
+/**
+ * Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. `data` is what the databases contain: only
+ * the demo accounts, or also their month of demo data.
+ */
+export const startLocalService = async (
+  vars: Readonly<Record<string, string>> = {},
+  data: "accounts" | "month" = "accounts",
+): Promise<LocalService> => {
   const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
   cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves running the migrations
@@ -156,14 +163,8 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
   const runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
-  const vault = await openVaultFromVars(settings.vars);
-  let runtime = await startRuntime({
-    ...runtimeOptions,
-    seed: async (db) => {
-      await seedDemo(db, world, Date.now());
-      await seedPeople(db, vault, world, Date.now());
-    },
-  });
+  await prepareDemoData({ ...runtimeOptions, demoOrigin: settings.demoOrigin }, world, { isEmpty: data !== "month" });
+  let runtime = await startPreparedRuntime(runtimeOptions);
   const database = await runtime.database();
   const site = await startDemoSite(
     { port: demoPort, cdnOrigin: settings.origin, clientId: world.acme.clients.live },
@@ -179,7 +180,7 @@ export const startLocalService = async (vars: Readonly<Record<string, string>> =
     database,
     later: async (ms) => {
       await runtime.dispose();
-      runtime = await startRuntime({ ...runtimeOptions, vars: { ...runtimeOptions.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
+      runtime = await startPreparedRuntime({ ...runtimeOptions, vars: { ...runtimeOptions.vars, DEV_CLOCK_OFFSET_MS: String(ms) } });
     },
     stop: async () => {
       site.closeAllConnections();

@@ -1,0 +1,58 @@
+// Replays a month of the demo business into prepared databases. The work is done by the Worker in demo-month/, which calls the operations of
+// the service with its clock set to the past.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import type { DemoAccount } from "./demo-month/account.ts";
+import type { DemoWorld } from "./demo-world.ts";
+import { startPreparedRuntime, type RuntimeOptions } from "./local-runtime.ts";
+
+const bundleReplay = async (bundleDir: string): Promise<void> => {
+  await build({
+    entryPoints: ["scripts/demo-month/worker.ts"],
+    outfile: join(bundleDir, "index.js"),
+    external: ["cloudflare:*", "node:*"],
+    conditions: ["workerd", "worker", "browser"], // the same as wrangler's
+    bundle: true,
+    format: "esm",
+    target: "es2024",
+    logLevel: "warning",
+  });
+};
+
+export interface ReplayOptions extends Pick<RuntimeOptions, "stateDir" | "vars" | "assetsDir"> {
+  /** Origin of the demo website, which receives the webhooks. */
+  readonly demoOrigin: string;
+}
+
+export interface ReplayedMonth {
+  /** Number of live certificates. */
+  readonly certificates: number;
+  readonly durationMs: number;
+}
+
+/**
+ * Replays the month of the business `world.acme`. The databases must be prepared, `buildAssets` must have run, and the service must not be
+ * running with these databases. Throws if an operation refuses a step.
+ */
+export const replayDemoMonth = async (
+  { demoOrigin, ...options }: ReplayOptions,
+  { acme, ownerEmail, consumerEmail }: DemoWorld,
+): Promise<ReplayedMonth> => {
+  const startedAt = performance.now();
+  const bundleDir = mkdtempSync(join(tmpdir(), "svc-demo-month-"));
+  await bundleReplay(bundleDir);
+  const runtime = await startPreparedRuntime({ ...options, port: 0, bundleDir, printsLog: false });
+  try {
+    const { id: businessId, clients, keys } = acme;
+    const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail, siteOrigin: demoOrigin };
+    const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
+    if (!answer.ok) throw new Error(`The demo data could not be written: ${await answer.text()}`);
+    const { certificates } = (await answer.json()) as Pick<ReplayedMonth, "certificates">;
+    return { certificates, durationMs: performance.now() - startedAt };
+  } finally {
+    await runtime.dispose();
+    rmSync(bundleDir, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,12 @@
+// The request that starts the replay: the accounts that `npm start` created.
+import type { Environment } from "../../core/access/entitlement.ts";
+
+export interface DemoAccount {
+  readonly businessId: string;
+  readonly clients: Readonly<Record<Environment, string>>;
+  readonly keys: Readonly<Record<Environment, string>>;
+  readonly ownerEmail: string;
+  readonly consumerEmail: string;
+  /** Origin of the demo website, which receives the webhooks. */
+  readonly siteOrigin: string;
+}

@@ -1,0 +1,48 @@
+// When things happen in the demo month.
+import { getCeaseDeadline } from "../../core/cease-deadline.ts";
+import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
+import type { Dice } from "./random.ts";
+
+const daysShown = 30;
+const dayStartsAtMs = 13 * hourMs; // 13:00 UTC is morning on the US East Coast
+const dayLengthMs = 14 * hourMs;
+const recentLeadAges = [4 * minuteMs, 26 * minuteMs, 71 * minuteMs];
+const outageLeadMinutes = [4, 13, 22, 37, 52];
+
+const toDayStart = (at: Instant): Instant => at - (at % dayMs);
+
+export const isWeekend = (at: Instant): boolean => [0, 6].includes(new Date(at).getUTCDay());
+
+/**
+ * Start of the hour in which one webhook endpoint fails: the newest hour of a US working day that ended at least four hours ago, so that
+ * all retries are over.
+ */
+export const getOutageStart = (now: Instant): Instant => {
+  let hour = now - (now % hourMs) - 5 * hourMs;
+  while (hour % dayMs < 15 * hourMs || hour % dayMs > 22 * hourMs) hour -= hourMs;
+  return hour;
+};
+
+/** When people send forms, oldest first: more on working days than on weekends, some in the outage, and some just before `now`. */
+export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
+  const times = [
+    ...recentLeadAges.map((age) => now - age),
+    ...outageLeadMinutes.map((minutes) => getOutageStart(now) + minutes * minuteMs),
+  ];
+  for (let daysAgo = daysShown - 1; daysAgo >= 0; daysAgo -= 1) {
+    const day = toDayStart(now) - daysAgo * dayMs;
+    const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 3) : 6 + Math.floor(dice.roll() * 6);
+    for (let lead = 0; lead < count; lead += 1) {
+      const middle = (dice.roll() + dice.roll()) / 2; // fewer early and late than around the middle of the day
+      times.push(Math.floor(day + dayStartsAtMs + middle * dayLengthMs));
+    }
+  }
+  return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
+};
+
+/** The newest time, in whole hours before `now`, of a withdrawal whose deadline ended before `endedBefore`. */
+export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
+  let at = now - hourMs;
+  while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;
+  return at;
+};

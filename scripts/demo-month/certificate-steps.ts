@@ -1,0 +1,55 @@
+// Certificates of the demo month, views of their public pages, and team members who read them.
+import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
+import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
+import { getCertificateAs } from "../../workers/operations/certificates/get-certificate.ts";
+import { getCertificatePage } from "../../workers/operations/certificates/get-certificate-page.ts";
+import { resolveSubmissionClient } from "../../workers/operations/certificates/resolve-submission-client.ts";
+import { listLeadTimes } from "./calendar.ts";
+import { createLead, pickVisitor, siteOrigin } from "./leads.ts";
+import { getReceipt, getValue, type IssuedLead, type Month, type Step } from "./month.ts";
+
+const viewedShare = 0.12;
+const linkPreview = { ip: "192.0.2.10", userAgent: "Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)" };
+
+export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientId: Month["clientId"]): Step => ({
+  at: issued.lead.at,
+  run: async () => {
+    const { at, submission, circumstances } = issued.lead;
+    const client = await resolveSubmissionClient(services, clientId, siteOrigin);
+    const request = { client, submission, originHeader: siteOrigin, circumstances, idempotencyKey: null, caller: null };
+    issued.receipt = getValue(await captureConsent(site.withCapturedPolicies(services, at), request)).receipt;
+  },
+});
+
+/** Some pages are opened once or a few times in the days after the form was sent, by people and by link previews. */
+const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly Step[] => {
+  if (dice.roll() > viewedShare) return [];
+  const count = 1 + Math.floor(dice.roll() * 3);
+  return Array.from({ length: count }, (_, view) => {
+    const visitor = dice.roll() < 0.15 ? linkPreview : pickVisitor(dice);
+    return {
+      at: Math.floor(issued.lead.at + minuteMs + (view + dice.roll()) * dayMs),
+      run: async () => {
+        getValue(await getCertificatePage(services, getReceipt(issued).certId, { ...visitor, isPrefetch: false }));
+      },
+    };
+  }).filter(({ at }) => at < now);
+};
+
+/** A team member opens a certificate in the portal, which the audit log records. */
+const readStep = ({ services, business, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
+  at,
+  run: async () => {
+    getValue(await getCertificateAs(services, business, { kind: "member", id: owner.userId }, getReceipt(issued).certId));
+  },
+});
+
+export const createLeads = ({ now, dice }: Pick<Month, "now" | "dice">): readonly IssuedLead[] =>
+  listLeadTimes(now, dice).map((at): IssuedLead => ({ lead: createLead(at, dice), receipt: null }));
+
+export const listCertificateSteps = (month: Month, leads: readonly IssuedLead[]): readonly Step[] =>
+  [
+    ...leads.map((issued) => issueStep(month, issued, month.clientId)),
+    ...leads.flatMap((issued) => viewSteps(month, issued)),
+    ...leads.filter((_, at) => at % 40 === 7).map((issued) => readStep(month, issued, issued.lead.at + 2 * hourMs)),
+  ].filter(({ at }) => at < month.now);

@@ -1,0 +1,48 @@
+// The delivery queue of a webhook endpoint while the demo month is replayed. Each event is received and sent at the time it happened, by the
+// real queue. Only the receiver is simulated.
+import type { StoredEvent } from "../../core/events/event.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
+import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
+import { findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
+import { sendEvent } from "../../workers/operations/webhooks/send-event.ts";
+import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { DeliveryQueue as ServiceDeliveryQueue } from "../../workers/platform/delivery-queue-binding.ts";
+import { receiveWebhook } from "./receiver.ts";
+
+const handOverMs = 0.2 * secondMs; // between the change and the first attempt
+
+export class DeliveryQueue extends ServiceDeliveryQueue {
+  #now: Instant = 0;
+
+  protected override async openPorts(): Promise<DeliveryPorts> {
+    const clock = (): Instant => this.#now;
+    const platform = await getPlatform(this.env);
+    const advance = (ms: number): void => {
+      this.#now += ms;
+    };
+    const services = { ...platform, clock, postWebhook: receiveWebhook(platform.clock(), { clock, advance }) };
+    return { ...(await super.openPorts()), clock, send: (sending) => sendEvent(services, sending) };
+  }
+
+  /** Does nothing: the queue sends in `push` and `sendUntil`, at the times of the replay. */
+  override async alarm(): Promise<void> {}
+
+  override async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
+    for (const event of events) {
+      await this.sendUntil(event.createdAt);
+      this.#now = Math.max(this.#now, event.createdAt + handOverMs);
+      await super.push(settings, [event], event.seq);
+      await super.alarm();
+    }
+    return super.push(settings, [], upTo);
+  }
+
+  /** Makes the retries that are due before `until`. */
+  async sendUntil(until: Instant): Promise<void> {
+    for (let dueAt = findNextDueAt(this.ctx.storage.sql); dueAt !== null && dueAt < until; dueAt = findNextDueAt(this.ctx.storage.sql)) {
+      this.#now = Math.max(this.#now, dueAt);
+      await super.alarm();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// The simulated receivers of the demo's webhooks. One of them fails for an hour.
+import { hourMs, type Instant } from "../../core/time.ts";
+import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
+import { getOutageStart } from "./calendar.ts";
+
+/** Paths on the demo website, which receives later events there (demo-site.ts). */
+export const receiverPaths = { crm: "/webhooks/crm", dialer: "/webhooks/dialer" } as const;
+
+const accepted = {
+  status: 200,
+  response: { headers: [["content-type", "application/json"]], body: '{"received":true}', isCut: false },
+} as const;
+
+const unavailable = {
+  status: 503,
+  response: {
+    headers: [
+      ["content-type", "text/plain"],
+      ["retry-after", "120"],
+    ],
+    body: "The CRM is being updated. Try again later.",
+    isCut: false,
+  },
+} as const;
+
+interface SimulatedTime {
+  readonly clock: () => Instant;
+  readonly advance: (ms: number) => void;
+}
+
+/** Answers as the receiver would at the simulated time, which advances by the duration of the request. */
+export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTime): PostWebhook => {
+  const outage = getOutageStart(present);
+  const isDown = (url: string): boolean => new URL(url).pathname === receiverPaths.crm && clock() >= outage && clock() < outage + hourMs;
+  return async ({ url, body }) => {
+    const isFailing = isDown(url);
+    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60); // varies, and is the same in every replay
+    advance(durationMs);
+    const answer = isFailing ? unavailable : accepted;
+    return { kind: "answered", durationMs, ...answer };
+  };
+};

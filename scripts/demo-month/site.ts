@@ -1,0 +1,77 @@
+// The policies of the demo business's website in the demo month. Their captures are written together with the certificates that use them,
+// because a capture for every certificate would take most of the replay.
+import {
+  captureReuseMs,
+  createPolicyText,
+  normalizePolicyText,
+  policyKinds,
+  type CapturedPolicies,
+  type PolicyKind,
+  type PolicySnapshot,
+} from "../../core/policies/snapshot.ts";
+import { minuteMs, type Instant } from "../../core/time.ts";
+import type { Database, Statement } from "../../storage/database.ts";
+import { insertPolicyCapture, storePolicyTexts } from "../../storage/policies.ts";
+import type { Services } from "../../workers/platform/platform.ts";
+import { siteOrigin } from "./leads.ts";
+
+const privacyPolicy = `Privacy policy
+Acme Solar LLC collects the name, email address and phone number that you send with a form on this site, to prepare an estimate and to contact you about it.
+Who receives it
+Only the companies named next to the form, and only for the purpose named there. We do not sell your data.
+How long
+Until you withdraw your consent, or for two years after the last contact.
+Your rights
+You can withdraw your consent, and ask for a copy of your data or for its deletion, at any time: privacy@acme-solar.example.`;
+
+const terms = `Terms
+An estimate is free and not binding. We work it out from public maps and from the details you send. A measured offer may differ.
+This site is a demonstration. It sells nothing and sends no offers.`;
+
+const found: CapturedPolicies = {
+  privacy: createPolicyText(`${siteOrigin}/privacy`, normalizePolicyText(privacyPolicy)),
+  terms: createPolicyText(`${siteOrigin}/terms`, normalizePolicyText(terms)),
+};
+const domain = new URL(siteOrigin).hostname;
+
+/** Returns services whose next batch of statements also writes `rows`, in the same transaction. */
+const withExtraRows = (services: Services, rows: readonly Statement[]): Services => {
+  let extra = rows;
+  const forId = (id: string): Database => {
+    const db = services.shards.forId(id);
+    const batch = async (statements: readonly Statement[]): Promise<unknown[]> => {
+      const [first, ...rest] = [...extra, ...statements] as [Statement, ...Statement[]];
+      const added = extra.length;
+      extra = [];
+      const results: readonly unknown[] = await db.batch([first, ...rest]);
+      return results.slice(added);
+    };
+    return Object.assign(Object.create(db) as Database, { batch });
+  };
+  return { ...services, shards: { ...services.shards, forId } };
+};
+
+export interface Site {
+  /** Services for a form sent at `at`. The policies were captured shortly before, unless an earlier capture still applies. */
+  readonly withCapturedPolicies: (services: Services, at: Instant) => Services;
+}
+
+export const openSite = async ({ shards, kv, random }: Services, businessId: string): Promise<Site> => {
+  const db = shards.forId(businessId);
+  await storePolicyTexts(db, kv, domain, found);
+  let known: readonly (PolicySnapshot & { readonly kind: PolicyKind })[] = [];
+  let capturedAt: Instant = 0;
+  return {
+    withCapturedPolicies: (services, at) => {
+      if (capturedAt > at - captureReuseMs) return services;
+      capturedAt = at - minuteMs;
+      const captured = { domain, origin: siteOrigin, page: null, certId: businessId, found, known, now: capturedAt, random };
+      const { capture, rows } = insertPolicyCapture(db, captured);
+      known = policyKinds.flatMap((kind) => {
+        const snapshot = capture.policies[kind];
+        return snapshot === null ? [] : [{ ...snapshot, kind }];
+      });
+      return withExtraRows(services, rows);
+    },
+  };
+};

@@ -1,0 +1,71 @@
+// Which certificates of the demo month are withdrawn, when and how: most withdrawals are acknowledged on time, one is overdue and a few are
+// open.
+import { dayMs, hourMs, type Instant } from "../../core/time.ts";
+import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
+import type { Lead } from "./leads.ts";
+
+/** The recipient that people withdraw from individually. */
+export const namedRecipient = "Bright Homes Inc";
+
+/** By the person's link, for one recipient only by link, or by phone and recorded by the business. */
+export type WithdrawalKind = "link" | "recipient" | "phone";
+
+interface WithdrawalTimes {
+  readonly at: Instant;
+  readonly kind: WithdrawalKind;
+  /** Null while the withdrawal is open. */
+  readonly acknowledgedAt: Instant | null;
+}
+
+export interface PlannedWithdrawal extends WithdrawalTimes {
+  /** Index of the certificate in the list of leads. */
+  readonly lead: number;
+}
+
+/** Kind, age in days, and days until the acknowledgment. */
+const acknowledged = [
+  ["link", 27.213, 2.1],
+  ["link", 25.648, 5.2],
+  ["phone", 23.119, 0.1],
+  ["link", 21.402, 3.3],
+  ["recipient", 20.337, 4.2],
+  ["link", 19.156, 6.1],
+  ["link", 12.371, 4.3],
+  ["phone", 9.244, 0.1],
+  ["link", 8.529, 2.2],
+  ["link", 4.283, 1.4],
+] as const;
+
+const open = [
+  ["recipient", 5.418],
+  ["link", 2.657],
+  ["link", 0.446],
+] as const;
+
+const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
+  const before = (days: number): Instant => Math.floor(now - days * dayMs);
+  const times: readonly WithdrawalTimes[] = [
+    ...acknowledged.map(([kind, age, days]) => ({ kind, at: before(age), acknowledgedAt: before(age - days) })),
+    ...open.map(([kind, age]) => ({ kind, at: before(age), acknowledgedAt: null })),
+    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now - dayMs / 2), acknowledgedAt: null }, // overdue
+    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now + 6 * hourMs) + hourMs, acknowledgedAt: null }, // due next
+  ];
+  return times.toSorted((a, b) => a.at - b.at);
+};
+
+/** A person can withdraw from recipients that they accepted, and from one of them only if others remain. */
+const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
+  const accepted = submission.entitiesAccepted ?? submission.entities;
+  return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;
+};
+
+/** Chooses for each withdrawal the newest certificate that is at least five hours old at that time, each at most once. */
+export const planWithdrawals = (leads: readonly Lead[], now: Instant): readonly PlannedWithdrawal[] => {
+  const taken = new Set<number>();
+  return listTimes(now).map((times) => {
+    const lead = leads.findLastIndex((one, at) => !taken.has(at) && one.at < times.at - 5 * hourMs && canWithdraw(one, times.kind));
+    if (lead === -1) throw new Error("demo month: no certificate can be withdrawn at this time");
+    taken.add(lead);
+    return { ...times, lead };
+  });
+};

@@ -1,0 +1,185 @@
+// The month of demo data that `npm start` writes, as its users see it: in the API, in the portal and in evidence packs.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dayMs } from "../../core/time.ts";
+import { prepareDemoData } from "../../scripts/demo-data.ts";
+import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
+import { signInToOrigin } from "../support/local-session.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+interface Certificate {
+  readonly cert_id: string;
+  readonly status: string;
+  readonly issued_at: string;
+  readonly view_count: number;
+  readonly entities_accepted?: readonly string[];
+  readonly withdrawal: { readonly overdue: boolean; readonly cease_by: string; readonly cease_acknowledged_at: string | null } | null;
+}
+
+interface Event {
+  readonly type: string;
+  readonly created_at: string;
+}
+
+interface Delivery {
+  readonly event_type: string;
+  readonly status: string;
+  readonly attempt: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "svc-demo-month-test-"));
+let service: LocalService;
+let owner: { readonly cookie: string };
+
+const getData = async <T>(path: string, headers: Readonly<Record<string, string>> = useKey()): Promise<T> => {
+  const answer = await fetch(`${service.origin}${path}`, { headers });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { readonly data: T }).data;
+};
+
+const useKey = (environment: "live" | "sandbox" = "live") => ({ authorization: `Bearer ${service.world.acme.keys[environment]}` });
+
+const listCertificates = async (environment: "live" | "sandbox" = "live"): Promise<readonly Certificate[]> => {
+  const all: Certificate[] = [];
+  for (let page = 1; ; page += 1) {
+    const { certs } = await getData<{ certs: readonly Certificate[] }>(`/v1/certs?per_page=100&page=${page}`, useKey(environment));
+    all.push(...certs);
+    if (certs.length < 100) return all;
+  }
+};
+
+const listEvents = async (): Promise<readonly Event[]> =>
+  (await getData<{ events: readonly Event[] }>("/v1/events?cursor=0&limit=500")).events;
+
+const countTypes = (all: readonly { readonly type: string }[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const { type } of all) counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
+};
+
+beforeAll(async () => {
+  service = await startLocalService({}, "month");
+  owner = { cookie: await signInToOrigin(service.origin, service.world.ownerEmail) };
+}, 240_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("the demo month", () => {
+  test("contains certificates of 30 days, of which some were opened and some decline all recipients", async () => {
+    const certificates = await listCertificates();
+    expect(certificates.length).toBeGreaterThan(150);
+    const ages = certificates.map(({ issued_at }) => Date.now() - Date.parse(issued_at));
+    expect(Math.max(...ages)).toBeGreaterThan(28 * dayMs);
+    expect(Math.max(...ages)).toBeLessThan(31 * dayMs);
+    expect(Math.min(...ages)).toBeGreaterThan(0);
+    expect(certificates.filter(({ view_count }) => view_count > 0).length).toBeGreaterThan(10);
+    expect(certificates.filter(({ entities_accepted }) => entities_accepted?.length === 0).length).toBeGreaterThan(0);
+    expect((await listCertificates("sandbox")).length).toBe(8);
+  });
+
+  test("contains withdrawals that were acknowledged on time, one that is overdue, and open ones", async () => {
+    const withdrawals = (await listCertificates()).flatMap(({ withdrawal }) => withdrawal ?? []);
+    const acknowledged = withdrawals.filter(({ cease_acknowledged_at }) => cease_acknowledged_at !== null);
+    expect(acknowledged.length).toBe(9);
+    expect(acknowledged.filter((one) => String(one.cease_acknowledged_at) > one.cease_by)).toEqual([]);
+    expect(withdrawals.filter(({ overdue }) => overdue).length).toBe(1);
+    expect(withdrawals.length).toBe(13);
+    const page = await (await fetch(`${service.origin}/portal/deadlines`, { headers: owner })).text();
+    const open = [...page.matchAll(/href="\/portal\/(certificates|shares)\/(?:cc|shr)_[0-9a-z]+"/g)].map(([, type]) => ({
+      type: type ?? "",
+    }));
+    expect(countTypes(open)).toEqual({ certificates: 5, shares: 1 });
+  });
+
+  test("contains shares that are active, stopped, acknowledged and expired, and one that expires within a week", async () => {
+    const { shares } = await getData<{ shares: readonly { status: string; expires_at: string }[] }>("/v1/shares?per_page=100", useKey());
+    expect(countTypes(shares.map(({ status }) => ({ type: status })))).toEqual({ active: 5, revoked: 1, ceased: 1, expired: 1 });
+    const soon = shares.filter(({ status, expires_at }) => status === "active" && Date.parse(expires_at) - Date.now() < 7 * dayMs);
+    expect(soon.length).toBe(1);
+  });
+
+  test("numbers its events in the order in which they happened", async () => {
+    const events = await listEvents();
+    const certificates = await listCertificates();
+    expect(countTypes(events)).toEqual({
+      "certificate.issued": certificates.length,
+      "certificate.revoked": 13,
+      "certificate.entities_withdrawn": 2,
+      "business.ceased": 10,
+      "share.created": 8,
+      "share.expiring": 3,
+      "share.expired": 1,
+      "share.revoked": 2,
+      "consumer.updated.phone": 1,
+    });
+    const times = events.map(({ created_at }) => created_at);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test("delivered every event to two endpoints, of which one failed for an hour", async () => {
+    const { webhooks } = await getData<{ webhooks: readonly { id: string; url: string }[] }>("/v1/webhooks", owner);
+    expect(webhooks.map(({ url }) => new URL(url).pathname).toSorted()).toEqual(["/webhooks/crm", "/webhooks/dialer"]);
+    const attemptsByPath = new Map<string, readonly number[]>();
+    for (const { id, url } of webhooks) {
+      const { deliveries } = await getData<{ deliveries: readonly Delivery[] }>(`/v1/webhooks/${id}/deliveries?limit=100`, owner);
+      expect(deliveries.filter(({ status }) => status !== "success")).toEqual([]);
+      attemptsByPath.set(
+        new URL(url).pathname,
+        deliveries.map(({ attempt }) => attempt),
+      );
+    }
+    expect(attemptsByPath.get("/webhooks/crm")?.filter((attempt) => attempt > 1).length).toBeGreaterThanOrEqual(5);
+    expect(attemptsByPath.get("/webhooks/dialer")?.filter((attempt) => attempt > 1)).toEqual([]);
+  });
+
+  test("has certificates whose evidence passes the verifier once the logs have them", async () => {
+    await service.runtime.scheduled("* * * * *");
+    const save = async (name: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const answer = await fetch(`${service.origin}${path}`, { headers });
+      expect(answer.status).toBe(200);
+      writeFileSync(join(folder, name), new Uint8Array(await answer.arrayBuffer()));
+      return join(folder, name);
+    };
+    const trust = await save("trust.json", "/.well-known/svc-trust.json");
+    const verifier = await save("svc-verify.mjs", "/svc-verify.mjs");
+    const certificates = await listCertificates();
+    const oldest = certificates.at(-1) as Certificate;
+    const withdrawn = certificates.find(({ withdrawal }) => withdrawal?.cease_acknowledged_at != null) as Certificate;
+    for (const { cert_id } of [oldest, withdrawn]) {
+      const pack = await save(`${cert_id}.zip`, `/v1/certs/${cert_id}/evidence-pack?format=zip`, useKey());
+      const { status, stdout } = spawnSync(process.execPath, [verifier, pack, "--trust", trust], { encoding: "utf8" });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(cert_id) });
+    }
+  });
+
+  test("is not written again if the business already has certificates, and not at all by an empty start", async () => {
+    const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "state"), vars: generateDevVars() });
+    const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
+    expect(await prepareDemoData(settings, world, { isEmpty: true })).toBeNull();
+    expect((await prepareDemoData(settings, world, { isEmpty: false }))?.certificates).toBeGreaterThan(150);
+    expect(await prepareDemoData(settings, world, { isEmpty: false })).toBeNull();
+  }, 240_000);
+});
+
+test("an empty start has accounts and no records", async () => {
+  const empty = await startLocalService();
+  try {
+    const headers = { authorization: `Bearer ${empty.world.acme.keys.live}` };
+    for (const [path, list] of [
+      ["/v1/certs", "certs"],
+      ["/v1/shares", "shares"],
+      ["/v1/events?cursor=0", "events"],
+    ] as const) {
+      const { data } = (await (await fetch(`${empty.origin}${path}`, { headers })).json()) as { data: Record<string, unknown> };
+      expect(data[list]).toEqual([]);
+    }
+  } finally {
+    await empty.stop();
+  }
+});
