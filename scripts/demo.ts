@@ -31,7 +31,7 @@ const response = await fetch(`${settings.origin}/v1/consent`, {
     client_id: world.acme.clients.live,
     fields: { email: world.consumerEmail, first_name: "Pat", phone: "+1 202 555 0123" },
     disclosure_text:
-      "By clicking Send I agree that Acme Solar LLC and Bright Homes Inc may call or e-mail me about solar quotes. Consent is not a condition of purchase.",
+      "By clicking Send I agree that Acme Solar LLC and Bright Homes Inc may call or email me about solar quotes. Consent is not a condition of purchase.",
     entities: ["Acme Solar LLC", "Bright Homes Inc"],
     purpose: "solar quote follow-up",
     page_url: `${settings.demoOrigin}/`,

@@ -1,4 +1,4 @@
-// The pages of the demo business: forms as a business would write them, with the page script.
+// The pages of the demo business: forms as a solar company would write them, with the page script.
 import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface DemoSite {
@@ -25,12 +25,12 @@ const renderFrame = (title: string, main: string, kind = ""): string => `<!docty
 <body>
 <header class="frame">
 <a class="name" href="/"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18M6 21h12M7 17a5 5 0 0 1 10 0M12 5v3M4.2 9.2l2.1 2.1M19.8 9.2l-2.1 2.1"/></svg>Acme Solar</a>
-<nav aria-label="Site"><ul><li><a href="/">One question</a></li><li><a href="/per-recipient">Recipient by recipient</a></li><li><a href="/share">Share</a></li></ul></nav>
+<nav aria-label="Site"><ul><li><a href="/">Free estimate</a></li><li><a href="/per-recipient">Compare installers</a></li><li><a href="/share">Quick estimate</a></li></ul></nav>
 </header>
 <main class="frame ${kind}">
 ${main}
 </main>
-<footer><div class="frame"><ul><li><a href="/privacy" rel="privacy-policy">Privacy policy</a></li><li><a href="/terms" rel="terms-of-service">Terms</a></li><li>Acme Solar LLC, 1 Demo Street, Testville. A demonstration: nothing is sold here.</li></ul></div></footer>
+<footer><div class="frame"><ul><li><a href="/privacy" rel="privacy-policy">Privacy policy</a></li><li><a href="/terms" rel="terms-of-service">Terms</a></li><li>Acme Solar LLC, 1 Demo Street, Testville, CA 94000</li><li>This site is a demo. It sells nothing.</li></ul></div></footer>
 </body>
 </html>
 `;
@@ -51,21 +51,26 @@ const renderScriptTag = (site: DemoSite, more: Readonly<Record<string, string>>)
 const certifyAttributes = { "data-mode": "consent", "data-entities": recipients.join("|") };
 
 const pitch = `<div>
-<h1>What would the sun save on your roof?</h1>
-<p class="lead">Tell us how to reach you, and we work out what panels would yield at your address.</p>
+<h1>See how much solar could save you</h1>
+<p class="lead">Tell us how to reach you. We estimate what panels would produce on your roof and what you would save.</p>
 <ol class="steps">
-<li>You send the form.</li>
-<li>We look at your roof from above and at your tariff.</li>
-<li>We call you with a figure. You owe us nothing for it.</li>
+<li>Send us your contact details.</li>
+<li>We check your roof on satellite images and your utility's rates.</li>
+<li>We call you with your estimate. It is free, with no obligation.</li>
 </ol>
+<ul class="facts">
+<li><strong>25 years</strong> panel warranty</li>
+<li><strong>2 days</strong> to an estimate</li>
+<li><strong>$0</strong> until you sign</li>
+</ul>
 </div>`;
 
 const contactFields = `<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" required></div>
-<div class="field"><label for="email">E-mail</label><input id="email" name="email" type="email" autocomplete="email" required></div>
+<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required></div>
 <div class="field"><label for="phone">Phone</label><input id="phone" name="phone" type="tel" autocomplete="tel"></div>`;
 
 const consentSentence =
-  "may call, text or e-mail me about solar quotes at the number and address above. Consent is not a condition of purchase.";
+  "may call, text or email me about solar quotes at the number and address above. Consent is not a condition of purchase.";
 
 const renderEstimatePage = (title: string, inForm: string, below = ""): string =>
   renderFrame(
@@ -81,7 +86,7 @@ ${inForm}
 
 export const renderFormPage = (site: DemoSite): string =>
   renderEstimatePage(
-    "Your estimate",
+    "Free estimate",
     `${contactFields}
 <div class="choice"><input type="checkbox" id="agree" name="agree" value="yes"><label class="small" for="agree" id="disclosure">I agree that ${recipients.join(" and ")} ${consentSentence}</label></div>`,
     `\n${renderScriptTag(site, { ...certifyAttributes, "data-checkbox-selector": "#agree" })}`,
@@ -89,7 +94,7 @@ export const renderFormPage = (site: DemoSite): string =>
 
 export const renderPerRecipientPage = (site: DemoSite): string =>
   renderEstimatePage(
-    "Your estimate, recipient by recipient",
+    "Compare installers",
     `${contactFields}
 <fieldset><legend>Who may contact you?</legend>
 ${recipients
@@ -99,19 +104,19 @@ ${recipients
   )
   .join("\n")}
 </fieldset>
-<p class="small disclosure" id="disclosure">By pressing “Get my estimate” I agree that each company I ticked ${consentSentence}</p>`,
+<p class="small disclosure" id="disclosure">By clicking “Get my estimate”, I agree that each company I selected ${consentSentence}</p>`,
     `\n${renderScriptTag(site, certifyAttributes)}`,
   );
 
 /** A form without a checkbox: the person decides about each field on the consent sheet. */
 export const renderSharePage = (site: DemoSite, nonce: string): string =>
   renderEstimatePage(
-    "Your estimate, with details you share",
+    "Quick estimate",
     `<div class="share">
-<p class="small" id="disclosure">Acme Solar LLC may call or e-mail me about solar quotes, at what I share here, for 90 days. I can stop it at any time.</p>
+<p class="small" id="disclosure">Acme Solar LLC may call or email me about solar quotes for 90 days, using the details I share. I can stop sharing at any time.</p>
 ${renderScriptTag(site, { nonce, "data-mode": "share", "data-scope": "name, email, phone?", "data-duration-days": "90" })}
 </div>
-<p class="small">Or type it yourself:</p>
+<p class="small">Or enter your details:</p>
 ${contactFields}`,
   );
 
@@ -124,18 +129,18 @@ export const renderThanksPage = (site: DemoSite, received: readonly (readonly [s
   const id = entryOf("svc_cert_id");
   const certificate = certificateIdPattern.test(id)
     ? `<h2>A certificate was issued</h2>
-<p>It keeps what the form said when you sent it. Anyone who has its address can check it.</p>
+<p>It records what the form said when you submitted it. Anyone with the link can check it.</p>
 <a class="action" id="certificate" href="${escapeHtml(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
     : shareIdPattern.test(entryOf("svc_share_id"))
       ? `<h2>Details were shared</h2>
-<p>The number below names what you agreed to. You can look at it and stop it in your account.</p>
+<p>You can review this share and stop it at any time in your account.</p>
 <a class="action" id="account" href="${escapeHtml(`${site.cdnOrigin}/app`)}">Open my account</a>`
       : `<h2>No certificate was issued</h2>
-<p>Your message arrived all the same. A certificate is issued only if you agreed and the service could be reached.</p>`;
+<p>We received your details anyway. A certificate is issued only if you agreed and the service could be reached.</p>`;
   const rows = received.map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join("\n");
   return renderFrame(
     "Thank you",
-    `<div><h1>Thank you</h1><p class="lead">Your message arrived.</p></div>
+    `<div><h1>Thank you</h1><p class="lead">We received your details and will call you within two days.</p></div>
 <section class="card">${certificate}</section>
 <section class="card"><h2>What our server received</h2><table><tbody>
 ${rows}
@@ -144,29 +149,29 @@ ${rows}
 };
 
 export const renderNothingSentPage = (): string =>
-  renderFrame("Nothing was sent", `<div><h1>Nothing was sent</h1><p><a href="/">To the form</a></p></div>`);
+  renderFrame("No form submitted", `<div><h1>No form submitted</h1><p><a href="/">Go to the form</a></p></div>`);
 
 export const renderNotFoundPage = (): string =>
-  renderFrame("Not found", `<div><h1>There is no such page</h1><p><a href="/">To the form</a></p></div>`);
+  renderFrame("Page not found", `<div><h1>Page not found</h1><p><a href="/">Go to the form</a></p></div>`);
 
 export const renderPrivacyPage = (): string =>
   renderFrame(
     "Privacy policy",
     `<div><h1>Privacy policy</h1>
-<p>Acme Solar LLC collects the name, e-mail address and phone number you send with the form on this site, to prepare an estimate and to contact you about it.</p>
-<h2>Who receives it</h2>
-<p>Only the companies named beside the form, and only for the purpose named there. Nothing is sold.</p>
-<h2>How long</h2>
+<p>Acme Solar LLC collects the name, email address and phone number that you send with a form on this site, to prepare an estimate and to contact you about it.</p>
+<h2>Who receives your data</h2>
+<p>Only the companies named next to the form, and only for the purpose named there. We do not sell your data.</p>
+<h2>How long we keep it</h2>
 <p>Until you withdraw your consent, or for two years after the last contact.</p>
 <h2>Your rights</h2>
-<p>You may withdraw your consent, and ask for a copy or for deletion, at any time: privacy@example.com.</p></div>`,
+<p>You can withdraw your consent, and ask for a copy of your data or for its deletion, at any time: privacy@acme-solar.example.</p></div>`,
   );
 
 export const renderTermsPage = (): string =>
   renderFrame(
     "Terms",
     `<div><h1>Terms</h1>
-<p>An estimate is free and binds nobody. It is worked out from public maps and from what you tell us, and may differ from a measured offer.</p>
+<p>An estimate is free and not binding. It is based on public maps and on the details you send, and can differ from a measured offer.</p>
 <h2>This site</h2>
-<p>This site is a demonstration. It sells nothing and sends no offers.</p></div>`,
+<p>This site is a demo. It sells nothing and sends no offers.</p></div>`,
   );

@@ -86,7 +86,7 @@ describe("from the demo site", () => {
     const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/`);
     await page.getByLabel("Name").fill("Pat Sample");
-    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByLabel("Email", { exact: true }).fill("pat@example.com");
     await page.getByLabel("Phone").fill("+1 202 555 0123");
     await page.getByLabel(/^I agree that/).check();
     await saveScreenshot(page, "demo-form");
@@ -110,7 +110,7 @@ describe("from the demo site", () => {
     const { page, problems, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/per-recipient`);
     await page.getByLabel("Name").fill("Pat Sample");
-    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByLabel("Email", { exact: true }).fill("pat@example.com");
     await page.getByLabel("Bright Homes Inc").check();
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.getByRole("link", { name: "Open the certificate" }).click();
@@ -126,7 +126,7 @@ describe("from the demo site", () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${service.demoOrigin}/`);
     await page.getByLabel("Name").fill("Pat Sample");
-    await page.getByLabel("E-mail", { exact: true }).fill("pat@example.com");
+    await page.getByLabel("Email", { exact: true }).fill("pat@example.com");
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.waitForURL("**/thanks");
     expect(await page.getByRole("heading", { level: 2 }).first().innerText()).toBe("No certificate was issued");
