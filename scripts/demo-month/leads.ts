@@ -138,6 +138,7 @@ export const createLead = (at: Instant, dice: Dice, formPath: string | null = nu
       purpose: form.purpose,
       pageUrl: `${siteOrigin}${form.path}${campaign}`,
       extras,
+      isTruncated: false,
     },
     circumstances: {
       ...pickVisitor(dice),
