@@ -691,6 +691,8 @@ CREATE TABLE account_withdrawals (
   address_index TEXT NOT NULL,
   -- Empty for all businesses.
   business_id TEXT NOT NULL,
+  -- The holder's account, in any shard; NULL for a withdrawal by code or link.
+  consumer_id TEXT,
   withdrawn_at INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
   PRIMARY KEY (address_index, business_id)
@@ -837,6 +839,8 @@ CREATE TABLE shares (
   key_sealed TEXT,
   email_index TEXT,
   phone_index TEXT,
+  -- 1 if the email address is the one that the person signs in with. Only then the share counts in a check before contact.
+  email_proven INTEGER NOT NULL DEFAULT 0 CHECK (email_proven IN (0, 1)),
   -- Language of emails to the person.
   language TEXT NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es', 'fr-CA')),
   -- The request that made the last state change; dependent rows join on it. NULL if the change was based on an older state, which rolls
@@ -857,6 +861,7 @@ CREATE INDEX shares_due ON shares (environment, next_due_at) WHERE next_due_at I
 CREATE INDEX shares_deadline ON shares (business_id, environment, cease_by) WHERE state = 'revoked';
 CREATE INDEX shares_email ON shares (email_index, business_id, environment, created_at) WHERE email_index IS NOT NULL;
 CREATE INDEX shares_phone ON shares (phone_index, business_id, environment, created_at) WHERE phone_index IS NOT NULL;
+CREATE INDEX shares_named ON shares (email_index, business_id) WHERE email_index IS NOT NULL AND state = 'active' AND environment = 'live';
 CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
 
 CREATE TABLE share_values (

@@ -145,6 +145,15 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 };
 
 /**
+ * Anyone can enter a stranger's address or number among their contact fields. So a share counts only by an email address that its person
+ * proved by signing in; nobody proves a phone number here. A share that was ended counts in any case, because it permits nothing.
+ */
+const isCountedShare = (index: IndexName) => {
+  const isEnded = inArray(shares.state, ["revoked", "ceased"]);
+  return index === "emailIndex" ? or(eq(shares.emailProven, true), isEnded) : isEnded;
+};
+
+/**
  * A share is consent for the business only. If a recipient is given, shares count only if that recipient is the business, under the name
  * that the person was shown.
  */
@@ -156,7 +165,13 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, a
     .select({ ord })
     .from(newest)
     .innerJoin(shares, eq(ord, newest.ord))
-    .where(and(entity === null ? undefined : eq(shares.businessName, entity), purpose === null ? undefined : eq(shares.purpose, purpose)))
+    .where(
+      and(
+        isCountedShare(index),
+        entity === null ? undefined : eq(shares.businessName, entity),
+        purpose === null ? undefined : eq(shares.purpose, purpose),
+      ),
+    )
     .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, ownerTime(contact, now)))), desc(createdAt))
     .limit(maxBasisRecords);
   return db

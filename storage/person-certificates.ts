@@ -1,16 +1,17 @@
 // Finds the certificates that name a person by the blind index of a verified email address. Anyone can create certificates about anyone, so
-// the cost of the list must depend only on the number of businesses. The query therefore steps through the index from one business to the
-// next, and counts certificates only up to a limit.
-import { and, desc, eq, gt, lte, max, min, sql, type SQL } from "drizzle-orm";
-import type { BusinessId, CertId } from "../core/ids.ts";
+// the cost of the list must depend only on the number of businesses. The query therefore steps from one business to the next along the
+// index and counts only up to a limit.
+import { and, desc, eq, gt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
+import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
 import { businessChainFields } from "./accounts.ts";
 import type { Database, Found } from "./database.ts";
+import { excluded } from "./inserts.ts";
 import { createLookup } from "./lookups.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, query } from "./query.ts";
-import { accountWithdrawals, businesses, certificateAddresses, certificates, purposes, withdrawals } from "./schema.ts";
+import { accountWithdrawals, businesses, certificateAddresses, certificates, purposes, shares, withdrawals } from "./schema.ts";
 import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, issuedAt, ord, status } = certificates;
@@ -26,17 +27,55 @@ const isNamedCertificate = eq(ord, named.certOrd);
 /** Counting stops here. */
 const maxCounted = 1_000;
 
-/** Lists the next businesses in this shard that have certificates naming the person, ordered by ID. Counts stop at 1,000. */
+/** Condition: a live share with the person's address that another account made. */
+const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
+  allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
+
+/** Fields that count others' shares with the person's address at the business in `id`, up to 1,000. */
+const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
+  const counted = (more?: SQL) =>
+    sql<number>`(select count(*) from ${query
+      .select({ ord: shares.ord })
+      .from(shares)
+      .where(and(isOthersShare(addressIndex, person), eq(shares.businessId, id), more))
+      .limit(maxCounted)
+      .as("counted")})`;
+  return {
+    othersShares: counted().as("others_shares"),
+    activeOthersShares: counted(eq(shares.state, "active")).as("active_others_shares"),
+  };
+};
+
+/** Counts others' shares with the person's address at one business, with its name. Null if there are none. */
+export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
+  const row = await db
+    .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
+    .from(businesses)
+    .where(eq(businesses.id, of))
+    .get();
+  return row === undefined || row.othersShares === 0 ? null : row;
+};
+
+/**
+ * Lists the next businesses in this shard that hold certificates naming the person, or shares that others made with the person's address,
+ * ordered by ID. Counts stop at 1,000.
+ */
 export const listNamingBusinesses = (
   db: Database,
-  addressIndex: string | SQL<string>,
+  { addressIndex, consumerId }: { readonly addressIndex: string | SQL<string>; readonly consumerId: ConsumerId },
   { after, limit }: { readonly after: string; readonly limit: number },
 ) => {
-  const next = (behind: string | SQL) =>
-    query
-      .select({ id: min(named.businessId) })
+  const next = (behind: string | SQL) => {
+    const ofCertificates = query
+      .select({ id: min(named.businessId).as("id") })
       .from(named)
       .where(allOf(isNamingPerson(addressIndex), gt(named.businessId, behind as BusinessId)));
+    const ofShares = query
+      .select({ id: min(shares.businessId).as("id") })
+      .from(shares)
+      .where(allOf(isOthersShare(addressIndex, consumerId), gt(shares.businessId, behind as BusinessId)));
+    return sql`(select min(id) from (select * from ${ofCertificates} union all select * from ${ofShares}))`;
+  };
   const id = sql<BusinessId>`found.id`;
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -50,13 +89,18 @@ export const listNamingBusinesses = (
     .select({ at: max(named.issuedAt) })
     .from(named)
     .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, id)));
+  const lastShare = query
+    .select({ at: max(shares.createdAt) })
+    .from(shares)
+    .where(allOf(isOthersShare(addressIndex, consumerId), eq(shares.businessId, id)));
   const found = db
     .select({
       id,
       name: businesses.name,
       certificates: counted().as("certificates"),
       active: counted(isActiveCertificate).as("active"),
-      lastIssuedAt: sql<Instant>`${last}`.as("last_issued_at"),
+      ...othersShareFields(addressIndex, consumerId, id),
+      lastIssuedAt: sql<Instant>`coalesce(${last}, ${lastShare})`.as("last_issued_at"),
     })
     .from(
       sql`(with recursive step(id) as (select ${next(after)} union all select ${next(sql`step.id`)} from step where step.id is not null limit ${limit + 1}) select id from step where id is not null) found`,
@@ -120,6 +164,8 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
 /** A withdrawal of all certificates with one business, or with all businesses. */
 export interface AccountWithdrawal {
   readonly addressIndex: string;
+  /** The holder's account; null for a withdrawal by code or link. */
+  readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
   /** When the person withdrew. A certificate issued later is a new consent. */
   readonly withdrawnAt: Instant;
@@ -153,8 +199,9 @@ export const listNextToWithdraw = (
 
 const leaseMs = minuteMs; // longer than one batch takes
 
-const toAccountWithdrawalRow = ({ addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
+const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex,
+  consumerId,
   businessId: of ?? ("" as const),
   withdrawnAt,
 });
@@ -169,7 +216,11 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
     .values({ ...toAccountWithdrawalRow(work), nextAt: work.withdrawnAt + leaseMs })
     .onConflictDoUpdate({
       target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
-      set: { withdrawnAt: work.withdrawnAt, nextAt: work.withdrawnAt + leaseMs },
+      set: {
+        withdrawnAt: work.withdrawnAt,
+        nextAt: work.withdrawnAt + leaseMs,
+        consumerId: sql`coalesce(${excluded(accountWithdrawals.consumerId)}, ${accountWithdrawals.consumerId})`,
+      },
     });
 
 /** Takes the most overdue unfinished withdrawal under a one-minute lease. Returns null if no withdrawal is due. */

@@ -981,6 +981,7 @@ export const shares = table(
     keySealed: text(),
     emailIndex: text(),
     phoneIndex: text(),
+    emailProven: flag().notNull().default(false),
     language: language().notNull().default("en"),
     changedBy: text().notNull(),
     updateSentAt: instant(),
@@ -993,6 +994,9 @@ export const shares = table(
     index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.emailIndex)),
+    index("shares_named")
+      .on(t.emailIndex, t.businessId)
+      .where(sql`${t.emailIndex} is not null and ${t.state} = 'active' and ${t.environment} = 'live'`),
     index("shares_phone").on(t.phoneIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.phoneIndex)),
   ],
 );
@@ -1078,6 +1082,7 @@ export const accountWithdrawals = table(
   {
     addressIndex: text().notNull(),
     businessId: text().$type<BusinessId | "">().notNull(),
+    consumerId: text().$type<ConsumerId>(),
     withdrawnAt: instant().notNull(),
     nextAt: instant().notNull(),
   },

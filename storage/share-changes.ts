@@ -8,7 +8,7 @@ import type { ConsumerId, ShardId, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { computeNextDueAt } from "../core/shares/due-dates.ts";
 import type { ShareRevocation } from "../core/shares/revocation.ts";
-import type { ContactFields } from "../core/shares/fields.ts";
+import type { ContactFields, ContactIndexes } from "../core/shares/fields.ts";
 import type { ShareGrant, GrantingClient, PreparedShare } from "../core/shares/grant.ts";
 import type { Person } from "../core/access/principal.ts";
 import type { Share } from "../core/shares/share.ts";
@@ -46,7 +46,7 @@ interface NewShare {
   readonly person: Person | null;
   /** The revision of the person's fields when they were read. The insert checks the revision if the fields are in the same shard. */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
-  readonly indexes: { readonly email: string | null; readonly phone: string | null };
+  readonly indexes: ContactIndexes;
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
   readonly requestId: string;
@@ -86,6 +86,7 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       keySealed,
       emailIndex: indexes.email,
       phoneIndex: indexes.phone,
+      emailProven: indexes.isEmailProven,
       language,
       changedBy: requestId,
     }),

@@ -4,7 +4,7 @@ import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { ConsumerId, ShareId } from "../core/ids.ts";
-import { contactKeys, scopeToBits, type ContactKey } from "../core/shares/fields.ts";
+import { contactKeys, scopeToBits, type ContactIndexes, type ContactKey } from "../core/shares/fields.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { Database, Found, Statement } from "./database.ts";
 import { excluded } from "./inserts.ts";
@@ -113,13 +113,15 @@ export const updateShareIndexes = (
   db: Database,
   consumerId: ConsumerId,
   revision: number,
-  indexes: { readonly email?: string | null; readonly phone?: string | null },
+  indexes: { readonly email?: Pick<ContactIndexes, "email" | "isEmailProven">; readonly phone?: string | null },
 ): readonly Statement[] => {
   const isNewest = notExistsIn(shareValues, eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision));
   const holds = (key: ContactKey): SQL =>
     allOf(eq(shares.consumerId, consumerId), eq(shares.state, "active"), sql`${shares.scope} & ${scopeToBits([key])} <> 0`, isNewest);
   return [
-    ...(indexes.email === undefined ? [] : [db.update(shares).set({ emailIndex: indexes.email }).where(holds("email"))]),
+    ...(indexes.email === undefined
+      ? []
+      : [db.update(shares).set({ emailIndex: indexes.email.email, emailProven: indexes.email.isEmailProven }).where(holds("email"))]),
     ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),
   ];
 };

@@ -293,6 +293,55 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
+/** Whose records are looked for: by the verified address, and by the account if there is one. */
+interface NamedPerson {
+  readonly addressIndex: string;
+  readonly consumerId: ConsumerId | null;
+  readonly businessId: BusinessId | null;
+}
+
+/** Condition: an active live share whose values hold the address. Matches the index `shares_named`. */
+const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
+  allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
+
+const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
+
+/** Whether the business holds a live share of the account, or one with the address. */
+export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
+  const [named, own] = await batch(db, [
+    db
+      .select({ id: shares.id })
+      .from(shares)
+      .where(and(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), isOfBusiness(businessId)))
+      .limit(1),
+    db
+      .select({ id: shares.id })
+      .from(shares)
+      .where(and(eq(shares.consumerId, consumerId ?? ("" as ConsumerId)), isOfBusiness(businessId)))
+      .limit(1),
+  ]);
+  return named.length + own.length > 0;
+};
+
+/**
+ * Lists active live shares that were made before the withdrawal, oldest first: those with the address, whoever made them, and those of the
+ * account.
+ */
+export const listSharesToEnd = async (
+  db: Database,
+  { addressIndex, consumerId, businessId, withdrawnAt }: NamedPerson & { readonly withdrawnAt: Instant },
+  now: Instant,
+  max: number,
+): Promise<readonly ShareId[]> => {
+  const isOlder = and(lte(shares.createdAt, withdrawnAt), gt(shares.expiresAt, now), isOfBusiness(businessId));
+  const select = (of: SQL) => db.select({ id: shares.id }).from(shares).where(and(of, isOlder)).orderBy(shares.ord).limit(max);
+  const [named, own] = await batch(db, [
+    select(isActiveShareNaming(addressIndex)),
+    select(allOf(eq(shares.consumerId, consumerId ?? ("" as ConsumerId)), eq(shares.state, "active"), eq(shares.environment, "live"))),
+  ]);
+  return [...new Set([...named, ...own].map(({ id }) => id))].slice(0, max);
+};
+
 const exportPageSize = 200;
 
 /**

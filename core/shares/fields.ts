@@ -130,3 +130,11 @@ export const applyFieldChanges = (
   }
   return ok({ fields, changedKeys: contactKeys.filter((key) => changed.includes(key)) });
 };
+
+/** The blind indexes of the shared email address and phone number. Null for a value that is not shared. */
+export interface ContactIndexes {
+  readonly email: string | null;
+  readonly phone: string | null;
+  /** Whether the email address is the one that the person signs in with, so that its holder made the share. */
+  readonly isEmailProven: boolean;
+}

@@ -149,7 +149,7 @@ describe("POST /v1/contact-check for certificates", () => {
 describe("POST /v1/contact-check for shares", () => {
   const sharing = async (change: object = {}) => {
     const [email, phone] = [createEmailAddress(), freshPhone()];
-    const by = await signInPerson({ email, phone, first_name: "Pat" }, call);
+    const by = await signInPerson({ email, phone, first_name: "Pat" }, call, email);
     return { by, email, phone, id: (await grantShare(by, change)).share.id as string };
   };
   const at = (ms: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
@@ -176,13 +176,16 @@ describe("POST /v1/contact-check for shares", () => {
     expect(answer.body.data.results[0]).toMatchObject({ contactable: false, reason: "expired", basis: [{ id, status: "expired" }] });
   });
 
-  test("finds a person under their current address, and a renewed share by its successor", async () => {
+  test("finds a person by the address they sign in with, while it is among the shared values, and a renewed share by its successor", async () => {
     const { by, email, id } = await sharing({ scope: ["email"] });
     const next = createEmailAddress();
+    const reasons = async () => (await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason);
     await by.put("/v1/me/fields", { email: next });
-    expect((await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason)).toEqual(["none", "active_consent"]);
+    expect(await reasons()).toEqual(["none", "none"]);
+    await by.put("/v1/me/fields", { email });
+    expect(await reasons()).toEqual(["active_consent", "none"]);
     const renewed = await by.post(`/v1/me/shares/${id}/renew`, { consent: true });
-    const [result] = await check([{ email: next }]);
+    const [result] = await check([{ email }]);
     expect(result.reason).toBe("active_consent");
     expect(result.basis[0]).toMatchObject({ id: renewed.body.data.share.id, status: "active" });
     expect(result.basis[1]).toMatchObject({ id, status: "superseded" });
@@ -319,5 +322,66 @@ describe("POST /v1/certs/{id}/match", () => {
       ),
     );
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+});
+
+describe("a share that someone else made with a person's address", () => {
+  /** Somebody signs in with their own address and enters another person's address and number among their fields. */
+  const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
+    const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
+    return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };
+  };
+
+  test("does not make the person contactable by the address or the number", async () => {
+    const [email, phone] = [createEmailAddress(), freshPhone()];
+    const { by } = await shareWith({ email, phone });
+    expect(by.email).not.toBe(email);
+    const reasons = (await check([{ email }, { phone }, { email, phone }])).map(({ reason }: { reason: string }) => reason);
+    expect(reasons).toEqual(["none", "none", "none"]);
+  });
+
+  test("is listed for the holder of the address and ends when the holder withdraws from the business", async () => {
+    const email = createEmailAddress();
+    const { id } = await shareWith({ email });
+    const holder = await signInPerson({}, call, email);
+    expect((await holder.get("/v1/me/certificates")).body.data.businesses).toMatchObject([
+      { business_id: world.acme.id, certificates: 0, others_shares: 1, active_others_shares: 1 },
+    ]);
+    const withdrawn = await holder.post("/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
+    expect(withdrawn.body.data).toMatchObject({ withdrawn: 0, shares_ended: 1, pending: false });
+    expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "revoked", basis: [{ id, status: "revoked" }] });
+  });
+
+  test("ends with everything, as do the holder's own shares", async () => {
+    const email = createEmailAddress();
+    const { id: others } = await shareWith({ email });
+    const holder = await signInPerson({ email, phone: freshPhone() }, call, email);
+    const own = (await grantShare(holder, { scope: ["phone"] })).share.id as string;
+    expect((await holder.post("/v1/me/certificates/withdraw", { scope: "everything" })).body.data).toMatchObject({ shares_ended: 2 });
+    for (const id of [others, own])
+      expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
+        "revoked",
+      );
+  });
+
+  test("ends when the holder withdraws from the business with an email code", async () => {
+    const email = createEmailAddress();
+    const mine = await issueToNewPerson({ fields: { email } });
+    const { id } = await shareWith({ email });
+    expect((await withdrawCertificate(mine, "business")).status).toBe(200);
+    expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
+      "revoked",
+    );
+    expect((await check([{ email }]))[0].reason).toBe("revoked");
+  });
+
+  test("does not end by a withdrawal of one certificate", async () => {
+    const email = createEmailAddress();
+    const mine = await issueToNewPerson({ fields: { email } });
+    const { id } = await shareWith({ email });
+    await withdrawCertificate(mine);
+    expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
+      "active",
+    );
   });
 });

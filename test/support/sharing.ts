@@ -31,9 +31,12 @@ export interface SignedPerson {
   readonly put: (path: string, body: unknown) => Promise<TestResponse>;
 }
 
-/** Signs in a new person and saves these contact fields. */
-export const signInPerson = async (fields: Record<string, string | null> = contactValues, service: Call = call): Promise<SignedPerson> => {
-  const email = createPersonEmail();
+/** Signs in a new person, with a new address unless one is given, and saves these contact fields. */
+export const signInPerson = async (
+  fields: Record<string, string | null> = contactValues,
+  service: Call = call,
+  email: string = createPersonEmail(),
+): Promise<SignedPerson> => {
   const headers = await signIn(email, "consumer");
   const signed: SignedPerson = {
     email,

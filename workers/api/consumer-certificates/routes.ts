@@ -19,7 +19,17 @@ const exampleBusinessId = "biz_00f7m2k9x4c1v8b5n3q6t0w2h7";
 const exampleCertId = "cc_00k3v9d2m4q8x1c7b5n0t6w2h9";
 
 const businessListExample = {
-  businesses: [{ business_id: exampleBusinessId, name: "Acme Solar LLC", certificates: 2, active: 1, last_issued_at: exampleTimestamp }],
+  businesses: [
+    {
+      business_id: exampleBusinessId,
+      name: "Acme Solar LLC",
+      certificates: 2,
+      active: 1,
+      others_shares: 0,
+      active_others_shares: 0,
+      last_issued_at: exampleTimestamp,
+    },
+  ],
   has_more: false,
   incomplete: false,
 };
@@ -41,6 +51,7 @@ const certificateListExample = {
 };
 const withdrawalResultExample = {
   withdrawn: 1,
+  shares_ended: 0,
   pending: false,
   withdrawn_at: exampleTimestamp,
   cert_id: exampleCertId,
@@ -64,7 +75,11 @@ const namingBusinessSchema = z.object({
   name: z.string(),
   certificates: z.int().openapi({ description: "Number of certificates that name you. 1,000 means at least 1,000." }),
   active: z.int().openapi({ description: "Number of those that are active. 1,000 means at least 1,000." }),
-  last_issued_at: describedTime("When the newest certificate was issued"),
+  others_shares: z.int().openapi({
+    description: "Number of shares that other people made with your sign-in email address. They do not count as your consent.",
+  }),
+  active_others_shares: z.int().openapi({ description: "Number of those that are active. Withdraw from the business to end them." }),
+  last_issued_at: describedTime("When the newest certificate was issued, or the newest of these shares was made"),
 });
 
 const businessListSchema = z
@@ -120,6 +135,10 @@ const withdrawalRequestSchema = z
 const withdrawalResultSchema = z
   .object({
     withdrawn: z.int().openapi({ description: "Number of certificates for which consent has been withdrawn so far." }),
+    shares_ended: z.int().openapi({
+      description:
+        "Number of shares ended so far: your own, and those that others made with your sign-in email address. 0 with scope `certificate`.",
+    }),
     pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent. All certificates in this request have the same time"),
     cert_id: z.string().nullable().openapi({ description: "ID of the certificate with scope `certificate`, otherwise `null`." }),
@@ -128,7 +147,7 @@ const withdrawalResultSchema = z
   .openapi("WithdrawnFromAccount");
 
 const singleWithdrawalToWire = (withdrawal: WithdrawalResult): z.input<typeof withdrawalResultSchema> =>
-  toWire(withdrawalResultSchema, { ...withdrawal, withdrawn: 1, pending: false });
+  toWire(withdrawalResultSchema, { ...withdrawal, withdrawn: 1, sharesEnded: 0, pending: false });
 
 const bulkWithdrawalToWire = (withdrawal: BulkWithdrawal): z.input<typeof withdrawalResultSchema> =>
   toWire(withdrawalResultSchema, { ...withdrawal, pending: withdrawal.isPending, certId: null, ceaseBy: null });
@@ -140,7 +159,7 @@ const listBusinessesRoute = createRoute({
   path: "/v1/me/certificates",
   operationId: "listBusinessesNamingYou",
   summary: "List businesses with certificates that name you",
-  description: "Returns the businesses that hold certificates with your sign-in email address.",
+  description: "Returns the businesses that hold certificates with your sign-in email address, or shares that other people made with it.",
   middleware: consumerGuard(),
   request: { query: businessListQuerySchema },
   responses: { 200: successResponse("A page of businesses.", "BusinessesNamingYouAnswer", businessListSchema, businessListExample) },
@@ -166,7 +185,7 @@ const withdrawCertificatesRoute = createRoute({
   operationId: "withdrawAsPerson",
   summary: "Withdraw consent for certificates that name you",
   description:
-    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. The last two also end your shares, and shares that others made with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent is withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },

@@ -1,13 +1,18 @@
 // Computes blind indexes of a person's contact fields. Contact checks use them to find the person's shares.
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
-import { defaultCountry, type ContactFields } from "../../../core/shares/fields.ts";
+import { defaultCountry, type ContactFields, type ContactIndexes } from "../../../core/shares/fields.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
 
 /**
  * Indexes the normalized email address and phone number in the same way as for certificates. An index is null if the person has not set the
  * field.
+ * `ownEmailIndex` is the address that the person signs in with; a test person's address counts as proven.
  */
-export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDependencies, fields: ContactFields) => {
+export const computeContactIndexes = async (
+  { vault, toE164 }: ContactFieldDependencies,
+  fields: ContactFields,
+  ownEmailIndex: string | null | "test person",
+): Promise<ContactIndexes> => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
   const { emails, phones } = recognizeFields(values, values.get("country") ?? defaultCountry, toE164);
   const [email] = emails;
@@ -16,5 +21,6 @@ export const computeContactIndexes = async ({ vault, toE164 }: ContactFieldDepen
     email === undefined ? null : vault.blindIndex("email", email),
     phone === undefined ? null : vault.blindIndex("phone", phone),
   ]);
-  return { email: emailIndex, phone: phoneIndex };
+  const isEmailProven = emailIndex !== null && (ownEmailIndex === "test person" || emailIndex === ownEmailIndex);
+  return { email: emailIndex, phone: phoneIndex, isEmailProven };
 };

@@ -17,6 +17,7 @@ import type { Schedules } from "../dependencies.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
 import { claimEach } from "../work-budget.ts";
 import { computeContactIndexes } from "./compute-contact-indexes.ts";
+import { loadEmailIndex } from "./load-email-index.ts";
 import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
@@ -33,10 +34,14 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   }
   const { fields, revision } = stored;
   const outdated = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
-  const [updates, indexes] = await Promise.all([prepareShareUpdates(services, outdated, fields), computeContactIndexes(services, fields)]);
+  const own = await loadEmailIndex(services, { id: consumerId });
+  const [updates, indexes] = await Promise.all([
+    prepareShareUpdates(services, outdated, fields),
+    computeContactIndexes(services, fields, own),
+  ]);
   await batch(shareDb, [
     ...updateShareCopies(shareDb, updates, { environment: "live", revision, now }),
-    ...updateShareIndexes(shareDb, consumerId, revision, indexes),
+    ...updateShareIndexes(shareDb, consumerId, revision, { email: indexes, phone: indexes.phone }),
   ]);
   await (outdated.length < maxCopiesPerBatch ? finishFieldFanout(personDb, fanOut) : continueFieldFanout(personDb, fanOut, now)).run();
   for (const businessId of new Set(outdated.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");

@@ -1,4 +1,4 @@
-// Lists businesses with live certificates that name the person. Certificates are stored in the businesses' shards, so every shard is
+// Lists businesses with live certificates that name the person, or with shares that others made with the person's address. Certificates are stored in the businesses' shards, so every shard is
 // queried.
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
@@ -20,12 +20,9 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
-/** Queries one page from a shard, plus one extra business to detect whether more pages follow. */
-export const queryNamingBusinesses = (
-  db: Database,
-  address: Parameters<typeof listNamingBusinesses>[1],
-  startingAfter: BusinessId | null,
-) => listNamingBusinesses(db, address, { after: startingAfter ?? "", limit: businessesPerPage + 1 });
+/** Queries one page from a shard, with one extra business to detect further pages. */
+export const queryNamingBusinesses = (db: Database, person: Parameters<typeof listNamingBusinesses>[1], startingAfter: BusinessId | null) =>
+  listNamingBusinesses(db, person, { after: startingAfter ?? "", limit: businessesPerPage + 1 });
 
 type ShardResult = readonly NamingBusiness[] | undefined;
 
@@ -33,14 +30,14 @@ type ShardResult = readonly NamingBusiness[] | undefined;
 export const queryOtherShards = (
   services: ReadDependencies,
   known: readonly ShardId[],
-  address: string,
+  person: Parameters<typeof listNamingBusinesses>[1],
   startingAfter: BusinessId | null,
 ): Promise<readonly ShardResult[]> =>
   Promise.all(
     services.shards
       .all()
       .filter(([shard]) => !known.includes(shard))
-      .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, address, startingAfter))),
+      .map(([, db]) => runIsolated(services, "certificates of a person", async () => queryNamingBusinesses(db, person, startingAfter))),
   );
 
 /** Merges the pages from all shards by business ID. */
@@ -63,8 +60,13 @@ export const listBusinessesNamingPerson = async (
   const ownDb = services.shards.forId(id);
   const [address, ownResult] = await combineLookups(ownDb, [
     loadEmailIndex(services, person),
-    queryNamingBusinesses(ownDb, addressIndexField(id), startingAfter),
+    queryNamingBusinesses(ownDb, { addressIndex: addressIndexField(id), consumerId: id }, startingAfter),
   ]);
   if (address === null) return refuse("unauthorized");
-  return ok(mergeShardResults([ownResult, ...(await queryOtherShards(services, [shardOfId(id)], address, startingAfter))]));
+  return ok(
+    mergeShardResults([
+      ownResult,
+      ...(await queryOtherShards(services, [shardOfId(id)], { addressIndex: address, consumerId: id }, startingAfter)),
+    ]),
+  );
 };

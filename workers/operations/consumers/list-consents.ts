@@ -39,13 +39,18 @@ export const listConsents = async (
   const now = services.clock();
   const listShares = (db: Database) => listSharesByPerson(db, id, now);
   const { found, others } = await queryOwnShard(services, id, (ownDb) =>
-    combineLookups(ownDb, [loadEmailIndex(services, person), listShares(ownDb), queryNamingBusinesses(ownDb, addressIndexField(id), null)]),
+    combineLookups(ownDb, [
+      loadEmailIndex(services, person),
+      listShares(ownDb),
+      queryNamingBusinesses(ownDb, { addressIndex: addressIndexField(id), consumerId: id }, null),
+    ]),
   );
   const [address, shares, naming] = found;
   if (address === null) return refuse("unauthorized");
+  const named = { addressIndex: address, consumerId: id };
   const [shareShards, remaining] = await Promise.all([
-    queryShards(services, others, (db) => combineLookups(db, [listShares(db), queryNamingBusinesses(db, address, null)])),
-    queryOtherShards(services, [shardOfId(id), ...others], address, null),
+    queryShards(services, others, (db) => combineLookups(db, [listShares(db), queryNamingBusinesses(db, named, null)])),
+    queryOtherShards(services, [shardOfId(id), ...others], named, null),
   ]);
   return ok({
     ...mergeSharePages([shares, ...shareShards.map(([part]) => part)]),

@@ -11,6 +11,7 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { withBudget, waitUntilBudget } from "../work-budget.ts";
 import { computeContactIndexes } from "./compute-contact-indexes.ts";
 import { continueFanOuts } from "./continue-fan-outs.ts";
+import { loadEmailIndex } from "./load-email-index.ts";
 import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 export interface FieldsUpdate {
@@ -44,7 +45,7 @@ export const updateContactFields = async (
     if (changedKeys.length === 0) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
     const revision = stored.revision + 1;
     const shares = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
-    const indexes = await computeContactIndexes(services, fields);
+    const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
     const fanOut = { consumerId: person.id, changed: changedKeys, revision };
     const [updated, updates] = await Promise.all([
       updateStoredFields(db, vault, person.id, { fields, revision: stored.revision }),
@@ -54,7 +55,7 @@ export const updateContactFields = async (
       ...updateShareCopies(db, updates, { environment: "live", revision, now }),
       ...updated,
       ...updateShareIndexes(db, person.id, revision, {
-        ...(changedKeys.includes("email") && { email: indexes.email }),
+        ...(changedKeys.includes("email") && { email: indexes }),
         ...((changedKeys.includes("phone") || changedKeys.includes("country")) && { phone: indexes.phone }),
       }),
       insertOwnShardFanout(db, { ...fanOut, shard: shardOfId(person.id) }, now),

@@ -1,4 +1,4 @@
-// POST /v1/me/certificates/withdraw: withdraws all the person's certificates with one business or with every business.
+// POST /v1/me/certificates/withdraw: withdraws all the person's certificates with one business or with every business, and ends the shares.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -12,27 +12,36 @@ import {
   insertAccountWithdrawal,
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
+import { hasShareNaming } from "../../../storage/shares.ts";
 import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../withdrawals/commit-withdrawals.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
-import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
+import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
+import { endNamedShares } from "../withdrawals/end-named-shares.ts";
 
 const maxBatches = 10; // per shard and call
 
-/** Withdraws up to 10 batches in one shard within the work budget, and deletes the work row when nothing is left. */
+interface ShardWithdrawal {
+  readonly withdrawn: number;
+  readonly sharesEnded: number;
+  readonly isDone: boolean;
+}
+
+/** Withdraws up to 10 batches in one shard within the work budget, then ends shares, and deletes the work row when nothing is left. */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
   db: Database,
   work: AccountWithdrawal,
-): Promise<{ readonly withdrawn: number; readonly isDone: boolean }> => {
+): Promise<ShardWithdrawal> => {
   let withdrawn = 0;
   for (let done = 0; done < maxBatches && (await services.hasBudget()); done += 1) {
     const certificates: readonly WithdrawableCertificate[] = await listNextToWithdraw(db, work, maxPerBatch);
     const [first] = certificates;
     if (first === undefined) {
-      await finishAccountWithdrawal(db, work).run();
-      return { withdrawn, isDone: true };
+      const { ended, isDone } = await endNamedShares(services, db, work);
+      if (isDone) await finishAccountWithdrawal(db, work).run();
+      return { withdrawn, sharesEnded: ended, isDone };
     }
     try {
       await commitWithdrawals(
@@ -48,21 +57,24 @@ export const withdrawBatches = async (
       if (!isAlreadyWithdrawn(error)) throw error; // a certificate was withdrawn in the meantime, so load the rest again
     }
   }
-  return { withdrawn, isDone: false };
+  return { withdrawn, sharesEnded: 0, isDone: false };
 };
 
 export interface BulkWithdrawal {
   readonly withdrawnAt: Instant;
   /** Number of certificates that this call withdrew. */
   readonly withdrawn: number;
+  /** Number of shares that this call ended. */
+  readonly sharesEnded: number;
   /** True if the background job has to finish the rest. */
   readonly isPending: boolean;
 }
 
 /**
- * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`). Returns `unauthorized` if
- * the account no longer exists, and `cert_not_found` if the business has no certificate that names the person. Throws if a shard is
- * unavailable; calling it again continues the work.
+ * Withdraws every certificate that is currently active with one business, or with all businesses (`everybody`), and ends the person's shares
+ * there and those that others made with their address. Returns `unauthorized` if the account no longer exists, and `cert_not_found` if the
+ * business has no record that names the person. Throws if a shard is
+ * unavailable; a repeated call continues the work.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,
@@ -75,12 +87,15 @@ export const withdrawAllCertificates = async (
   const businessId = from === "everybody" ? null : from.businessId;
   const databases = businessId === null ? services.shards.all().map(([, db]) => db) : [services.shards.forId(businessId)];
   if (from !== "everybody") {
-    const firstOnly = { startingAfter: null, limit: 1 };
-    const named =
-      businessId === null ? [] : await listNamingCertificates(services.shards.forId(businessId), address, businessId, firstOnly);
-    if (named.length === 0) return refuse("cert_not_found");
+    if (businessId === null) return refuse("cert_not_found");
+    const db = services.shards.forId(businessId);
+    const [certificates, shares] = await Promise.all([
+      listNamingCertificates(db, address, businessId, { startingAfter: null, limit: 1 }),
+      hasShareNaming(db, { addressIndex: address, consumerId: person.id, businessId }),
+    ]);
+    if (certificates.length === 0 && !shares) return refuse("cert_not_found");
   }
-  const work: AccountWithdrawal = { addressIndex: address, businessId, withdrawnAt: now };
+  const work: AccountWithdrawal = { addressIndex: address, consumerId: person.id, businessId, withdrawnAt: now };
   const withdrawing = databases.map(async (db) => {
     await insertAccountWithdrawal(db, work).run();
     return withdrawBatches(services, db, work);
@@ -90,6 +105,7 @@ export const withdrawAllCertificates = async (
   return ok({
     withdrawnAt: now,
     withdrawn: results.reduce((sum, result) => sum + result.withdrawn, 0),
+    sharesEnded: results.reduce((sum, result) => sum + result.sharesEnded, 0),
     isPending: results.some(({ isDone }) => !isDone),
   });
 };

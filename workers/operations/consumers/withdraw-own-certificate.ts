@@ -4,13 +4,11 @@ import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 import { withdrawCertificate } from "../withdrawals/withdraw-certificate.ts";
 import type { WithdrawalResult } from "../withdrawals/withdrawal-request.ts";
 import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
-
-/** Uses this method because the person verified the email address with a code when they signed in. */
-export const accountWithdrawalChange = { method: "email_code", recorded: null, actor: { kind: "subject", verifiedBy: "account" } } as const;
 
 /**
  * Withdraws the certificate and sends a confirmation email. Returns `unauthorized` if the account no longer exists, `cert_not_found` if the

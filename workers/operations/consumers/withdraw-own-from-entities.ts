@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/time.ts";
 import { withdrawFromEntities } from "../withdrawals/withdraw-from-entities.ts";
 import { locateRecordNamingPerson } from "./get-certificate-naming-person.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
-import { accountWithdrawalChange } from "./withdraw-own-certificate.ts";
+import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 
 /**
  * Withdraws the consent and sends a confirmation email. Returns the same errors as `withdrawOwnCertificate`, and `invalid_request` for a

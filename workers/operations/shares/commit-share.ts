@@ -10,6 +10,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { insertShare } from "../../../storage/share-changes.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { computeContactIndexes } from "../consumers/compute-contact-indexes.ts";
+import { loadEmailIndex } from "../consumers/load-email-index.ts";
 import { recordShareIntent } from "./record-share-intent.ts";
 import { settleShareIntent } from "./settle-share-intents.ts";
 import { prepareShareReceiptMail } from "./share-mails.ts";
@@ -42,7 +43,9 @@ export const commitShare = async (
   const isSameShard = person === null || shardOfId(person.id) === shardOfId(share.id);
   const [value, indexes, intent, mail] = await Promise.all([
     signer.sign(prepared.canonical),
-    computeContactIndexes(services, prepared.fields),
+    (person === null ? Promise.resolve("test person" as const) : loadEmailIndex(services, person)).then((own) =>
+      computeContactIndexes(services, prepared.fields, own),
+    ),
     person === null ? [] : recordShareIntent(services, db, person, share.id),
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);

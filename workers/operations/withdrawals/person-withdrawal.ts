@@ -6,6 +6,9 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import { finishAccountWithdrawal, insertAccountWithdrawal, type AccountWithdrawal } from "../../../storage/person-certificates.ts";
+import { runIsolated } from "../../log.ts";
+import { endNamedShares } from "./end-named-shares.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -54,11 +57,11 @@ export const locateTargetRecord = async (
 };
 
 /**
- * Withdraws consent once the person is verified. If recipients are given, withdraws it only for them; otherwise withdraws the whole
- * certificate. Scope `business` also withdraws the business's other certificates that contain the email address. Can return
- * `already_revoked` and `invalid_request`.
+ * Withdraws after the person was verified. If recipients are named, withdraws only from them; otherwise withdraws the whole certificate.
+ * Scope `business` also withdraws the business's other certificates that name the email address, and ends the shares that hold it, whoever
+ * made them. Can return `already_revoked` and `invalid_request`.
  */
-export const withdrawVerified = (
+export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
   /** The address that the person proved. With a manage link, the first one on the certificate; null if there is none. */
@@ -71,5 +74,17 @@ export const withdrawVerified = (
   const request: WithdrawalRequest = { change, language, addressIndex, extraRows, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
   const address = addressIndex === null ? null : ({ kind: "email", index: addressIndex } as const);
-  return withdrawCertificate(services, located, { ...request, scope, address });
+  const { businessId, environment } = located.record.certificate;
+  if (scope !== "business" || addressIndex === null || environment !== "live")
+    return withdrawCertificate(services, located, { ...request, scope, address });
+  const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock() };
+  const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
+  const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, address });
+  if (!withdrawn.ok) return withdrawn;
+  // What fails or does not fit is finished by the minute job.
+  await runIsolated(services, "shares of a withdrawal", async () => {
+    const { isDone } = await endNamedShares(services, located.db, work);
+    if (isDone) await finishAccountWithdrawal(located.db, work).run();
+  });
+  return withdrawn;
 };

@@ -89,6 +89,24 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   );
 };
 
+/** Shares that other people made with the person's address, as an item in a list of consents. */
+export const OthersSharesItem: FC<{ businessId: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
+  const view = useAppView();
+  const messages = getOwnCertificateMessages(view);
+  return (
+    <li>
+      <p>
+        <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
+      </p>
+      <p>
+        <a href={`/app/with/${businessId}`}>
+          {count === 1 ? messages.oneOther : formatMessage(messages.others, { count: formatNumber(count, view.language) })}
+        </a>
+      </p>
+    </li>
+  );
+};
+
 /** Shown below a list of businesses: the link to the next ones, and a note if some are missing. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
   const messages = getOwnCertificateMessages(useAppView());

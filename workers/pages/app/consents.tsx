@@ -17,7 +17,14 @@ import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { formatDay, VerbatimText, formatMessage, UntrustedText, BusinessMessage, formatNumber, BulletList } from "../shared/components.tsx";
 import { NavigationList } from "../shared/signed-in-components.tsx";
-import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, getOwnCertificateMessages } from "./certificates.tsx";
+import { countOthersShares } from "../../operations/consumers/count-others-shares.ts";
+import {
+  CertificateList,
+  CertificateSummaryItem,
+  MoreBusinessesLink,
+  OthersSharesItem,
+  getOwnCertificateMessages,
+} from "./certificates.tsx";
 import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, type AppView } from "./components.tsx";
 import {
   authenticatedAction,
@@ -106,6 +113,11 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
 
 const filterActiveShares = (shares: readonly Share[]): readonly Share[] => shares.filter(({ status }) => status === "active");
 
+const countCertificates = ({ certificates, active }: BusinessCertificateSummary, isEnded: boolean): number =>
+  isEnded ? certificates - active : active;
+const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
+  isEnded ? othersShares - activeOthersShares : activeOthersShares;
+
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
@@ -117,9 +129,14 @@ const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: {
       {shares.map((share) => (
         <ShareItem share={share} />
       ))}
-      {certificateSummary !== null && <CertificateSummaryItem summary={certificateSummary} isEnded={isEnded} />}
+      {certificateSummary !== null && countCertificates(certificateSummary, isEnded) > 0 && (
+        <CertificateSummaryItem summary={certificateSummary} isEnded={isEnded} />
+      )}
+      {certificateSummary !== null && countOthers(certificateSummary, isEnded) > 0 && (
+        <OthersSharesItem businessId={id} count={countOthers(certificateSummary, isEnded)} isEnded={isEnded} />
+      )}
     </ul>
-    {!isEnded && shares.length + (certificateSummary?.active ?? 0) > 1 && (
+    {!isEnded && shares.length + (certificateSummary?.active ?? 0) + (certificateSummary?.activeOthersShares ?? 0) > 1 && (
       <p>
         <a href={`/app/with/${id}/stop`}>
           <BusinessMessage text={useAppView().messages.stopAllWith} name={name} />
@@ -134,13 +151,13 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   const active = filterActiveShares(shares);
   const ended = shares.filter(({ status }) => status !== "active");
   const { businesses } = naming;
-  const countShown = (summary: BusinessCertificateSummary): number => (isEnded ? summary.certificates - summary.active : summary.active);
+  const countShown = (summary: BusinessCertificateSummary): number => countCertificates(summary, isEnded) + countOthers(summary, isEnded);
   const groups = groupByBusiness(
     isEnded ? ended : active,
     businesses.filter((summary) => countShown(summary) > 0),
   );
-  const activeCertificates = businesses.reduce((sum, summary) => sum + summary.active, 0);
-  const withdrawnCertificates = businesses.reduce((sum, summary) => sum + summary.certificates - summary.active, 0);
+  const activeCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, false) + countOthers(summary, false), 0);
+  const withdrawnCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, true) + countOthers(summary, true), 0);
   const withCount = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
   const views = [
     { path: "/app", text: withCount(messages.current, active.length + activeCertificates), current: isEnded ? undefined : "true" },
@@ -167,16 +184,19 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
 };
 
-/** The shares and certificates of one business. At least one of the two is not empty. */
+/** The records of one business that name the person. There is at least one. */
 interface BusinessConsents {
   readonly id: BusinessId;
   readonly name: string;
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
   readonly activeCertificateCount: number;
+  /** Shares that other people made with the person's address. */
+  readonly activeOthersShares: number;
 }
 
-const businessPage = (view: AppView, { id, name, shares, certificates, activeCertificateCount }: BusinessConsents): Page => {
+const businessPage = (view: AppView, consents: BusinessConsents): Page => {
+  const { id, name, shares, certificates, activeCertificateCount, activeOthersShares } = consents;
   const { messages } = view;
   return appPage(
     view,
@@ -190,7 +210,12 @@ const businessPage = (view: AppView, { id, name, shares, certificates, activeCer
         </ul>
       )}
       {certificates.certificates.length > 0 && <CertificateList page={certificates} businessId={id} />}
-      {filterActiveShares(shares).length + activeCertificateCount > 0 && (
+      {activeOthersShares > 0 && (
+        <ul class="lines">
+          <OthersSharesItem businessId={id} count={activeOthersShares} isEnded={false} />
+        </ul>
+      )}
+      {filterActiveShares(shares).length + activeCertificateCount + activeOthersShares > 0 && (
         <p>
           <ButtonLink href={`/app/with/${id}/stop`}>
             <BusinessMessage text={messages.stopAllWith} name={name} />
@@ -205,11 +230,11 @@ const businessPage = (view: AppView, { id, name, shares, certificates, activeCer
 };
 
 /** Explains the consequences before all consents of a business end. */
-const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount }: BusinessConsents): Page => {
+const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount, activeOthersShares }: BusinessConsents): Page => {
   const { messages, language } = view;
   const active = filterActiveShares(shares);
-  const count = active.length + activeCertificateCount;
-  const { stopsConsent, stopsConsents } = getOwnCertificateMessages(view);
+  const count = active.length + activeCertificateCount + activeOthersShares;
+  const { stopsConsent, stopsConsents, stopsOthers } = getOwnCertificateMessages(view);
   const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
   return appPage(
     view,
@@ -230,6 +255,7 @@ const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount
               : formatMessage(stopsConsents, { count: formatNumber(activeCertificateCount, language) })}
           </li>
         )}
+        {activeOthersShares > 0 && <li>{formatMessage(stopsOthers, { count: formatNumber(activeOthersShares, language) })}</li>}
       </ul>
       <BulletList of={[messages.stopNothingMore, deadline, messages.stopKeeps, messages.stopProof]} />
       <PostForm action={`/app/with/${id}/stop`}>
@@ -265,34 +291,46 @@ const withBusiness =
     const id = parseBusinessId(c.req.param("business") ?? "");
     const renderNotFound = (): Promise<Response> => notFoundPage(request, request.messages.noBusiness, request.messages.noBusinessAdvice);
     if (id === null) return renderNotFound();
-    const [{ shares }, found, activeCertificateCount] = await Promise.all([
+    const [{ shares }, found, activeCertificateCount, others] = await Promise.all([
       listOwnShares(services, person),
       listCertificatesNamingPerson(services, person, id, parseCertId(c.req.query("after") ?? "")),
       countActiveCertificates(services, person, id),
+      countOthersShares(services, person, id),
     ]);
     const businessShares = shares.filter(({ business }) => business.id === id);
     const certificates = found.ok ? found.value : { certificates: [], hasMore: false };
-    const name = businessShares[0]?.business.name ?? certificates.certificates[0]?.businessName;
+    const name = businessShares[0]?.business.name ?? certificates.certificates[0]?.businessName ?? others?.name;
     return name === undefined
       ? renderNotFound()
-      : handle(request, { id, name, shares: businessShares, certificates, activeCertificateCount });
+      : handle(request, {
+          id,
+          name,
+          shares: businessShares,
+          certificates,
+          activeCertificateCount,
+          activeOthersShares: others?.activeOthersShares ?? 0,
+        });
   };
 
 const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents): Promise<Response> =>
-  consents.activeCertificateCount === 0 && consents.shares.every(({ status }) => status !== "active")
+  consents.activeCertificateCount + consents.activeOthersShares === 0 && consents.shares.every(({ status }) => status !== "active")
     ? request.c.redirect(`/app/with/${consents.id}`, 303)
     : renderAppPage(request, revokeAllPage(request, consents));
 
-const handleRevokeAll = async (request: AppFormRequest, { id, activeCertificateCount }: BusinessConsents): Promise<Response> => {
+const handleRevokeAll = async (
+  request: AppFormRequest,
+  { id, activeCertificateCount, activeOthersShares }: BusinessConsents,
+): Promise<Response> => {
   const { c, services, person } = request;
   const { revoked, remaining, ceaseBy } = await revokeAllShares(services, person, id, c.var.requestId);
-  const withdrawal = activeCertificateCount === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
+  const withdrawal =
+    activeCertificateCount + activeOthersShares === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
   if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });
   else if (withdrawal?.ok) {
-    const { withdrawn, withdrawnAt, isPending } = withdrawal.value;
+    const { withdrawn, sharesEnded, withdrawnAt, isPending } = withdrawal.value;
     await setFlash(request, {
       key: isPending ? "endedPending" : "endedAll",
-      count: revoked + withdrawn,
+      count: revoked + withdrawn + sharesEnded,
       date: getCeaseDeadline(withdrawnAt),
     });
   } else if (ceaseBy !== null)

@@ -39,6 +39,9 @@ export const messages = {
   tickSome: "Tick at least one recipient.",
   none: "There is no consent here",
   noneAdvice: "The address is wrong, or the certificate does not name the address that you sign in with.",
+  others: "{count} consents that someone else gave with your email address",
+  oneOther: "1 consent that someone else gave with your email address",
+  stopsOthers: "Consents that someone else gave with your email address end: {count}.",
   stopsConsents: "{count} consents given on forms are withdrawn.",
   stopsConsent: "1 consent given on a form is withdrawn.",
 };

@@ -39,6 +39,9 @@ export const messages: OwnCertificateMessages = {
   tickSome: "Marque al menos un destinatario.",
   none: "Aquí no hay ningún consentimiento",
   noneAdvice: "La dirección no es correcta, o el certificado no nombra la dirección con la que entra.",
+  others: "{count} consentimientos que otra persona dio con su correo electrónico",
+  oneOther: "1 consentimiento que otra persona dio con su correo electrónico",
+  stopsOthers: "Terminan los consentimientos que otra persona dio con su correo electrónico: {count}.",
   stopsConsents: "Se retiran {count} consentimientos dados en formularios.",
   stopsConsent: "Se retira 1 consentimiento dado en un formulario.",
 };

@@ -39,6 +39,9 @@ export const messages: OwnCertificateMessages = {
   tickSome: "Cochez au moins un destinataire.",
   none: "Il n’y a pas de consentement ici",
   noneAdvice: "L’adresse est erronée, ou le certificat ne nomme pas l’adresse avec laquelle vous vous connectez.",
+  others: "{count} consentements qu’une autre personne a donnés avec votre adresse courriel",
+  oneOther: "1 consentement qu’une autre personne a donné avec votre adresse courriel",
+  stopsOthers: "Les consentements qu’une autre personne a donnés avec votre adresse courriel prennent fin\u00a0: {count}.",
   stopsConsents: "{count} consentements donnés sur des formulaires sont retirés.",
   stopsConsent: "1 consentement donné sur un formulaire est retiré.",
 };

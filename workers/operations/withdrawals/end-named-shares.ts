@@ -1,0 +1,35 @@
+// Ends a person's shares when they withdraw everything from a business or from all: their own, and those that others made with their
+// address. Anyone can enter a stranger's address among their contact fields, so only the holder's word counts for it.
+import type { Database } from "../../../storage/database.ts";
+import type { AccountWithdrawal } from "../../../storage/person-certificates.ts";
+import { isOutdatedShare } from "../../../storage/share-changes.ts";
+import { findChangeableShare, listSharesToEnd } from "../../../storage/shares.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { commitRevocation } from "../shares/commit-revocation.ts";
+import { accountWithdrawalChange } from "./account-withdrawal-change.ts";
+
+const maxAtOnce = 50; // each takes about five round trips
+
+export interface EndedShares {
+  readonly ended: number;
+  readonly isDone: boolean;
+}
+
+/** Ends up to 50 shares, each in its own transaction, within the work budget. Skips shares that end in the meantime. */
+export const endNamedShares = async (services: WriteDependencies, db: Database, work: AccountWithdrawal): Promise<EndedShares> => {
+  const ids = await listSharesToEnd(db, work, services.clock(), maxAtOnce + 1);
+  let ended = 0;
+  for (const id of ids.slice(0, maxAtOnce)) {
+    if (!(await services.hasBudget())) return { ended, isDone: false };
+    const found = await findChangeableShare(db, id, "link", services.clock());
+    if (found?.share.status !== "active") continue;
+    try {
+      const by = { actor: accountWithdrawalChange.actor, reason: null, requestId: crypto.randomUUID() };
+      await commitRevocation(services, db, found, by);
+      ended += 1;
+    } catch (error) {
+      if (!isOutdatedShare(error)) throw error;
+    }
+  }
+  return { ended, isDone: ids.length <= maxAtOnce };
+};
