@@ -53,13 +53,18 @@ function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): D
   return undefined;
 }
 
+/** The API refuses these characters: controls, direction overrides and half an emoji. */
+export function replaceRefusedCharacters(text: string): string {
+  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff]/gu, "\ufffd");
+}
+
 export function getDisplayedText(element: HTMLElement): string {
   // If an element is not rendered, innerText falls back to textContent, including script text, so first check that its contents have boxes.
   // The range also covers display:contents, which has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: the displayed text is the point; textContent holds hidden text too
-  return contents.getClientRects().length ? element.innerText.replace(/\s+/g, " ").trim() : "";
+  return contents.getClientRects().length ? replaceRefusedCharacters(element.innerText.replace(/\s+/g, " ").trim()) : "";
 }
 
 /**
@@ -71,7 +76,7 @@ function describePresentation(element: HTMLElement) {
   const boxed = (!element.getClientRects().length && element.parentElement) || element;
   const box = boxed.getBoundingClientRect();
   return {
-    font_px: parseFloat(getComputedStyle(element).fontSize),
+    font_px: Math.min(1000, parseFloat(getComputedStyle(element).fontSize)), // the API's limit
     visible:
       box.width > 1 &&
       box.height > 1 &&

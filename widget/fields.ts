@@ -1,6 +1,7 @@
 // A submission's contact fields. Controls are identified before they are read: the value of a control without a field key is never read.
 
 import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
+import { addDialCode } from "./dial-code.ts";
 import { getControls, queryPage } from "./native-form.ts";
 
 /** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
@@ -21,21 +22,61 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both over a guess. */
-export function collectFields(form: HTMLFormElement, map: FieldMap): Record<string, string> {
-  const fields: Record<string, string> = {};
-  const ranks = new Map<string, number>();
-  for (const { control, key, rank } of identifyControls(form, map)) {
-    const known = ranks.get(key);
-    if (known !== undefined && known <= rank) continue;
+/** The API's limit. It refuses the whole certificate if there are more fields. */
+const maxFields = 20;
+
+export interface CollectedFields {
+  fields: Record<string, string>;
+  /** Present if the form has more fields than a certificate can hold. */
+  fields_truncated?: true;
+}
+
+/**
+ * Returns the non-empty values by field key. The field map takes precedence over `data-svc-field`, and both over a guess. If there are too
+ * many, the most certain ones are returned.
+ */
+export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
+  const found = [...identifyControls(form, map)];
+  const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
+  // The control of a country picker is no contact field, although a guess may take it for the country.
+  const others = found
+    .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
+    .map(({ control }) => control);
+  const best = new Map<string, { key: string; value: string; rank: number }>();
+  for (const each of found) {
+    const { control, rank } = each;
+    const key = hasPhone && isGuessedMobile(each) ? "mobile" : each.key;
+    const known = best.get(key);
+    if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    if (value && (rank < 2 || isPlausible(key, value))) {
+    // A hidden input counts only if it has the whole number.
+    if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && !isPlausible(key, value))) continue;
+    if (/phone|mobile/.test(key)) {
+      best.set(key, {
+        key,
+        rank,
+        value: addDialCode(
+          control,
+          value,
+          others.filter((other) => other !== control),
+        ),
+      });
+    } else {
       // `country` takes only a two-letter code, so a country name is sent as `country_name`.
-      fields[key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key] = value;
-      ranks.set(key, rank);
+      best.set(key, { key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key, rank, value });
     }
   }
-  return fields;
+  const isTruncated = best.size > maxFields;
+  const chosen = [...best.values()];
+  if (isTruncated) chosen.sort((a, b) => a.rank - b.rank);
+  const fields: Record<string, string> = {};
+  for (const { key, value } of chosen.slice(0, maxFields)) fields[key] = value;
+  return isTruncated ? { fields, fields_truncated: true } : { fields };
+}
+
+/** A form that asks for a mobile number beside another one has two numbers of the visitor. */
+function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
+  return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
 }
 
 export interface IdentifiedControl {
@@ -56,8 +97,10 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   );
   for (const control of getControls(form)) {
     const hints = collectHints(control, labels.get(control));
-    const [key, rank] = isOffLimits(control, hints) ? ["", 0] : identifyControl(control, hints, map);
-    if (fieldKeyPattern.test(key)) yield { control, key, rank };
+    const [key, rank] = identifyControl(control, hints, map);
+    // Country pickers keep the number with its country code in a hidden input. It is read only if the page maps it.
+    const isFullNumber = control.type === "hidden" && rank < 2 && /^(phone|mobile)$/.test(key);
+    if (!isOffLimits(control, hints, isFullNumber) && fieldKeyPattern.test(key)) yield { control, key, rank };
   }
 }
 

@@ -2,7 +2,7 @@
 // the same bytes.
 
 import type { Config } from "./config.ts";
-import { getDisclosure } from "./disclosure.ts";
+import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
 import { collectFields } from "./fields.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 import { filterByForm, getControls } from "./native-form.ts";
@@ -25,8 +25,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
   if (!options.clientId || !options.purpose || !entities.length || !config.apiBase) {
     throw new Misconfiguration("data-client-id, data-purpose or data-entities is missing: set it");
   }
-  // A plain Error, so that no console warning appears: the visitor may have left the fields empty.
-  if (!Object.keys(given.fields).length) throw Error("no contact field found");
+  if (!Object.keys(given.fields).length) throw new Misconfiguration("no contact field is filled in: map your fields");
   const disclosure = getDisclosure(form, options);
 
   const content = Object.assign(
@@ -39,7 +38,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
       // Shortened to the API's limits, because the API refuses a certificate whose evidence is too long.
-      locale: (document.documentElement.lang || navigator.language).slice(0, 35),
+      locale: replaceRefusedCharacters((document.documentElement.lang || navigator.language).slice(0, 35)),
       referrer: document.referrer.slice(0, maxUrlLength),
     },
     given,
@@ -73,7 +72,7 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
   const recipients = collectRecipients(form, entities);
   const isDeclined = recipients && !recipients.entities_accepted.length && recipients.entities_rejected.length;
   if (isDeclined || !boxes.every(isChecked)) return undefined;
-  return Object.assign({ fields: collectFields(form, fieldMap) }, recipients);
+  return Object.assign(collectFields(form, fieldMap), recipients);
 }
 
 /** Everything the visitor has clicked since the page was loaded. */
@@ -105,7 +104,7 @@ function describeOptIn(boxes: HTMLInputElement[]) {
   if (!box || boxes.some((each) => each.disabled)) return { opt_in_type: "non_interactive" };
   return {
     opt_in_type: getOptInType(boxes),
-    checkbox_name: (box.name || "").slice(0, 200),
+    checkbox_name: replaceRefusedCharacters((box.name || "").slice(0, 200)),
   };
 }
 

@@ -39,14 +39,14 @@ const secretHintPattern =
 
 /**
  * Returns true for controls that are never read, even if mapped, because they are not a visible answer by the visitor or may contain a
- * secret.
+ * secret. `isFullNumber` is true for the hidden input of a country picker that the page maps.
  */
-export function isOffLimits(control: NamedControl, hints: string[]): boolean {
+export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code". In that case, only the control's own attributes count.
   const own = hints.slice(0, 5);
   const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
   return (
-    /^(hidden|file|password)$/.test(control.type) ||
+    (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) ||
     control.matches(":disabled") ||
     relevant.some((hint) => secretHintPattern.test(normalizeHint(hint)))
   );

@@ -98,6 +98,11 @@ const mistakes: Mistake[] = [
     says: "data-client-id, data-purpose or data-entities is missing: set it",
     options: { widget: { "data-entities": " , " } },
   },
+  {
+    what: "a form without a contact detail",
+    says: "no contact field is filled in: map your fields",
+    options: { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") },
+  },
   { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
   { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
   {
@@ -142,7 +147,6 @@ describe("prints nothing for", () => {
     ["a certificate", {}],
     ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
     ["a script of another service", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
-    ["an empty form", { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") }],
     ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],
     ["too many requests", { answer: () => refusal(429, "rate_limited") }],
     ["an outage", { answer: () => refusal(503, "storage_unavailable") }],

@@ -30,6 +30,7 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
 function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined): Iterable<IdentifiedControl> {
   const best = new Map<string, IdentifiedControl>();
   for (const found of identify(form, parseFieldMap(fieldMap))) {
+    if (found.control.type === "hidden") continue;
     const known = best.get(found.key);
     if (!known || found.rank < known.rank) best.set(found.key, found);
   }

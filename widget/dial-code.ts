@@ -1,0 +1,69 @@
+// Phone numbers typed beside a country picker. The visitor types the number without its country code, because the picker shows the code. Read
+// alone, it would be another person's number in the business's country.
+
+/** How far around the control a picker is looked for. Real ones are within two elements; form builders add one or two. */
+const maxLevels = 4;
+
+// Only what can show the selected country, never the list of all countries.
+const pickerSelector = 'select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected="true"]';
+const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
+const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
+const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
+/** For elements that are not called a picker: nothing may follow the code, so "+1 guest" is none. */
+const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
+
+/**
+ * Returns the number with the dial code of the picker beside its control, or the number as typed if it has a country code or there is no
+ * picker. `others` are the form's other controls for contact details: a picker is not looked for beyond them.
+ */
+export function addDialCode(control: HTMLInputElement, number: string, others: Element[]): string {
+  if (/^\(?(\+|00)/.test(number)) return number;
+  const hasOther = (element: Element) => others.some((other) => element.contains(other));
+  let place: Element = control;
+  for (let level = 0; level < maxLevels; level += 1) {
+    const box = place.parentElement;
+    if (!box) break;
+    const isShared = hasOther(box);
+    let code = isShared ? "" : findDialCode(box, control);
+    // In a flat form, the picker comes right before the number, perhaps with a label between them.
+    for (let before = place.previousElementSibling; isShared && !code && before && !hasOther(before); ) {
+      code = (before.matches(pickerSelector) && readDialCode(before as Part)) || findDialCode(before, control);
+      before = before.previousElementSibling;
+    }
+    if (code) return `+${code} ${number}`;
+    if (isShared) break;
+    place = box;
+  }
+  return number;
+}
+
+type Part = HTMLInputElement & HTMLSelectElement;
+
+function findDialCode(box: Element, control: Element): string {
+  for (const part of box.querySelectorAll<Part>(pickerSelector)) {
+    const code = part !== control && readDialCode(part);
+    if (code) return code;
+  }
+  return "";
+}
+
+function readDialCode(part: Part): string {
+  const { className, id, name = "", parentElement, selectedOptions } = part;
+  // Other inputs may hold secrets, so they are not read.
+  if (part.matches("input") && (!inputNamePattern.test(name + id) || /^(hidden|password)$/.test(String(part.getAttribute("type")))))
+    return "";
+  if (part.closest('li:not([aria-selected="true"])')) return "";
+  const isPicker = pickerNamePattern.test([name, id, className, parentElement?.className].join());
+  const value = String(part.value || "");
+  if (isPicker && /^(00)?[1-9]\d{0,3}$/.test(value)) return value.replace(/^00/, "");
+  const { dialCode } = part.dataset;
+  const option = selectedOptions?.[0];
+  const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), dialCode && `+${dialCode}`];
+  // The text of a whole list or panel is not read.
+  if (!option && (part.textContent || "").length < 60) texts.push(part.textContent);
+  for (const text of texts) {
+    const found = (isPicker ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());
+    if (found) return String(found[1]).replace(/\D/g, "");
+  }
+  return "";
+}
