@@ -1,6 +1,6 @@
-// What the owner of the demo business set up before the first certificate: the profile and two webhook endpoints.
+// What the owner of the demo business set up: the profile before the first certificate, and two webhook endpoints later.
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
-import { minuteMs, type Instant } from "../../core/time.ts";
+import { dayMs, type Instant } from "../../core/time.ts";
 import { updateAccount } from "../../workers/operations/portal/update-account.ts";
 import { createWebhook } from "../../workers/operations/webhooks/create-webhook.ts";
 import { getValue, type Month, type Step } from "./month.ts";
@@ -18,19 +18,35 @@ const endpoints = [
   { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
-/** `siteBase` is the demo website, which receives the webhooks. */
-export const listAccountSteps = ({ services, owner }: Month, at: Instant, siteBase: string): readonly Step[] => [
+const endpointAgeMs = 14 * dayMs; // with endpoints for the whole month, their deliveries would take a third of the replay
+
+/** Returns the receiver's URL on the demo website. Two names for the same host make the endpoints easy to tell apart in lists. */
+const toReceiverUrl = (siteOrigin: string, path: string): string => {
+  const url = new URL(path, siteOrigin);
+  if (path === receiverPaths.dialer) url.hostname = "127.0.0.1";
+  return url.href;
+};
+
+export const listAccountSteps = (
+  { services, business, owner, now, signInOwner }: Month,
+  setupAt: Instant,
+  siteOrigin: string,
+): readonly Step[] => [
   {
-    at,
+    at: setupAt,
     run: async () => {
       getValue(await updateAccount(services, owner, profile));
     },
   },
-  ...endpoints.map(({ path, description, events }, number) => ({
-    at: at + (number + 1) * 6 * minuteMs,
+  {
+    at: now - endpointAgeMs,
     run: async () => {
-      const endpoint = { url: `${siteBase}${path}`, events, description, environment: "live", idempotencyKey: null } as const;
-      getValue(await createWebhook(services, owner, endpoint));
+      const member = await signInOwner();
+      await services.eventSequence(business.business.id, "live").drain(); // endpoints receive only the events that follow
+      for (const { path, ...settings } of endpoints) {
+        const url = toReceiverUrl(siteOrigin, path);
+        getValue(await createWebhook(services, member, { ...settings, url, environment: "live", idempotencyKey: null }));
+      }
     },
-  })),
+  },
 ];

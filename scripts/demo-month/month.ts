@@ -33,6 +33,8 @@ export interface Month {
   readonly business: Principal;
   readonly tester: Principal;
   readonly owner: MemberSession;
+  /** A session lasts half a day, so later changes need another one. */
+  readonly signInOwner: () => Promise<MemberSession>;
   /** Signs in with an emailed code and returns the session's token. */
   readonly signIn: (email: string, realm: "business" | "consumer", name: string | null) => Promise<string>;
 }

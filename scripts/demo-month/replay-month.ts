@@ -36,6 +36,8 @@ const openMonth = async (
     const { userAgent } = pickVisitor(dice);
     return getValue(await verifySignInCode(services, { email, code: takeCode(email), realm, name, replaces: null, userAgent })).token;
   };
+  const signInOwner = async (): Promise<MemberSession> =>
+    (await authenticateSession(services, await signIn(ownerEmail, "business", null))) as MemberSession;
   setTime(now - setupAgeMs);
   return {
     services,
@@ -46,7 +48,8 @@ const openMonth = async (
     clientId: clients.live as ClientId,
     business: getValue(await authenticateApiKey(services, keys.live)),
     tester: getValue(await authenticateApiKey(services, keys.sandbox)),
-    owner: (await authenticateSession(services, await signIn(ownerEmail, "business", null))) as MemberSession,
+    owner: await signInOwner(),
+    signInOwner,
   };
 };
 
