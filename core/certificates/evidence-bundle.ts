@@ -22,16 +22,17 @@ import { toPoliciesWithText } from "./public-json.ts";
 
 const buildVerificationSteps = (verifier: VerifierRelease | null): string =>
   [
-    "1. SHA-256 of canonical_json (UTF-8) must equal fingerprint.",
-    "2. SHA-256 of disclosure.text (UTF-8) must equal disclosure.hash, which is disclosure_hash in the preimage.",
-    "3. SHA-256 of the canonical JSON of commitments must equal subject_hash in the preimage; for each disclosed field, SHA-256 of the canonical JSON [salt, key, value] must equal its commitment.",
-    "4. The Ed25519 signature must verify over canonical_json with the key named by signature.kid in issuer_keys, which must be a key you trust.",
-    "5. SHA-256 of ledger.entry must equal ledger.entry_hash, and ledger.tlog_proof (c2sp.org/tlog-proof@v1) must lead from ledger.entry to ledger.checkpoint, signed by a ledger key you trust.",
-    "6. ledger.timestamp_token, where there is one, is an RFC 3161 reply over ledger.checkpoint without the lines of ledger.cosignatures.",
-    "7. Each of audit.entries, written as canonical JSON of its eight bound members, has its hash; its tlog_proof leads from the 32 bytes of that hash to a checkpoint of the audit log.",
-    "8. payload_hash of an entry must equal the SHA-256 of the canonical JSON [payload_salt, payload]. The payload of certificate.issued must name fingerprint and evidence_hash, that of policy.linked the hashes of the policies; an entry certificate.revoked is there exactly when the certificate is withdrawn, with its time, method and deadline; those of certificate.entities_withdrawn must name exactly the recipients in certificate.entities_withdrawn. Each of entity_withdrawal_receipts is signed as in 4, and its ledger as in 5.",
-    "The same as files, checked at once by svc-verify or by itself in a browser: ?format=zip and ?format=html.",
-    ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} when this was made.`]),
+    "1. The SHA-256 hash of canonical_json (UTF-8) must equal fingerprint.",
+    "2. The SHA-256 hash of disclosure.text (UTF-8) must equal disclosure.hash and disclosure_hash in the preimage.",
+    "3. The SHA-256 hash of commitments, as canonical JSON, must equal subject_hash in the preimage. For each disclosed field, the SHA-256 hash of [salt, key, value], as canonical JSON, must equal the field's commitment.",
+    "4. The Ed25519 signature of canonical_json must verify with the key in issuer_keys whose ID is signature.kid. You must trust this key.",
+    "5. The SHA-256 hash of ledger.entry must equal ledger.entry_hash. ledger.tlog_proof (c2sp.org/tlog-proof@v1) must prove that ledger.checkpoint includes ledger.entry. The checkpoint must be signed by a ledger key that you trust.",
+    "6. If ledger.timestamp_token is present, it must be a valid RFC 3161 response for ledger.checkpoint without the lines in ledger.cosignatures.",
+    "7. For each item in audit.entries, hash must equal the SHA-256 hash of the canonical JSON of these eight members: at, chain (from audit.chain), entity_id, entity_type, payload_hash, prev_hash, seq (as a string) and type. Its tlog_proof must prove that a checkpoint of the audit log includes the 32 bytes of this hash.",
+    "8. For each audit entry, payload_hash must equal the SHA-256 hash of [payload_salt, payload], as canonical JSON. The payload of certificate.issued must contain fingerprint and evidence_hash, and the payload of policy.linked must contain the hashes of the policies.",
+    "9. A certificate.revoked entry must be present if and only if the certificate was withdrawn, and its time, method and deadline must match the withdrawal. The certificate.entities_withdrawn entries must list exactly the recipients in certificate.entities_withdrawn. Check the signature of each item in entity_withdrawal_receipts as in step 4 and its ledger proof as in step 5.",
+    "The evidence is also available as files (?format=zip), which svc-verify checks in one run, and as an HTML page (?format=html), which checks itself in a browser.",
+    ...(verifier === null ? [] : [`svc-verify: ${verifier.url}, SHA-256 ${verifier.sha256} at the time of this export.`]),
   ].join("\n");
 
 const emptyLedgerPart = {

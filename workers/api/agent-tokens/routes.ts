@@ -41,7 +41,7 @@ const createdTokenSchema = z
 const connectedClientSchema = z
   .object({
     name: z.string().nullable().openapi({ description: "Name that the client reported; `null` if it is not safe to display." }),
-    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if no host does." }),
+    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if there is none." }),
     verified: z.boolean().openapi({ description: "Whether a host vouches for the client." }),
   })
   .openapi("ConnectedClient");
@@ -133,7 +133,7 @@ const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, 
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
 const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;
 const agentTokenDescription =
-  "Creates a token that an AI assistant sends to the agent server as `Authorization: Bearer pat_…` (docs/guides/agents.md). It expires after 90 days.";
+  "Creates a token that an AI assistant sends to the agent server as `Authorization: Bearer pat_…` (see docs/guides/agents.md). The token expires after 90 days.";
 
 const createConsumerTokenRoute = createRoute({
   method: "post",

@@ -31,7 +31,7 @@ export const auditTrailSchema = z
       .array(
         z.object({
           seq: z.int().openapi({
-            description: "Position in the chain, starting at 1, without gaps. A number here, but a string in the hashed text.",
+            description: "Position in the chain, starting at 1, without gaps. It is a number here but a string in the hashed text.",
           }),
           at: timeSchema,
           type: textSchema,

@@ -41,7 +41,7 @@ const openCheckoutRoute = createRoute({
   },
   refuses: ["business_suspended", "business_inactive", "owner_required", "billing_unavailable"],
   when: {
-    invalid_request: "`plan` is missing or not for sale.",
+    invalid_request: "`plan` is missing or cannot be bought.",
     forbidden: "The plan does not match your account: `business` is for businesses, `white_glove` for consumers.",
     not_found: "Billing is not enabled on this deployment.",
   },
@@ -58,7 +58,7 @@ const receiveProviderEventRoute = createRoute({
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {
-      description: "The event was processed now or earlier, or does not need any action.",
+      description: "The event was processed, now or earlier, or needs no action.",
       content: jsonContent(providerEventReceivedSchema, { received: true }),
     },
   },

@@ -5,14 +5,14 @@ import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
 
 const textSchema = z.string();
 const jurisdictionSchema = z.string().openapi({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
-const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts do not contain personal data." });
+const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
 const languageSchema = z
   .string()
-  .openapi({ description: "BCP 47 language tag. Always `und`: the language of the form is part of the evidence, which is not public." });
+  .openapi({ description: "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public." });
 const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
 const privacyNoticeSchema = z.string().openapi({
   format: "uri",
-  description: "Privacy policy captured at issuance. If none was captured, the certificate, which contains the disclosure.",
+  description: "URL of the privacy policy captured at issuance. If none was captured, URL of the certificate page, which shows the disclosure.",
 });
 const certificateReferenceSchema = z
   .object({
@@ -24,7 +24,7 @@ const certificateReferenceSchema = z
     subject_erased_at: describedTime("When the person's data was erased. Absent if it was not erased").optional(),
     entities_withdrawn: withdrawnEntitiesSchema,
   })
-  .openapi({ description: "Certificate to check the receipt against. This is an extension to the standard." });
+  .openapi({ description: "Certificate against which the receipt can be checked. This is an extension to the standard." });
 
 const processingSchema = z.object({
   purpose: textSchema,

@@ -89,7 +89,7 @@ const issueCertificateRoute = createRoute({
         .optional()
         .openapi({
           param: { required: true },
-          description: "Browsers set this header. Your server must send the origin of the page with the form.",
+          description: "Browsers set this header. Your server must send the origin of the page that contains the form.",
           example: "https://www.acme-solar.example",
         }),
       "Idempotency-Key": idempotencyKeySchema(
@@ -104,7 +104,7 @@ const issueCertificateRoute = createRoute({
     body: {
       required: true,
       description:
-        "JSON of at most 256 KiB, not counting `disclosure_text` and the lists of recipients, without a content encoding. Browsers send `text/plain` without a preflight request.",
+        "JSON of at most 256 KiB, not counting `disclosure_text` and the lists of recipients, without a content encoding. Browsers can send `text/plain` without a preflight request.",
       content: consentRequestContent,
     },
   },
@@ -180,7 +180,7 @@ const verifyCertificateRoute = createRoute({
   operationId: "verifyCertificate",
   summary: "Verify a certificate",
   description:
-    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then check `signature` with the key it names. This does not count as a view of the public page.",
+    "Public. Returns the certificate without personal data. To verify it yourself, compare the SHA-256 of `canonical` with `fingerprint`, then verify `signature` with the key that its `kid` identifies. This does not count as a view of the public page.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP"), etagMiddleware),
   request: {
     params: wire.certIdParamSchema,
@@ -207,7 +207,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificates",
   summary: "List your certificates",
   description:
-    "Returns certificates, newest first, with masked personal data and the exact total. If you send several filters, all of them must match. A live key lists live certificates; a test key lists sandbox certificates.",
+    "Returns certificates, newest first, with masked personal data and the exact total. If you send several filters, a certificate must match all of them. A live key lists live certificates; a test key lists sandbox certificates.",
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
@@ -279,7 +279,7 @@ const eraseSubjectRoute = createRoute({
   operationId: "eraseSubject",
   summary: "Erase the personal data on a certificate",
   description:
-    "Owners only. This cannot be undone. Erases the fields the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to, export an evidence pack first. The platform's point-in-time recovery keeps the values for up to 30 days.",
+    "Owners only. This cannot be undone. Erases the values that the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. If you are allowed to keep one, export an evidence pack first. The database's point-in-time recovery keeps the values for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {

@@ -10,7 +10,7 @@ export const exampleClientId = "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9" as ClientId;
 export const consentRequestExample = {
   client_id: exampleClientId,
   fields: { email: "pat@example.com", first_name: "Pat", phone: "+1 202 555 0123" },
-  disclosure_text: "By clicking Send I agree that the companies I ticked may call or e-mail me about solar quotes.",
+  disclosure_text: "By clicking Send, I agree that the companies I selected may call or email me about solar quotes.",
   entities: ["Acme Solar LLC", "Bright Homes Inc"],
   entities_accepted: ["Acme Solar LLC"],
   entities_rejected: ["Bright Homes Inc"],
@@ -22,8 +22,8 @@ export const consentRequestExample = {
 export const exampleSigningKey = {
   kty: "OKP",
   crv: "Ed25519",
-  x: "Uciw2npY_2tNGeBb-OvuyD-RTnTJvCkj8XWzbNELUpw",
-  kid: "YrioOwHkQWtm3MH1DUfQKo_-HF21JVFu8avLzYIpnZ0",
+  x: "ptvafbTuNHBIqrVz1hDfdXXKpPykbea05PuObJJluNo",
+  kid: "9y2qb071rrjpzQ8QUBTlTal5ODueCsEu6K6j7_3AXFk",
   alg: "EdDSA",
   use: "sig",
 };
@@ -49,7 +49,7 @@ const presentationSchema = z
   .object({
     opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).optional().openapi({
       description:
-        "How the box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box to check.",
+        "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box.",
     }),
     font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
@@ -69,14 +69,14 @@ export const consentRequestSchema = z
     entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     page_url: z.string().openapi({
-      description: "URL of the page with the form, at most 2,048 characters. Its host must be on one of your verified domains.",
+      description: "URL of the page that contains the form, at most 2,048 characters. Its host must be on one of your verified domains.",
       example: "https://www.acme-solar.example/quote",
     }),
     entities_accepted: namesSchema.nullish().openapi({
       description:
-        "Recipients the visitor accepted, if the form asks about each one. Send it together with `entities_rejected`, or leave out both. An empty list means that the visitor accepted none.",
+        "Recipients that the visitor accepted, if the form asks about each one. Send this together with `entities_rejected`, or omit both. An empty list means that the visitor accepted none.",
     }),
-    entities_rejected: namesSchema.nullish().openapi({ description: "Recipients the visitor rejected. A name must not be in both lists." }),
+    entities_rejected: namesSchema.nullish().openapi({ description: "Recipients that the visitor rejected. A name must not be in both lists." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
       description: "UUID of the submission. Has the same effect as the `Idempotency-Key` header.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
@@ -116,10 +116,10 @@ const verifyUrlSchema = z.string().openapi({ format: "uri", description: "URL of
 const entitiesSchema = namesSchema.openapi({ description: "Recipients shown to the person, sorted." });
 const acceptedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients the person accepted. Present only if the form asked about each recipient." });
+  .openapi({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
 const rejectedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients the person rejected. Present only together with `entities_accepted`." });
+  .openapi({ description: "Recipients that the person rejected. Present only together with `entities_accepted`." });
 const withdrawnEntityObjectSchema = z.object({
   entity: z.string().openapi({ description: "Name of the recipient, as on the certificate." }),
   withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
@@ -134,11 +134,11 @@ const withdrawnEntityObjectSchema = z.object({
   }),
 });
 export const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
-  description: "Recipient for which the person withdrew consent.",
+  description: "Recipient for whom the person withdrew consent.",
 });
 const withdrawnEntitiesDescription = {
   description:
-    "Recipients for which the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
+    "Recipients for whom the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
 };
 export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
 const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
@@ -214,7 +214,7 @@ const preimageSchema = z
     subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
     timestamp: describedTime("Equal to `issued_at`"),
   })
-  .openapi("Preimage", { description: "The data the fingerprint covers. Its canonical JSON (RFC 8785) is `canonical`." });
+  .openapi("Preimage", { description: "The data that the fingerprint covers. Its canonical JSON (RFC 8785) is `canonical`." });
 
 export const anchorSchema = z
   .object({
@@ -225,12 +225,12 @@ export const anchorSchema = z
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()
-      .openapi({ description: "Statement sent to the ledger, as canonical JSON. Contains only hashes and non-personal metadata." }),
+      .openapi({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
     ledger: z.string().openapi({ description: "Name of the ledger." }),
     tx_ref: z
       .string()
       .optional()
-      .openapi({ description: "Position in the ledger, `<origin>#<index>`. This and all following keys are present only once anchored." }),
+      .openapi({ description: "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored." }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
     inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
@@ -264,7 +264,7 @@ export const anchorSchema = z
         ),
       })
       .optional()
-      .openapi({ description: "Third-party attestations, if any: a timestamp, or witnesses that confirm a single history." }),
+      .openapi({ description: "Third-party attestations, if any: a timestamp, or witnesses who confirm that the log has a single history." }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
 
@@ -317,7 +317,7 @@ const businessWithdrawalSchema = nullableSchema(
     .openapi("OwnWithdrawal", { description: "Withdrawal with the business's notes." }),
 );
 const businessWithdrawnEntitySchema = withdrawnEntityObjectSchema.extend(businessStatementFields).openapi("OwnWithdrawnEntity", {
-  description: "Recipient for which the person withdrew consent, with the business's notes.",
+  description: "Recipient for whom the person withdrew consent, with the business's notes.",
 });
 
 const withdrawalReceiptFieldsSchema = z
@@ -391,7 +391,7 @@ const publishedCertificateObjectSchema = z.object({
   }),
   checks: z
     .array(checkSchema)
-    .openapi({ description: "Checks performed at issuance. Each note says what the check does and does not prove." }),
+    .openapi({ description: "Checks performed at issuance. Each note states what the check does and does not prove." }),
   view_count: viewCountSchema,
   status_list: z
     .object({ uri: z.string(), index: z.int() })
@@ -420,9 +420,9 @@ const evidenceSchema = z
     salt: z
       .string()
       .optional()
-      .openapi({ description: "128 random bits, so that the hash reveals nothing. Absent from older certificates." }),
-    page_url: z.string().openapi({ description: "URL of the page with the form." }),
-    ip: z.string().openapi({ description: "IP address of the submission." }),
+      .openapi({ description: "128 random bits, which keep the hash from revealing anything. Absent from older certificates." }),
+    page_url: z.string().openapi({ description: "URL of the page that contains the form." }),
+    ip: z.string().openapi({ description: "IP address from which the form was submitted." }),
     user_agent: z.string(),
     os: z.string().nullable(),
     browser: z.string().nullable(),
@@ -447,7 +447,7 @@ export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
     subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
     subject_salts: textMapSchema.openapi({
-      description: "Salt for each field's commitment. Use it to prove one field without disclosing the others.",
+      description: "Salt for each field's commitment. With it, you can prove one field without disclosing the others.",
     }),
     evidence: nullableSchema(evidenceSchema),
     evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept after the evidence is erased)"),
@@ -524,7 +524,7 @@ export const evidenceBundleSchema = z
     fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))
-      .openapi({ description: "Disclosed fields. A field's commitment is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
+      .openapi({ description: "Disclosed fields. Each field's commitment is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
     commitments: textMapSchema.openapi({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
     disclosure: z.object({ text: z.string(), hash: hashSchema }),
     policies: z.array(policyWithTextSchema),
@@ -544,7 +544,7 @@ export const evidenceBundleSchema = z
             path: z.array(z.string()),
             size: z.string(),
           }),
-        ).openapi({ description: "Audit log record that covers the newest entry of every chain, with proof of this chain's entry." }),
+        ).openapi({ description: "Record in the audit log that covers the newest entry of every chain, with the proof for this chain." }),
       })
       .openapi({ description: "Entries for the certificate in your audit chain, each with its proof." }),
     ledger: z
@@ -552,7 +552,7 @@ export const evidenceBundleSchema = z
         entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
         leaf_hash: nullableSchema(z.string()).openapi({
-          description: "Base64. This and all following keys are `null` or empty until anchored.",
+          description: "Base64. This key and all following keys are `null` or empty until the statement is anchored.",
         }),
         leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal." }),
         leaf_body: nullableSchema(z.string())
@@ -626,7 +626,7 @@ export const evidencePackQuerySchema = z.object({
     description:
       "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
   }),
-  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` leaves out all personal data." }),
+  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` omits all personal data." }),
   disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().openapi({
     description: "Field keys to disclose, separated by commas. Default: all fields.",
     example: "email,phone",
@@ -635,7 +635,7 @@ export const evidencePackQuerySchema = z.object({
 
 export const eraseSubjectSchema = z
   .object({
-    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "Must be `ERASE`. Confirms that you know this cannot be undone." }),
+    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
     reason: z.enum(erasureReasons).nullish().openapi({ description: "Reason, recorded in your audit trail." }),
   })
   .openapi("EraseSubject");

@@ -222,7 +222,7 @@ export const pendingAnchor = (
   };
 };
 
-const policyText = "We use what you type into our forms to call or e-mail you about the quote you asked for.";
+const policyText = "We use what you type into our forms to call or email you about the quote you requested.";
 
 const exampleAnchor = pendingAnchor("certificate.issued", issuedCertificate, exampleIssuedAt);
 export const exampleCertificate: PublishedCertificate = {
@@ -239,7 +239,7 @@ export const exampleCertificate: PublishedCertificate = {
   signature: {
     kid: exampleSigningKey.kid,
     alg: "Ed25519",
-    value: "1lAvlSbK67dJqKOGWAwvrlVtYCJUaj9PnjKdeO0GSGFMQxPc1EBEmoo2buamtAfEf0x3QZlL9loKaJ779pA2Aw==",
+    value: "JAsQ33p+aHDXWNCkomU/KWB2wkbHCM8bZ5lnMAL14jqxC9+Jgqbxa27PTeHTW6pVqYLrxZmpuuYNRhIdUWmRBA==",
   },
   viewCount: 1,
   policiesCaptured: true,

@@ -140,9 +140,9 @@ const withdrawalResultSchema = z
         "Number of shares ended so far: your own, and those that others made with your sign-in email address. 0 with scope `certificate`.",
     }),
     pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
-    withdrawn_at: describedTime("When you withdrew consent. All certificates in this request have the same time"),
-    cert_id: z.string().nullable().openapi({ description: "ID of the certificate with scope `certificate`, otherwise `null`." }),
-    cease_by: describedTime("Deadline by which the business must stop contacting you. Only with scope `certificate`").nullable(),
+    withdrawn_at: describedTime("When you withdrew consent; the same for all certificates in this request"),
+    cert_id: z.string().nullable().openapi({ description: "ID of the certificate if the scope is `certificate`, otherwise `null`." }),
+    cease_by: describedTime("Deadline by which the business must stop contacting you. Present only with scope `certificate`").nullable(),
   })
   .openapi("WithdrawnFromAccount");
 
@@ -190,7 +190,7 @@ const withdrawCertificatesRoute = createRoute({
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent is withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
   when: {
-    cert_not_found: "The certificate does not exist or does not name you, or the business has none that names you.",
+    cert_not_found: "The certificate does not exist or does not name you, or the business has no certificate that names you.",
     already_revoked: "Consent was already withdrawn for this certificate.",
   },
 });

@@ -56,7 +56,7 @@ const updateContactFieldsRoute = createRoute({
   operationId: "changeContactFields",
   summary: "Update contact fields",
   description:
-    "Updates the fields you send. `null` clears a field; fields you leave out stay the same. Each business with an active share that includes a changed field gets one event per field group, with the fields of that group that are in the share's scope. Sending the same values again has no effect.",
+    "Updates the fields you send. `null` clears a field; fields that you omit stay the same. Each business with an active share that includes a changed field gets one event per field group. The event contains those fields in the group that are in the share's scope. Sending the same values again has no effect.",
   middleware: consumerGuard(limitFieldChanges, jsonBody),
   request: { body: requestBody(wire.fieldUpdateSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {

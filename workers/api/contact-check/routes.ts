@@ -84,13 +84,13 @@ const matchResultSchema = z
 const contactCheckRequestSchema = z
   .object({
     subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).openapi({
-      description: "1 to 100 people. If you send both an email address and a phone number, a record that matches either one is included.",
+      description: "1 to 100 people. If you send both an email address and a phone number, records that match either one are included.",
     }),
     entity: z.string().min(1).max(200).nullish().openapi({
       description:
-        "Considers only consent that names this recipient, spelled exactly as on the certificate. A share is considered only if this value is your business name as the person saw it.",
+        "Counts only consent for this recipient, spelled exactly as on the certificate. A share counts only if this is your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Considers only consent for this exact purpose." }),
+    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Counts only consent for this exact purpose." }),
   })
   .openapi("ContactCheck");
 /** Maps a contact check. Trims recipients and purposes, as in stored records. */
@@ -120,11 +120,11 @@ const contactResultsSchema = z
           )
           .openapi({
             description:
-              "Your records about this person. Records that allow contact come first; within each group, the newest come first. Limited to 20 certificates and 20 shares per email address and per phone number.",
+              "Your records about this person. Records that allow contact come first, then the others, each group with the newest first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
         truncated: z.literal(true).optional().openapi({
           description:
-            "Present if the person has more than 1,000 certificates or 1,000 shares with you under one of these addresses. Only the newest 1,000 of each were checked.",
+            "Present if you have more than 1,000 certificates or 1,000 shares for this email address or phone number. Only the newest 1,000 of each were checked.",
         }),
         checked_at: describedTime("When the records were checked"),
       }),
@@ -152,7 +152,7 @@ const createRoute = createRouteFactory("contact");
 const limitMatches = defineGuard<ApiKeyEnv>(
   {
     when: {
-      rate_limited: "More than 60 requests per minute, or more than 20 mismatches of your business for this certificate today (UTC).",
+      rate_limited: "More than 60 requests per minute, or more than 20 mismatches by your business for this certificate today (UTC).",
     },
   },
   async (c, next) => (await enforceLimit(c, "MATCH_PER_KEY", c.var.principal.keyHash)) ?? next(),
@@ -164,7 +164,7 @@ const matchSubjectRoute = createRoute({
   operationId: "matchSubject",
   summary: "Match a person to a certificate",
   description:
-    "Checks whether an email address or phone number you already have is on the certificate. The response contains no data from the certificate. Available to the issuer, and to recipients on the certificate that the issuer has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day per certificate and caller. Each request is recorded in the certificate's view trail.",
+    "Checks whether an email address or phone number that you already have is on the certificate. The response contains no data from the certificate. Available to the issuer, and to recipients on the certificate that the issuer has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day per certificate and caller. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: successResponse("Result of the comparison.", "MatchAnswer", matchResultSchema, matchExample) },
@@ -177,7 +177,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once against your key's rate limit, regardless of the number of subjects. Of each address, the newest 1,000 certificates and the newest 1,000 shares are checked.",
+    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Use a new idempotency key or none: repeating a key returns the result as of `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each address, the newest 1,000 certificates and the newest 1,000 shares are checked.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {

@@ -39,13 +39,13 @@ export const eventFeedQuerySchema = z.object({
 export const eventSchema = z
   .object({
     id: z.string().openapi({ format: "uuid", description: "ID of the event, the same in every delivery. Use it to detect duplicates." }),
-    type: z.string().openapi({ description: "Event type. Ignore types you do not recognize: new ones can be added." }),
+    type: z.string().openapi({ description: "Event type. Ignore types that you do not recognize, because new ones can be added." }),
     created_at: timeSchema,
     share_id: z.string().nullable().openapi({ description: "ID of the share, for events about a share." }),
     cert_id: z.string().nullable().openapi({ description: "ID of the certificate, for events about a certificate." }),
     data: z
       .union([z.record(z.string(), z.unknown()), z.null()])
-      .openapi({ description: "New values, for `consumer.updated.*` events while the share is active; otherwise `null`." }),
+      .openapi({ description: "For `consumer.updated.*` events while the share is active: the new values. Otherwise `null`." }),
     seq: z.int().openapi({ description: "Position in your event sequence, starting at 1, without gaps." }),
   })
   .openapi("Event");

@@ -62,7 +62,7 @@ const addPasskeyRoute = createRoute({
   operationId: "addPasskey",
   summary: "Add a passkey",
   description:
-    "Stores the credential the authenticator created. You get an email confirming that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
+    "Stores the credential that the authenticator created. You get an email confirming that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
   responses: { 201: successResponse("The passkey was added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },

@@ -92,7 +92,7 @@ const profileUpdateSchema = z
     revocation_scope_default: z
       .enum(["certificate", "business"])
       .optional()
-      .openapi({ description: "Default `scope` for withdrawals you record." }),
+      .openapi({ description: "Default `scope` for withdrawals that you record." }),
     emit_certificate_issued: z
       .boolean()
       .optional()
@@ -192,7 +192,7 @@ const updateAccountRoute = createRoute({
   operationId: "changeAccount",
   summary: "Update your profile",
   description:
-    "Owners only. Fields you leave out stay the same. Existing certificates keep their previous values; `retention_years` applies to new ones.",
+    "Owners only. Fields that you omit stay the same. Existing certificates keep their previous values; `retention_years` applies to new ones.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(profileUpdateSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
   responses: { 200: successResponse("The updated account.", "AccountAnswer", accountSchema, accountExample) },

@@ -45,7 +45,7 @@ const domainSchema = z
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
     token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified another way." }),
-    expires_at: timeSchema.nullable().openapi({ description: "Deadline to verify a pending domain." }),
+    expires_at: timeSchema.nullable().openapi({ description: "Deadline for verifying a pending domain." }),
     methods: z
       .object({
         dns: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }),
@@ -58,7 +58,7 @@ const domainSchema = z
     verified_at: timeSchema.nullable(),
     covers_subdomains: z.boolean().openapi({ description: "`true` for verification by DNS." }),
     checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
-    lapses_at: timeSchema.nullable().openapi({ description: "Deadline to publish the token again, if it is no longer found." }),
+    lapses_at: timeSchema.nullable().openapi({ description: "Deadline by which the token must be published again, if it is no longer found." }),
     created_at: timeSchema,
   })
   .openapi("Domain");
@@ -133,7 +133,7 @@ const verifyDomainRoute = createRoute({
   operationId: "verifyDomain",
   summary: "Verify a domain",
   description:
-    "Owners only. Looks for the published token with the method you send, or with each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
+    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. After three failed checks, two weeks after the owners were notified, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {

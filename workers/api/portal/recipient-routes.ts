@@ -19,7 +19,7 @@ const example = {
   created_at: "2026-03-04T05:06:07.089Z",
 };
 
-const entitySchema = z.string().max(300).openapi({ description: "The recipient's name as on your certificates.", example: example.entity });
+const entitySchema = z.string().max(300).openapi({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
 
 const recipientRequestSchema = z
   .object({
@@ -50,7 +50,7 @@ const linkRecipientRoute = createRoute({
   operationId: "linkRecipient",
   summary: "Link a recipient",
   description:
-    "Owners only. Lets another business call `match` for your certificates that name it as `entity`. A recipient cannot do this itself, because anyone can choose a name. Linking the same pair again changes nothing. Recorded in your audit log.",
+    "Owners only. Lets another business call `match` for those of your certificates that list it as the recipient `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit log.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: { 201: successResponse("The recipient is linked.", "LinkedRecipientAnswer", recipientSchema, example) },
@@ -63,7 +63,7 @@ const listRecipientsRoute = createRoute({
   path: "/v1/business/portal/recipients",
   operationId: "listLinkedRecipients",
   summary: "List your linked recipients",
-  description: "Owners only. Returns the recipients you have linked, by name.",
+  description: "Owners only. Returns the recipients that you have linked, sorted by name.",
   middleware: portalGuard(requireOwner),
   responses: {
     200: successResponse("Your linked recipients.", "LinkedRecipientsAnswer", z.object({ recipients: z.array(recipientSchema) }), {
@@ -76,11 +76,11 @@ const unlinkRecipientRoute = createRoute({
   method: "delete",
   path: "/v1/business/portal/recipients",
   operationId: "unlinkRecipient",
-  summary: "Remove the link of a recipient",
-  description: "Owners only. The business can no longer call `match` under that name. Recorded in your audit log.",
+  summary: "Remove a recipient's link",
+  description: "Owners only. The business can no longer call `match` under that name. The removal is recorded in your audit log.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
-  responses: { 200: successResponse("The link is removed. Returns what it was.", "UnlinkedRecipientAnswer", recipientSchema, example) },
+  responses: { 200: successResponse("The link is removed. The response contains the removed link.", "UnlinkedRecipientAnswer", recipientSchema, example) },
   when: { not_found: "You have not linked this business under this name." },
 });
 

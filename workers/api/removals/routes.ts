@@ -65,11 +65,11 @@ export const removalSchema = z
     affidavit: z
       .object({
         sha256: z.string().openapi({ description: "Hex SHA-256 of the file." }),
-        signed: z.string().openapi({ description: "Signed text." }),
+        signed: z.string().openapi({ description: "Text that the signature covers." }),
         signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Proof of the affidavit file. Its hash is also in your audit chain." }),
+      .openapi({ description: "Proof of the affidavit file. The file's hash is also in your audit chain." }),
   })
   .openapi("Removal");
 

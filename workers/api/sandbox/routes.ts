@@ -48,7 +48,7 @@ const clockAdvanceFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<
 
 const clockFields = {
   environment: sandboxEnvironmentSchema,
-  now: timeSchema.openapi({ description: "Current time of your sandbox." }),
+  now: timeSchema.openapi({ description: "Current time in your sandbox." }),
   offset_seconds: z.number().openapi({ description: "Seconds by which the sandbox clock is ahead." }),
   moved_at: timeSchema.nullable().openapi({ description: "When you last advanced the clock; `null` if it shows the real time." }),
 };
@@ -152,7 +152,7 @@ const getClockRoute = createRoute({
   path: "/v1/sandbox/clock",
   operationId: "readSandboxClock",
   summary: "Read the sandbox clock",
-  description: "Returns the time of your sandbox and its offset from the real time.",
+  description: "Returns your sandbox's time and its offset from the real time.",
   middleware: apiKeyGuard(requireTestKey),
   responses: { 200: successResponse("The sandbox clock.", "SandboxClockAnswer", clockSchema, clockExample) },
 });
@@ -163,7 +163,7 @@ const advanceClockRoute = createRoute({
   operationId: "moveSandboxClock",
   summary: "Advance the sandbox clock",
   description:
-    "Advances the clock, at most 1,096 days ahead of the real time in total. Up to 1,000 expiry warnings and expirations of test shares that become due are processed before the response. Codes, rate limits, signatures and retries use the real time.",
+    "Advances the clock, to at most 1,096 days ahead of the real time. Up to 1,000 expiry warnings and expirations of test shares that become due are processed before the response. Codes, rate limits, signatures and retries use the real time.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(clockAdvanceSchema, { advance_seconds: 518_400 }) },
   responses: {

@@ -23,7 +23,7 @@ const getHealthRoute = createRoute({
   responses: {
     200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
   },
-  when: { unhealthy: "A check failed. The message names it." },
+  when: { unhealthy: "A check failed. The message contains its name." },
 });
 
 const getIssuerKeysRoute = createRoute({
@@ -47,7 +47,7 @@ const getTrustDocumentRoute = createRoute({
   operationId: "trust",
   summary: "Get the trust document",
   description:
-    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy: a verifier that downloads the keys each time has to trust this server. No envelope. Cached for 5 minutes.",
+    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy, because a verifier that downloads the keys each time has to trust this server. No envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {

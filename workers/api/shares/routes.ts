@@ -135,7 +135,7 @@ const redeemShareRoute = createRoute({
   operationId: "redeemShare",
   summary: "Redeem a code",
   description:
-    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers do not send an Origin. Refused attempts do not use up the code. The caller is checked before the response reveals the state of the code. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. Responses are not stored.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. The caller is verified before the response reveals the code's state. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
@@ -159,7 +159,7 @@ const redeemShareRoute = createRoute({
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
-    when: { rate_limited: "More than 120 requests per minute by one person, or 60 with links from one IP address." },
+    when: { rate_limited: "More than 120 requests per minute by one person, or 60 requests with links from one IP address." },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
   },
@@ -178,7 +178,7 @@ const revokeShareRoute = createRoute({
   operationId: "revokeShare",
   summary: "Revoke a share",
   description:
-    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in the email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request returns the same response. Works regardless of the business's billing status.",
+    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in an email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request returns the same response. Works regardless of the business's billing status.",
   middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.lenientShareIdParamSchema,

@@ -236,7 +236,7 @@ const decisionFields = {
     .array(scopeNameSchema)
     .min(1)
     .max(20)
-    .openapi({ description: "Fields and groups the person agreed to share.", example: ["email", "phone"] }),
+    .openapi({ description: "Fields and groups that the person agreed to share.", example: ["email", "phone"] }),
   purpose: purposeSchema,
   duration_days: durationDaysSchema.nullish(),
   disclosure_text: disclosureSchema.nullish(),
@@ -316,7 +316,7 @@ export const shareSchema = z
     duration_days: z.number().int(),
     revoked_at: describedTime("When the person revoked the share").nullable(),
     expired_at: describedTime("When the share expired").nullable(),
-    supersedes: z.string().nullable().openapi({ description: "ID of the share this one renewed." }),
+    supersedes: z.string().nullable().openapi({ description: "ID of the share that this one renewed." }),
     superseded_by: z.string().nullable().openapi({ description: "ID of the share that renewed this one." }),
     cease: nullableSchema(ceaseNoticeSchema).openapi({ description: "Duty to stop contact; `null` unless the share is revoked." }),
     last_delivered_at: describedTime(

@@ -77,7 +77,7 @@ const updateWebhookRoute = createRoute({
   path: "/v1/webhooks/{webhook_id}",
   operationId: "changeWebhook",
   summary: "Update an endpoint",
-  description: "Owners only. Fields you leave out stay the same.",
+  description: "Owners only. Fields that you omit stay the same.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.updateWebhookSchema, { status: "disabled" }) },
   responses: {
@@ -150,7 +150,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "Show the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event has shared details (`consumer.updated.*`), the details and everything that could repeat them are left out and `withheld` is `true`; reveal them with `POST .../reveal`.",
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. If the event contains shared details (`consumer.updated.*`), the details and everything that could repeat them are omitted, and `withheld` is `true`. Reveal them with `POST .../reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -165,7 +165,7 @@ const revealDeliveryRoute = createRoute({
   operationId: "revealDelivery",
   summary: "Reveal the details in a delivery",
   description:
-    "Returns a delivery with the shared details that its request contained. Each call for an event with shared details is recorded in your audit trail.",
+    "Returns a delivery with the shared details that its request contained. Each call for an event that contains shared details is recorded in your audit trail.",
   middleware: portalReadGuard(noBody),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -206,7 +206,7 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once against the limit for tests and replays.",
+    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its state. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {

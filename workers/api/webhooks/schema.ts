@@ -230,9 +230,9 @@ export const deliveryDetailSchema = z
     request_body: z.string().openapi({ description: "The body of the request, the same in each attempt." }),
     withheld: z.boolean().openapi({
       description:
-        "`true` if the event has shared details: `data` in `request_body` is then `null`, and the headers and response bodies are left out.",
+        "`true` if the event contains shared details. `data` in `request_body` is then `null`, and the headers and response bodies are omitted.",
     }),
-    attempts: z.array(attemptSchema).openapi({ description: "Attempts of the last 7 days, newest first, at most 20." }),
+    attempts: z.array(attemptSchema).openapi({ description: "Attempts in the last 7 days, newest first, at most 20." }),
   })
   .openapi("DeliveryDetail");
 export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });

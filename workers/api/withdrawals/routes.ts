@@ -37,7 +37,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at once; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts from this browser are counted separately.",
+    "For the person named on the certificate. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. At most 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -64,7 +64,7 @@ const confirmWithdrawalRoute = createRoute({
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "A field is invalid. The message names the field and the rule. The request does not count as an attempt.",
+    invalid_request: "A field is invalid. The message states the field and the rule. The request does not count as an attempt.",
     already_revoked:
       "The email address and code are correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
@@ -76,7 +76,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise the same as withdrawing with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
@@ -97,7 +97,7 @@ const getReceiptRoute = createRoute({
   operationId: "withdrawalReceipt",
   summary: "Get a withdrawal receipt or consent receipt",
   description:
-    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. Save the response as a file to verify it offline: `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
+    "Public; contains no personal data. Without `format`, returns the signed receipt of the withdrawal. The issuer's signature covers `canonical`. To verify the receipt offline, save the response as a file: `svc-verify receipt.json --trust trust.json`. With `format`, returns the certificate, active or withdrawn, as a consent receipt in a standard format.",
   middleware: publicGuard(limitByAddress("VERIFY_PER_IP")),
   request: { params: certIdParamSchema, query: wire.receiptQuerySchema },
   responses: {
@@ -111,7 +111,7 @@ const getReceiptRoute = createRoute({
   refuses: ["cert_not_found"],
   when: {
     not_a_consent: "With `format`: the person accepted none of the recipients.",
-    invalid_request: "A query parameter is invalid. The message names the parameter and the rule.",
+    invalid_request: "A query parameter is invalid. The message states the parameter and the rule.",
     not_found: "Without `format`: there is no withdrawal, or none with this number.",
   },
 });
@@ -122,7 +122,7 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal that you received by text message, phone, letter, in person or in any other reasonable way. The certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), so do all your other active certificates that name the person. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person. The person gets an email if the certificate has an email address. Works while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
@@ -141,11 +141,11 @@ const acknowledgeWithdrawalRoute = createRoute({
   operationId: "acknowledgeWithdrawal",
   summary: "Acknowledge a withdrawal",
   description:
-    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients for which the person withdrew consent individually; this is recorded only in the audit log, and the status of the certificate does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
+    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms it for recipients for whom the person withdrew consent individually. This is recorded only in the audit log, and the certificate's status does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
-    body: optionalRequestBody(wire.acknowledgmentRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialler"] }),
+    body: optionalRequestBody(wire.acknowledgmentRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialer"] }),
   },
   responses: { 200: successResponse("The acknowledgment.", "CeasedAnswer", wire.acknowledgmentSchema, wire.acknowledgmentExample) },
   refuses: ["subscription_past_due", "cease_not_open"],

@@ -51,7 +51,7 @@ const entitiesSchema = z
   .transform((chosen) => chosen ?? null)
   .openapi({
     description:
-      "Withdraws consent only for these recipients, named as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked when consent for the last one is withdrawn. Not allowed with `scope: business`.",
+      "Withdraws consent only for these recipients, spelled as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked when consent for the last one is withdrawn. Not allowed with `scope: business`.",
     example: ["Bright Homes Inc"],
   });
 
@@ -93,7 +93,7 @@ export const withdrawnSchema = z
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients for which this request withdrew consent. Present only if `revoked` is `false`." }),
+      .openapi({ description: "Recipients for whom this request withdrew consent. Present only if `revoked` is `false`." }),
   })
   .openapi("Withdrawn");
 
@@ -120,7 +120,7 @@ export const receiptQuerySchema = z.object({
     .openapi({
       type: "integer",
       minimum: 1,
-      description: "Number of a withdrawal of consent for individual recipients, as in `receipt_url` of `entities_withdrawn`.",
+      description: "Number of a withdrawal of consent for individual recipients, as in the `receipt_url` in `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().openapi({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -140,7 +140,7 @@ export const recordWithdrawalSchema = z
       .transform((chosen) => chosen ?? null)
       .openapi({
         description:
-          "`certificate`: this certificate. `business`: all your active certificates with the same email address or, if this one has none, the same phone number; if it has neither, only this one. Default: `revocation_scope_default` in your profile, which is `business` unless you change it.",
+          "`certificate`: only this certificate. `business`: all your active certificates with the same email address. If this certificate has no email address, the phone number is used instead; if it has neither, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
       }),
     entities: entitiesSchema,
   })
@@ -155,7 +155,7 @@ export const recordedWithdrawalSchema = z
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients for which this request withdrew consent. Present only if `withdrawal` is `null`." }),
+      .openapi({ description: "Recipients for whom this request withdrew consent. Present only if `withdrawal` is `null`." }),
   })
   .openapi("RecordedWithdrawal");
 
@@ -179,31 +179,31 @@ export const recordedWithdrawalToWire = (
 export const acknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "Note for your records. Stored encrypted." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Person or team that stopped contact. Stored encrypted." }),
-    actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "Actions you took, for example `removed from CRM`." }),
+    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Person or team that stopped contacting the person. Stored encrypted." }),
+    actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "Actions that you took, for example `removed from CRM`." }),
     entities: entitiesSchema.openapi({
       description:
-        "Acknowledges the withdrawal only for these recipients, for which the person withdrew consent individually (`entities_withdrawn`). Default: the whole certificate, which must be revoked.",
+        "Acknowledges the withdrawal only for these recipients, for whom the person withdrew consent individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
     }),
   })
   .openapi("CeaseAcknowledgement");
 export const acknowledgmentSchema = z
   .object({
     cert_id: certIdSchema,
-    status: z.enum(["active", "revoked"]).openapi({ description: "Status of the certificate. `active` only with `entities`." }),
-    acknowledged_at: describedTime("When you first acknowledged. With several recipients, the latest time"),
-    cease_by: describedTime("Deadline to stop contact. With several recipients, the earliest deadline"),
+    status: z.enum(["active", "revoked"]).openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
+    acknowledged_at: describedTime("When you first acknowledged the withdrawal. With several recipients, the latest time"),
+    cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
     on_time: z
       .boolean()
-      .openapi({ description: "Whether you acknowledged by the deadline. With several recipients, whether all were on time." }),
+      .openapi({ description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time." }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",
     }),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "The recipients you acknowledged. Present if you sent `entities`." }),
-    already_acknowledged: z.literal(true).optional().openapi({ description: "Present if you had already acknowledged." }),
+      .openapi({ description: "Recipients whose withdrawals you acknowledged. Present if you sent `entities`." }),
+    already_acknowledged: z.literal(true).optional().openapi({ description: "Present if you had already acknowledged the withdrawal." }),
   })
   .openapi("CeaseAcknowledged");
 
@@ -244,7 +244,7 @@ const { withdrawal } = decideWithdrawal({
   now: exampleWithdrawnAt,
 });
 
-/** Signed by a key that was used once and discarded. Its public key is yke4J3KkMv_JCYJyBIa4etk16upzo5QC5vQR3c0u6sA. */
+/** Signed by a key that was used once and discarded. Its public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
 const provenWithdrawalExample: WithdrawalWithProof = {
   withdrawnAt: exampleWithdrawnAt,
   ceaseBy: withdrawal.ceaseBy,
@@ -254,9 +254,9 @@ const provenWithdrawalExample: WithdrawalWithProof = {
   acknowledgedAt: null,
   receipt: formatWithdrawalReceipt(exampleWithdrawableCertificate, withdrawal),
   signature: {
-    kid: "G7z7ENaxv-r4D8rwwslulfGhHKMzPJBy5nhQKH-sP_Q",
+    kid: "z08QUMq9wymAdj6d9WCfiEOzQCEW_ZnJwfbe35B0lBY",
     alg: "Ed25519",
-    value: "iQrEMGzwbQuUjD2ZID7DS107Ck/Y621nYiRAvI+pz+8sOwoWv5lSdAdtvHVjpyXnz5VncvnxEbG1LFTbilW1DA==",
+    value: "10NYg//DRCgR1XJA2msoQ1mGpLEtc7j89/afW7ynI+cr+4pADTyFZDQd56IaT9Y57A/5mh3tqzMQwittbacxCw==",
   },
   anchor: pendingAnchor("certificate.revoked", exampleWithdrawableCertificate, exampleWithdrawnAt),
 };
