@@ -8,11 +8,15 @@ const jurisdictionSchema = z.string().openapi({ description: "Country of the bus
 const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
 const languageSchema = z
   .string()
-  .openapi({ description: "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public." });
+  .openapi({
+    description:
+      "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public.",
+  });
 const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
 const privacyNoticeSchema = z.string().openapi({
   format: "uri",
-  description: "URL of the privacy policy captured at issuance. If none was captured, URL of the certificate page, which shows the disclosure.",
+  description:
+    "URL of the privacy policy captured at issuance. If none was captured, URL of the certificate page, which shows the disclosure.",
 });
 const certificateReferenceSchema = z
   .object({

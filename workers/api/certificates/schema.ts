@@ -76,7 +76,9 @@ export const consentRequestSchema = z
       description:
         "Recipients that the visitor accepted, if the form asks about each one. Send this together with `entities_rejected`, or omit both. An empty list means that the visitor accepted none.",
     }),
-    entities_rejected: namesSchema.nullish().openapi({ description: "Recipients that the visitor rejected. A name must not be in both lists." }),
+    entities_rejected: namesSchema
+      .nullish()
+      .openapi({ description: "Recipients that the visitor rejected. A name must not be in both lists." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
       description: "UUID of the submission. Has the same effect as the `Idempotency-Key` header.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
@@ -230,7 +232,10 @@ export const anchorSchema = z
     tx_ref: z
       .string()
       .optional()
-      .openapi({ description: "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored." }),
+      .openapi({
+        description:
+          "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored.",
+      }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
     inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
@@ -264,7 +269,9 @@ export const anchorSchema = z
         ),
       })
       .optional()
-      .openapi({ description: "Third-party attestations, if any: a timestamp, or witnesses who confirm that the log has a single history." }),
+      .openapi({
+        description: "Third-party attestations, if any: a timestamp, or witnesses who confirm that the log has a single history.",
+      }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
 
@@ -635,7 +642,9 @@ export const evidencePackQuerySchema = z.object({
 
 export const eraseSubjectSchema = z
   .object({
-    confirm: z.literal("ERASE", "must be ERASE").openapi({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
+    confirm: z
+      .literal("ERASE", "must be ERASE")
+      .openapi({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
     reason: z.enum(erasureReasons).nullish().openapi({ description: "Reason, recorded in your audit trail." }),
   })
   .openapi("EraseSubject");

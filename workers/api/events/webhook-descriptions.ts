@@ -40,7 +40,10 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
     subject: "share",
     when: "The person renewed a share. `share_id` is the new share, which replaces the old one.",
   },
-  "business.ceased": { subject: "either", when: "You confirmed that you have stopped contacting the person. Either `share_id` or `cert_id` is set." },
+  "business.ceased": {
+    subject: "either",
+    when: "You confirmed that you have stopped contacting the person. Either `share_id` or `cert_id` is set.",
+  },
   "consumer.updated.email": {
     subject: "share",
     when: "The person changed their email address, which is in the scope of an active share.",

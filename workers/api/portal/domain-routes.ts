@@ -58,7 +58,9 @@ const domainSchema = z
     verified_at: timeSchema.nullable(),
     covers_subdomains: z.boolean().openapi({ description: "`true` for verification by DNS." }),
     checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
-    lapses_at: timeSchema.nullable().openapi({ description: "Deadline by which the token must be published again, if it is no longer found." }),
+    lapses_at: timeSchema
+      .nullable()
+      .openapi({ description: "Deadline by which the token must be published again, if it is no longer found." }),
     created_at: timeSchema,
   })
   .openapi("Domain");

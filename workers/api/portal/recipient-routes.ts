@@ -19,7 +19,10 @@ const example = {
   created_at: "2026-03-04T05:06:07.089Z",
 };
 
-const entitySchema = z.string().max(300).openapi({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
+const entitySchema = z
+  .string()
+  .max(300)
+  .openapi({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
 
 const recipientRequestSchema = z
   .object({
@@ -80,7 +83,14 @@ const unlinkRecipientRoute = createRoute({
   description: "Owners only. The business can no longer call `match` under that name. The removal is recorded in your audit log.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
-  responses: { 200: successResponse("The link is removed. The response contains the removed link.", "UnlinkedRecipientAnswer", recipientSchema, example) },
+  responses: {
+    200: successResponse(
+      "The link is removed. The response contains the removed link.",
+      "UnlinkedRecipientAnswer",
+      recipientSchema,
+      example,
+    ),
+  },
   when: { not_found: "You have not linked this business under this name." },
 });
 

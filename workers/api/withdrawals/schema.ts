@@ -179,8 +179,16 @@ export const recordedWithdrawalToWire = (
 export const acknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().openapi({ description: "Note for your records. Stored encrypted." }),
-    acknowledged_by: z.string().max(120).nullish().openapi({ description: "Person or team that stopped contacting the person. Stored encrypted." }),
-    actions: z.array(z.string().max(200)).max(10).nullish().openapi({ description: "Actions that you took, for example `removed from CRM`." }),
+    acknowledged_by: z
+      .string()
+      .max(120)
+      .nullish()
+      .openapi({ description: "Person or team that stopped contacting the person. Stored encrypted." }),
+    actions: z
+      .array(z.string().max(200))
+      .max(10)
+      .nullish()
+      .openapi({ description: "Actions that you took, for example `removed from CRM`." }),
     entities: entitiesSchema.openapi({
       description:
         "Acknowledges the withdrawal only for these recipients, for whom the person withdrew consent individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
@@ -190,12 +198,16 @@ export const acknowledgmentRequestSchema = z
 export const acknowledgmentSchema = z
   .object({
     cert_id: certIdSchema,
-    status: z.enum(["active", "revoked"]).openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
+    status: z
+      .enum(["active", "revoked"])
+      .openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
     acknowledged_at: describedTime("When you first acknowledged the withdrawal. With several recipients, the latest time"),
     cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
     on_time: z
       .boolean()
-      .openapi({ description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time." }),
+      .openapi({
+        description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time.",
+      }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",
     }),
