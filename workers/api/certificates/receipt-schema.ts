@@ -6,12 +6,10 @@ import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
 const textSchema = z.string();
 const jurisdictionSchema = z.string().openapi({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
 const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
-const languageSchema = z
-  .string()
-  .openapi({
-    description:
-      "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public.",
-  });
+const languageSchema = z.string().openapi({
+  description:
+    "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public.",
+});
 const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
 const privacyNoticeSchema = z.string().openapi({
   format: "uri",

@@ -229,13 +229,10 @@ export const anchorSchema = z
       .string()
       .openapi({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
     ledger: z.string().openapi({ description: "Name of the ledger." }),
-    tx_ref: z
-      .string()
-      .optional()
-      .openapi({
-        description:
-          "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored.",
-      }),
+    tx_ref: z.string().optional().openapi({
+      description:
+        "Position in the ledger, `<origin>#<index>`. This key and all following keys are present only once the statement is anchored.",
+    }),
     leaf_index: z.string().optional().openapi({ description: "Decimal." }),
     tree_size: z.string().optional().openapi({ description: "Decimal." }),
     inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),

@@ -73,13 +73,15 @@ const businessIdParamSchema = z.object({
 const namingBusinessSchema = z.object({
   business_id: z.string(),
   name: z.string(),
-  certificates: z.int().openapi({ description: "Number of certificates that name you. 1,000 means at least 1,000." }),
-  active: z.int().openapi({ description: "Number of those that are active. 1,000 means at least 1,000." }),
+  certificates: z.int().openapi({ description: "Number of certificates that contain your email address. 1,000 means at least 1,000." }),
+  active: z.int().openapi({ description: "Number of these certificates that are active. 1,000 means at least 1,000." }),
   others_shares: z.int().openapi({
-    description: "Number of shares that other people made with your sign-in email address. They do not count as your consent.",
+    description: "Number of shares that other people created with your sign-in email address. They do not count as your consent.",
   }),
-  active_others_shares: z.int().openapi({ description: "Number of those that are active. Withdraw from the business to end them." }),
-  last_issued_at: describedTime("When the newest certificate was issued, or the newest of these shares was made"),
+  active_others_shares: z
+    .int()
+    .openapi({ description: "Number of these shares that are active. They end when you withdraw your consent for the business." }),
+  last_issued_at: describedTime("When the newest of these certificates or shares was created"),
 });
 
 const businessListSchema = z
@@ -137,7 +139,7 @@ const withdrawalResultSchema = z
     withdrawn: z.int().openapi({ description: "Number of certificates for which consent has been withdrawn so far." }),
     shares_ended: z.int().openapi({
       description:
-        "Number of shares ended so far: your own, and those that others made with your sign-in email address. 0 with scope `certificate`.",
+        "Number of shares ended so far: your own shares, and shares that other people created with your sign-in email address. 0 with scope `certificate`.",
     }),
     pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent; the same for all certificates in this request"),
@@ -159,7 +161,8 @@ const listBusinessesRoute = createRoute({
   path: "/v1/me/certificates",
   operationId: "listBusinessesNamingYou",
   summary: "List businesses with certificates that name you",
-  description: "Returns the businesses that hold certificates with your sign-in email address, or shares that other people made with it.",
+  description:
+    "Returns the businesses that have certificates with your sign-in email address, or shares that other people created with it.",
   middleware: consumerGuard(),
   request: { query: businessListQuerySchema },
   responses: { 200: successResponse("A page of businesses.", "BusinessesNamingYouAnswer", businessListSchema, businessListExample) },
@@ -185,7 +188,7 @@ const withdrawCertificatesRoute = createRoute({
   operationId: "withdrawAsPerson",
   summary: "Withdraw consent for certificates that name you",
   description:
-    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. The last two also end your shares, and shares that others made with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares and shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent is withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },

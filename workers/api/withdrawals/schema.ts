@@ -203,11 +203,9 @@ export const acknowledgmentSchema = z
       .openapi({ description: "Status of the certificate. It can be `active` only if you sent `entities`." }),
     acknowledged_at: describedTime("When you first acknowledged the withdrawal. With several recipients, the latest time"),
     cease_by: describedTime("Deadline by which contact must stop. With several recipients, the earliest deadline"),
-    on_time: z
-      .boolean()
-      .openapi({
-        description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time.",
-      }),
+    on_time: z.boolean().openapi({
+      description: "Whether you acknowledged the withdrawal by the deadline. With several recipients, whether all were on time.",
+    }),
     withdrawal: nullableSchema(withdrawalSchema).openapi({
       description: "Withdrawal of the whole certificate; `null` while it is active.",
     }),
