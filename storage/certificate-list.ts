@@ -184,6 +184,19 @@ const searchByGroups = (db: Database, list: CertificateListQuery) => {
   return { rows, totals: [tallies, edges] };
 };
 
+/** Counts a business's certificates by status, from the counters of its purposes. */
+export const countCertificatesByStatus = (
+  db: Database,
+  { businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">,
+): Lookup<Readonly<Record<CertificateStatus, number>>> => {
+  const sumOf = (status: CertificateStatus) => sql<number>`coalesce(sum(${purposes[status]}), 0)`;
+  const sums = db
+    .select({ active: sumOf("active"), revoked: sumOf("revoked") })
+    .from(purposes)
+    .where(and(eq(purposes.businessId, businessId), eq(purposes.environment, environment)));
+  return createLookup(db, [sums], ([[counts = { active: 0, revoked: 0 }]]) => counts);
+};
+
 /** Returns one page of a business's certificates, newest first, and the exact total for the filter. SPEC Certificate API. */
 export const listCertificatePage = (
   db: Database,

@@ -5,6 +5,7 @@ import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { ownerIfBelowLimit } from "./inserts.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
@@ -16,8 +17,12 @@ const maxViews = 20;
 const { businessId, name } = savedViews;
 
 /** Lists a business's saved views by name. */
-export const listViewsByBusiness = (db: Database, id: BusinessId): Promise<readonly SavedView[]> =>
-  db.select({ name, query: savedViews.query }).from(savedViews).where(eq(businessId, id)).orderBy(asc(name)).all();
+export const listViewsByBusiness = (db: Database, id: BusinessId): Lookup<readonly SavedView[]> =>
+  createLookup(
+    db,
+    [db.select({ name, query: savedViews.query }).from(savedViews).where(eq(businessId, id)).orderBy(asc(name))],
+    ([views]) => views,
+  );
 
 /** Fails if the business has 20 views (check with `isSavedViewLimitReached`) or the name is in use (check with `isSavedViewNameTaken`). */
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>

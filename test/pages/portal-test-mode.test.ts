@@ -88,7 +88,7 @@ describe("test mode", () => {
     expect(describeRedirect(await openPage(acme, `/portal/test/certificates/${live}`))).toBe(`303 /portal/certificates/${live}`);
     const csv = await submitForm(acme, "/portal/test/certificates", "/portal/test/certificates/export");
     expect([csv.text.includes(ofTest), csv.text.includes(live)]).toEqual([true, false]);
-    expect(words((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificate yet.");
+    expect(words((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificates yet");
   });
 
   test("creates keys, client ids and endpoints for test mode", async () => {

@@ -2,10 +2,15 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseName } from "../../../core/text.ts";
-import { insertSavedView, isSavedViewLimitReached, isSavedViewNameTaken, type SavedView } from "../../../storage/saved-views.ts";
+import {
+  insertSavedView,
+  isSavedViewLimitReached,
+  isSavedViewNameTaken,
+  listViewsByBusiness,
+  type SavedView,
+} from "../../../storage/saved-views.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
-import { listSavedViews } from "./list-saved-views.ts";
 
 const maxNameLength = 60;
 
@@ -37,7 +42,9 @@ export const createSavedView = async (
     });
   } catch (error) {
     if (!isSavedViewLimitReached(error) && !isSavedViewNameTaken(error)) throw error;
-    const isSaved = (await listSavedViews(services, member)).some((saved) => saved.name === view.name && saved.query === view.query);
+    const isSaved = (await listViewsByBusiness(getBusinessDatabase(services, member), member.business.id)).some(
+      (saved) => saved.name === view.name && saved.query === view.query,
+    );
     if (!isSaved) return refuse("invalid_request", isSavedViewNameTaken(error) ? nameTakenMessage : viewLimitMessage);
   }
   return ok(view);

@@ -1,31 +1,51 @@
 // One certificate of the business. The person's details are masked until a member reveals them, which is recorded in the audit log.
 import type { Hono } from "hono";
-import type { FC } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
-import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import { hasVerifiedDomain, isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
+import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
+import type { WithdrawalMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { exportEvidence } from "../../operations/certificates/export-evidence.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
 import { getBusinessCertificate } from "../../operations/portal/get-business-certificate.ts";
 import { listCertificateViews } from "../../operations/portal/list-certificate-views.ts";
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
-import { VerbatimText, UntrustedText, Hash, Timestamp } from "../shared/components.tsx";
+import {
+  FormattedMessage,
+  Icon,
+  Notice,
+  TimelineEntry,
+  Timestamp,
+  UntrustedText,
+  VerbatimText,
+  formatDay,
+  formatMessage,
+} from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
 import { verifierSource } from "../verifier.gen.ts";
 import {
-  SelectField,
-  LinkList,
-  PostForm,
   ActionButton,
+  Card,
+  CheckboxField,
+  FormCard,
+  Link,
   PropertyList,
-  Section,
+  RadioFields,
+  ShortId,
+  ShortTime,
   StatusLabel,
   Table,
-  CheckboxField,
-  usePortalRequest,
+  formatCopyLabel,
+  formatCount,
+  formatDeadline,
+  formatMaskedPerson,
+  language,
   messages,
+  usePortalRequest,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathInEnvironment } from "./paths.ts";
@@ -35,105 +55,237 @@ import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-r
 const certificateMessages = messages.certificates;
 const certificatesPath = "/portal/certificates";
 
-export const CertificateStatusLabel: FC<{ of: Pick<PublishedCertificate, "status"> }> = ({ of: { status } }) => (
-  <StatusLabel tone={status === "active" ? "good" : "bad"} text={certificateMessages.states[status]} />
-);
+type Standing = Pick<PublishedCertificate, "status" | "answered" | "entitiesWithdrawn">;
 
-const RecipientStatus: FC<{ certificate: PublishedCertificate; name: string }> = ({ certificate, name }) => {
-  const { now } = usePortalRequest();
+/** Active, partly withdrawn, withdrawn, or declined by the person for every recipient. */
+export const CertificateStatusLabel: FC<{ of: Standing }> = ({ of }) => {
+  const { states } = certificateMessages;
+  if (of.status === "revoked") return <StatusLabel tone="bad" icon="ban" text={states.revoked} />;
+  if (isConsentRefused(of)) return <StatusLabel tone="plain" icon="circle-slash" text={states.declinedAll} />;
+  if (of.entitiesWithdrawn.length > 0) return <StatusLabel tone="caution" icon="circle-minus" text={states.partly} />;
+  return <StatusLabel tone="good" text={states.active} />;
+};
+
+/** One recipient's status and, if a deadline runs, when contact must end. */
+const describeRecipient = (
+  certificate: PublishedCertificate,
+  name: string,
+  now: Instant,
+): { readonly status: Child; readonly details: Child } => {
+  const { states, agreed, declined, notAsked, contactEndsBy, contactEnded } = certificateMessages;
+  const issued = <ShortTime at={certificate.issuedAt} />;
   const withdrawn = certificate.entitiesWithdrawn.find(({ entity }) => entity === name);
-  if (certificate.answered?.rejected.includes(name)) return <StatusLabel tone="plain" text={certificateMessages.declined} />;
-  if (certificate.answered?.accepted.includes(name) === false) return <StatusLabel tone="plain" text={certificateMessages.notAsked} />;
-  if (certificate.withdrawal !== null) return <StatusLabel tone="plain" text={certificateMessages.states.revoked} />;
-  if (withdrawn === undefined) return <StatusLabel tone="good" text={certificateMessages.agreed} />;
-  if (withdrawn.acknowledgedAt !== null) return <StatusLabel tone="plain" text={messages.deadlines.acknowledged} />;
+  if (certificate.answered?.rejected.includes(name))
+    return { status: <StatusLabel tone="plain" icon="circle-slash" text={declined} />, details: issued };
+  if (certificate.answered?.accepted.includes(name) === false)
+    return { status: <StatusLabel tone="plain" text={notAsked} />, details: issued };
+  const end = withdrawn ?? certificate.withdrawal;
+  if (end == null) return { status: <StatusLabel tone="good" text={agreed} />, details: issued };
+  if (end.acknowledgedAt !== null)
+    return {
+      status: <StatusLabel tone="plain" icon="ban" text={states.revoked} />,
+      details: (
+        <>
+          {contactEnded} <ShortTime at={end.acknowledgedAt} />
+        </>
+      ),
+    };
+  const isLate = isOverdue(end.ceaseBy, null, now);
+  return {
+    status: <StatusLabel tone={isLate ? "bad" : "caution"} icon={isLate ? "circle-alert" : "clock-alert"} text={states.revoked} />,
+    details: formatMessage(contactEndsBy, { date: formatDay(language, end.ceaseBy) }),
+  };
+};
+
+/** What the business must do about a withdrawal; nothing if everything is confirmed. */
+const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn, entities } }) => {
+  const { now } = usePortalRequest();
+  const open = (withdrawal === null ? entitiesWithdrawn : [withdrawal]).filter(({ acknowledgedAt }) => acknowledgedAt === null);
+  const next = open.reduce<(typeof open)[number] | undefined>(
+    (first, one) => (first && first.ceaseBy <= one.ceaseBy ? first : one),
+    undefined,
+  );
+  if (next === undefined) return null;
+  const { notice } = certificateMessages;
+  const isLate = isOverdue(next.ceaseBy, null, now);
+  const names = withdrawal === null ? entitiesWithdrawn.map(({ entity }) => entity) : [];
+  const date = formatDay(language, next.ceaseBy);
+  return (
+    <Notice
+      tone={isLate ? "bad" : "caution"}
+      icon={isLate ? "circle-alert" : "clock-alert"}
+      title={
+        names.length === 1 ? (
+          <FormattedMessage
+            text={isLate ? notice.lateOne : notice.dueOne}
+            parts={{ name: <VerbatimText text={names[0] as string} />, date }}
+          />
+        ) : (
+          formatMessage(names.length === 0 ? (isLate ? notice.late : notice.due) : isLate ? notice.lateSome : notice.dueSome, {
+            date,
+            count: formatCount(names.length),
+          })
+        )
+      }
+      action={<Link class="btn" to={`/portal/deadlines/${id}`} text={messages.deadlines.acknowledge} />}
+    >
+      <p>
+        {formatMessage(names.length === 0 ? notice.whole : names.length < entities.length ? notice.some : notice.whole, {
+          date: formatDay(language, next.withdrawnAt),
+        })}
+      </p>
+    </Notice>
+  );
+};
+
+/** The name of a field for readers; a key without one is shown as it was sent. */
+const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
+const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
+
+/** What was changed or left out when the form was captured. */
+const CaptureNotes: FC<{ certificate: PublishedCertificate }> = ({ certificate: { notes } }) => {
+  const { unrecognized, truncated, replaced } = certificateMessages.notes;
+  const lines = [
+    notes?.fields_unrecognized !== undefined &&
+      formatMessage(unrecognized, { fields: notes.fields_unrecognized.map((key) => certificateFieldNames[key] ?? key).join(", ") }),
+    notes?.fields_truncated === true && truncated,
+    notes?.text_replaced === true && replaced,
+  ].filter((line) => line !== false);
   return (
     <>
-      <StatusLabel tone={isOverdue(withdrawn.ceaseBy, null, now) ? "bad" : "caution"} text={certificateMessages.states.revoked} />{" "}
-      {messages.deadlines.due} <Timestamp at={withdrawn.ceaseBy} />
+      {lines.map((line) => (
+        <p class="small quiet">
+          <VerbatimText text={line} />
+        </p>
+      ))}
     </>
   );
 };
-
-const WithdrawalSection: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn } }) => {
-  const { now } = usePortalRequest();
-  const { deadlines } = messages;
-  if (withdrawal === null && entitiesWithdrawn.length === 0) return null;
-  const withdrawn = withdrawal === null ? entitiesWithdrawn : [withdrawal];
-  return (
-    <Section id="withdrawal" title={certificateMessages.withdrawal}>
-      {withdrawal !== null && (
-        <PropertyList
-          lines={[
-            [deadlines.withdrawn, <Timestamp at={withdrawal.withdrawnAt} />],
-            [
-              deadlines.due,
-              <>
-                <Timestamp at={withdrawal.ceaseBy} />{" "}
-                {isOverdue(withdrawal.ceaseBy, withdrawal.acknowledgedAt, now) && <StatusLabel tone="bad" text={deadlines.overdue} />}
-              </>,
-            ],
-            [deadlines.acknowledged, withdrawal.acknowledgedAt === null ? deadlines.notYet : <Timestamp at={withdrawal.acknowledgedAt} />],
-          ]}
-        />
-      )}
-      {withdrawn.some(({ acknowledgedAt }) => acknowledgedAt === null) && (
-        <LinkList class="btn" to={`/portal/deadlines/${id}`} text={deadlines.acknowledge} />
-      )}
-    </Section>
-  );
-};
-
-const toNoteLines = ({ notes }: PublishedCertificate): [string, string][] => [
-  ...(notes?.fields_unrecognized === undefined
-    ? []
-    : [[certificateMessages.notes.fields_unrecognized, notes.fields_unrecognized.join(", ")] as [string, string]]),
-  ...(notes?.fields_truncated ? [[certificateMessages.notes.fields_truncated, certificateMessages.someLeftOut] as [string, string]] : []),
-  ...(notes?.text_replaced ? [[certificateMessages.notes.text_replaced, certificateMessages.yes] as [string, string]] : []),
-];
 
 const MaskedPerson: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const { id, subjectMasked, subjectErasedAt } = certificate;
   return (
-    <>
-      <PropertyList
-        lines={[
-          ...Object.entries(subjectMasked).map(([key, value]) => [key, <VerbatimText text={value} />] as const),
-          ...toNoteLines(certificate),
-        ]}
-      />
+    <Card
+      id="person"
+      title={certificateMessages.person}
+      end={subjectErasedAt === null && <StatusLabel tone="plain" icon="eye-off" text={certificateMessages.masked} />}
+      footer={
+        subjectErasedAt === null && (
+          <>
+            <span>{certificateMessages.revealHint}</span>
+            <ActionButton icon="eye" action={`${certificatesPath}/${id}/reveal`} label={certificateMessages.reveal} />
+          </>
+        )
+      }
+    >
       {subjectErasedAt === null ? (
-        <>
-          <p class="quiet">{certificateMessages.revealHint}</p>
-          <ActionButton action={`${certificatesPath}/${id}/reveal`} label={certificateMessages.reveal} />
-        </>
+        <PropertyList
+          lines={Object.entries(subjectMasked).map(([key, value]) => [
+            fieldName(key),
+            <span class="mono">
+              <VerbatimText text={value} />
+            </span>,
+          ])}
+        />
       ) : (
         <p>{certificateMessages.erased}</p>
       )}
-    </>
+      <CaptureNotes certificate={certificate} />
+    </Card>
   );
 };
 
 const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } }) => (
-  <>
+  <Card
+    id="person"
+    title={certificateMessages.person}
+    end={<StatusLabel tone="caution" icon="eye" text={certificateMessages.revealed} />}
+    footer={certificateMessages.revealHint}
+  >
     {opened.subject === null ? (
       <p>{certificateMessages.erased}</p>
     ) : (
-      <PropertyList lines={[...opened.subject.fields].map(([key, value]) => [key, <UntrustedText text={String(value)} />])} />
+      <PropertyList lines={[...opened.subject.fields].map(([key, value]) => [fieldName(key), <UntrustedText text={String(value)} />])} />
     )}
     {opened.evidence !== null && (
       <>
         <h3>{certificateMessages.circumstances}</h3>
         <PropertyList
           lines={Object.entries(opened.evidence).map(([key, value]) => [
-            key,
+            <code translate="no">{key}</code>,
             <VerbatimText text={typeof value === "string" ? value : JSON.stringify(value)} />,
           ])}
         />
       </>
     )}
-  </>
+  </Card>
 );
+
+/** What has happened to the certificate, in order, and what is still to come. */
+const History: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const { history } = certificateMessages;
+  const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
+  const methodOf = (method: WithdrawalMethod): string => history.methods[method];
+  const ends = [
+    ...entitiesWithdrawn.map((end) => ({ ...end, name: end.entity })),
+    ...(withdrawal === null ? [] : [{ ...withdrawal, name: null }]),
+  ];
+  const past = [
+    { at: certificate.issuedAt, kind: "done" as const, text: <strong>{history.issued}</strong>, more: null },
+    ...(anchor?.status === "anchored" && anchor.anchoredAt !== null
+      ? [{ at: anchor.anchoredAt, kind: "done" as const, text: <strong>{history.anchored}</strong>, more: null }]
+      : []),
+    ...ends.map(({ name, withdrawnAt, method }) => ({
+      at: withdrawnAt,
+      kind: "failed" as const,
+      text: (
+        <strong>
+          {name === null ? (
+            history.withdrawn
+          ) : (
+            <FormattedMessage text={history.withdrawnFor} parts={{ name: <VerbatimText text={name} /> }} />
+          )}
+        </strong>
+      ),
+      more: methodOf(method),
+    })),
+    ...ends.flatMap(({ acknowledgedAt, name }) =>
+      acknowledgedAt === null
+        ? []
+        : [
+            {
+              at: acknowledgedAt,
+              kind: "done" as const,
+              text: <strong>{history.confirmed}</strong>,
+              more: name === null ? null : <VerbatimText text={name} />,
+            },
+          ],
+    ),
+    ...(subjectErasedAt === null
+      ? []
+      : [{ at: subjectErasedAt, kind: "done" as const, text: <strong>{history.erased}</strong>, more: null }]),
+  ].sort((a, b) => a.at - b.at);
+  const due = ends.filter(({ acknowledgedAt }) => acknowledgedAt === null).map(({ ceaseBy }) => ceaseBy);
+  return (
+    <Card id="history" title={history.title}>
+      <ol class="timeline">
+        {past.map(({ at, kind, text, more }) => (
+          <TimelineEntry kind={kind} text={text} at={at}>
+            {more !== null && <small>{more}</small>}
+          </TimelineEntry>
+        ))}
+        {anchor !== null && anchor.status !== "anchored" && (
+          <TimelineEntry kind="pending" text={<strong>{history.anchoring}</strong>} at={null} />
+        )}
+        {due.length > 0 && (
+          <TimelineEntry kind="pending" text={<strong>{history.contactEnds}</strong>} at={null}>
+            <small>{formatDeadline(Math.min(...due))}</small>
+          </TimelineEntry>
+        )}
+      </ol>
+    </Card>
+  );
+};
 
 const maxViewsShown = 25;
 
@@ -146,68 +298,147 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);
+  const now = request.now;
+  const programs = views.filter(({ bot }) => bot).length;
   return renderMemberPage(request, {
     tab: "certificates",
     title: certificateMessages.one,
+    parent: { path: certificatesPath, text: messages.tabs.certificates },
+    crumb: <ShortId id={id} />,
+    heading:
+      certificate.subjectErasedAt === null ? (
+        <VerbatimText text={formatMaskedPerson(certificate.subjectMasked)} />
+      ) : (
+        certificateMessages.erasedShort
+      ),
+    status: <CertificateStatusLabel of={certificate} />,
+    intro: (
+      <FormattedMessage
+        text={certificateMessages.summary}
+        parts={{ purpose: <UntrustedText text={certificate.purpose} />, time: <Timestamp at={certificate.issuedAt} /> }}
+      />
+    ),
+    actions: (
+      <>
+        <a class="btn" href={publicUrl}>
+          <Icon name="external-link" />
+          {certificateMessages.public}
+        </a>
+        <a class="btn" href="#evidence">
+          <Icon name="download" />
+          {certificateMessages.evidence}
+        </a>
+      </>
+    ),
     content: (
       <>
-        <p>
-          <CertificateStatusLabel of={certificate} /> <Hash value={id} />
-        </p>
-        <PropertyList
-          lines={[
-            [certificateMessages.issued, <Timestamp at={certificate.issuedAt} />],
-            [certificateMessages.purpose, <UntrustedText text={certificate.purpose} />],
-            [certificateMessages.website, certificate.originDomain],
-            [certificateMessages.public, <a href={publicUrl}>{publicUrl}</a>],
-          ]}
-        />
-        <WithdrawalSection certificate={certificate} />
-        <Section id="what" title={certificateMessages.what}>
-          <blockquote>
-            <VerbatimText text={certificate.disclosureText} passage />
-          </blockquote>
-        </Section>
-        <Section id="recipients" title={certificateMessages.recipients}>
-          <Table
-            label={certificateMessages.recipients}
-            rows={certificate.entities}
-            columns={[
-              [certificateMessages.recipient, (name) => <UntrustedText text={name} />],
-              [messages.state, (name) => <RecipientStatus certificate={certificate} name={name} />],
-            ]}
-          />
-        </Section>
-        <Section id="person" title={certificateMessages.person}>
-          {detail === undefined ? <MaskedPerson certificate={certificate} /> : <RevealedPerson detail={detail} />}
-        </Section>
-        <Section id="packs" title={certificateMessages.packs}>
-          <p class="quiet">{certificateMessages.packsHint}</p>
-          <PostForm action={`${certificatesPath}/${id}/evidence`}>
-            <SelectField
-              name="format"
-              label={certificateMessages.format}
-              options={{ zip: certificateMessages.zip, html: certificateMessages.html }}
-            />
-            <p class="choice">
+        <WithdrawalNotice certificate={certificate} />
+        <div class="cols main">
+          <div class="stack">
+            {detail === undefined ? <MaskedPerson certificate={certificate} /> : <RevealedPerson detail={detail} />}
+            <Card id="what" title={certificateMessages.what}>
+              <blockquote class="words">
+                <VerbatimText text={certificate.disclosureText} passage />
+              </blockquote>
+            </Card>
+            <Card
+              id="recipients"
+              title={certificateMessages.recipients}
+              note={certificate.answered === null ? undefined : certificateMessages.askedEach}
+              isFlush
+            >
+              <Table
+                label={certificateMessages.recipients}
+                rows={certificate.entities}
+                columns={[
+                  [certificateMessages.recipient, (name) => <UntrustedText text={name} />],
+                  [messages.state, (name) => describeRecipient(certificate, name, now).status, "corner"],
+                  [certificateMessages.details, (name) => describeRecipient(certificate, name, now).details],
+                ]}
+              />
+            </Card>
+            <FormCard
+              id="evidence"
+              title={certificateMessages.packs}
+              note={certificateMessages.packsHint}
+              action={`${certificatesPath}/${id}/evidence`}
+              submitLabel={certificateMessages.download}
+              footnote={certificateMessages.packsFootnote}
+              isPrimary
+            >
+              <RadioFields
+                name="format"
+                legend={certificateMessages.format}
+                value="zip"
+                options={{ zip: certificateMessages.zip, html: certificateMessages.html }}
+                isSideBySide
+              />
               <CheckboxField name="redact" label={certificateMessages.redact} />
-            </p>
-            <button type="submit">{certificateMessages.download}</button>
-          </PostForm>
-        </Section>
-        <Section id="opens" title={certificateMessages.opens}>
-          <Table
-            label={certificateMessages.opens}
-            rows={views}
-            emptyMessage={certificateMessages.noOpens}
-            columns={[
-              [certificateMessages.at, (row) => <Timestamp at={row.at} />],
-              [certificateMessages.ip, (row) => <code>{row.ip}</code>],
-              [certificateMessages.system, (row) => row.os ?? ""],
-              [certificateMessages.browser, (row) => (row.bot ? certificateMessages.bot : <VerbatimText text={row.userAgent} />)],
-            ]}
-          />
-        </Section>
+            </FormCard>
+            <Card
+              id="opens"
+              title={certificateMessages.opens}
+              end={
+                views.length > 0 && (
+                  <span class="small quiet">
+                    {formatMessage(certificateMessages.openCounts, {
+                      people: formatCount(views.length - programs),
+                      programs: formatCount(programs),
+                    })}
+                  </span>
+                )
+              }
+              isFlush
+            >
+              <Table
+                label={certificateMessages.opens}
+                rows={views}
+                emptyMessage={certificateMessages.noOpens}
+                columns={[
+                  [certificateMessages.at, (row) => <ShortTime at={row.at} />],
+                  [certificateMessages.ip, (row) => <code>{row.ip}</code>],
+                  [certificateMessages.system, (row) => row.os ?? ""],
+                  [
+                    certificateMessages.browser,
+                    (row) => (row.bot ? <span class="quiet">{certificateMessages.bot}</span> : <VerbatimText text={row.userAgent} />),
+                  ],
+                ]}
+              />
+            </Card>
+          </div>
+          <div class="stack">
+            <Card id="facts" title={certificateMessages.details}>
+              <PropertyList
+                isStacked
+                lines={[
+                  [certificateMessages.id, <CopyLine id="cert-id" value={id} copyLabel={formatCopyLabel(certificateMessages.id)} />],
+                  [
+                    certificateMessages.website,
+                    <>
+                      {certificate.originDomain}
+                      {hasVerifiedDomain(certificate) && (
+                        <small class="quiet">
+                          <Icon name="badge-check" class="good-i" />
+                          {certificateMessages.verifiedWhenIssued}
+                        </small>
+                      )}
+                    </>,
+                  ],
+                  [certificateMessages.capturedBy, certificateMessages.capturedVia[certificate.capturedVia]],
+                  [
+                    certificateMessages.fingerprint,
+                    <CopyLine
+                      id="fingerprint"
+                      value={certificate.fingerprint}
+                      copyLabel={formatCopyLabel(certificateMessages.fingerprint)}
+                    />,
+                  ],
+                ]}
+              />
+            </Card>
+            <History certificate={certificate} />
+          </div>
+        </div>
       </>
     ),
   });

@@ -1,6 +1,6 @@
 // The list of certificates. Its filter is its query string, which can be saved under a name as a view; the same rows can be exported as CSV.
 import type { Hono } from "hono";
-import { useContext, type Child, type FC } from "hono/jsx";
+import { useContext, type FC } from "hono/jsx";
 import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
 import { dayMs, toIso, type Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -9,27 +9,27 @@ import { recordExport } from "../../operations/portal/record-export.ts";
 import { openSearchedPerson, sealSearchedPerson } from "../../operations/portal/searched-person.ts";
 import type { SavedView } from "../../../storage/saved-views.ts";
 import { createSavedView } from "../../operations/portal/create-saved-view.ts";
-import { listSavedViews } from "../../operations/portal/list-saved-views.ts";
+import { getCertificateListViews } from "../../operations/portal/get-certificate-list-views.ts";
 import { removeSavedView } from "../../operations/portal/remove-saved-view.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { NavigationList } from "../shared/signed-in-components.tsx";
-import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import { EmptyState, Icon, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { CertificateStatusLabel } from "./certificate-detail.tsx";
 import { csvResponse } from "./csv.ts";
 import {
-  SelectField,
+  ActionButton,
   Field,
   FormContext,
+  FormErrorMessage,
   Link,
-  LinkList,
   NoMatchMessage,
+  PostForm,
+  ShortId,
+  ShortTime,
+  Table,
   formatCount,
   formatMaskedPerson,
-  PostForm,
-  ActionButton,
-  Table,
-  usePortalRequest,
+  formatShortDay,
   messages,
+  usePortalRequest,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
@@ -102,153 +102,265 @@ const toListQuery = async (
   };
 };
 
-const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
-  const isFiltered = pathWithQuery("", filter) !== "";
-  return (
-    <details class="filters" open={isFiltered}>
-      <summary>{messages.filter}</summary>
-      <form method="get" action={usePortalRequest().pathInMode(certificatesPath)} class="form fields">
-        {filter.person !== null && <input type="hidden" name="person" value={filter.person} />}
-        {[
-          <SelectField
-            name="status"
-            label={messages.state}
-            value={filter.status}
-            options={{ "": messages.any, ...certificateMessages.states }}
-          />,
-          <Field name="purpose" label={certificateMessages.purpose} value={filter.purpose} maxlength={500} />,
-          <Field name="website" label={certificateMessages.website} value={filter.website} maxlength={253} />,
-          <Field name="recipient" label={certificateMessages.recipient} value={filter.recipient} maxlength={200} />,
-          <Field name="from" label={certificateMessages.from} type="date" value={filter.from} />,
-          <Field name="to" label={certificateMessages.to} type="date" value={filter.to} />,
-        ].map((field) => (
-          <div>{field}</div>
-        ))}
-        <SubmitButton>{messages.show}</SubmitButton>
-      </form>
-      <PostForm action={`${certificatesPath}/find`}>
-        <Field name="person" label={certificateMessages.person} hint={certificateMessages.personHint} required maxlength={320} />
-        <button type="submit">{certificateMessages.find}</button>
-      </PostForm>
-      {isFiltered && <LinkList to={certificatesPath} text={messages.clear} />}
-    </details>
-  );
-};
-
 /** Builds a saved view's query from every filter except the person, which a view must not store. */
 const toViewQuery = (filter: CertificateFilter): string => pathWithQuery("", { ...filter, person: null });
 
 const toFormValues = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query));
 
-/** The built-in views by status, then the views that the business saved. */
-const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }> = ({ filter, saved }) => {
+const isFiltered = (filter: CertificateFilter): boolean => pathWithQuery("", filter) !== "";
+
+type ListViews = Awaited<ReturnType<typeof getCertificateListViews>>;
+
+/** All, active and withdrawn. They keep the other filters; counts are of the whole list, so they show only without other filters. */
+const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }> = ({ filter, counts }) => {
   const { pathInMode } = usePortalRequest();
+  const hasOtherFilters = isFiltered({ ...filter, status: null });
+  const { active, revoked } = counts;
+  const tabs = [
+    [null, certificateMessages.all, active + revoked],
+    ["active", certificateMessages.states.active, active],
+    ["revoked", certificateMessages.states.revoked, revoked],
+  ] as const;
+  return (
+    <nav class="tabs" aria-label={certificateMessages.views}>
+      {tabs.map(([status, text, count]) => (
+        <a href={pathInMode(listPath({ ...filter, status }, 1))} aria-current={filter.status === status ? "page" : undefined}>
+          {text} {!hasOtherFilters && <span class="n">{formatCount(count)}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+};
+
+/** A menu of the saved views, and the forms that save and remove one. */
+const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }> = ({ filter, saved }) => {
   const { error } = useContext(FormContext);
-  const currentQuery = pathWithQuery("", filter);
-  const views: readonly (readonly [query: string, name: Child])[] = [
-    ["", certificateMessages.all],
-    ...Object.entries(certificateMessages.states).map(([status, text]) => [`?status=${status}`, text] as const),
-    ...saved.map(({ name, query }) => [`?${query}`, <VerbatimText text={name} />] as const),
-  ];
-  const isView = views.some(([query]) => query === currentQuery);
+  const { pathInMode } = usePortalRequest();
+  const currentQuery = pathWithQuery("", filter).slice(1);
+  const isSaved = saved.some(({ query }) => query === currentQuery);
+  const canSave = filter.person === null && (error !== undefined || (isFiltered(filter) && !isSaved));
+  if (saved.length === 0 && !canSave) return null;
+  return (
+    <details class="dropdown" open={error !== undefined}>
+      <summary class="btn sm">
+        <Icon name="bookmark" />
+        {certificateMessages.savedViews}
+        <Icon name="chevron-down" />
+      </summary>
+      <div>
+        {saved.map(({ name, query }) => (
+          <div class="saved-view">
+            <a href={pathInMode(`${certificatesPath}?${query}`)} aria-current={query === currentQuery ? "true" : undefined}>
+              <VerbatimText text={name} />
+            </a>
+            <ActionButton
+              look="bare"
+              requiredRole="member"
+              action={`${certificatesPath}/views/remove`}
+              label={certificateMessages.removeView}
+              of={name}
+              hiddenValues={{ name }}
+            />
+          </div>
+        ))}
+        {canSave && (
+          <PostForm
+            requiredRole="member"
+            action={`${certificatesPath}/views`}
+            class="menu-form"
+            hiddenValues={toFormValues(toViewQuery(filter))}
+          >
+            <Field name="name" label={certificateMessages.viewName} required maxlength={60} />
+            <button type="submit" class="btn sm">
+              {certificateMessages.saveView}
+            </button>
+          </PostForm>
+        )}
+      </div>
+    </details>
+  );
+};
+
+const filterNames = ["website", "recipient", "purpose", "from", "to"] as const;
+
+/** Each filter as a link that removes it. */
+const FilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter, total }) => {
+  const { pathInMode } = usePortalRequest();
+  const shown = [...filterNames, "person" as const].flatMap((name) => {
+    const value = filter[name];
+    if (value === null) return [];
+    const text = name === "person" ? null : name === "from" || name === "to" ? formatShortDay(Date.parse(value)) : value;
+    return [{ name, text }];
+  });
+  if (shown.length === 0) return null;
+  return (
+    <div class="chips">
+      <span class="quiet">{formatMessage(certificateMessages.matches, { total: formatCount(total) })}</span>
+      {shown.map(({ name, text }) => (
+        <a
+          class="chip"
+          href={pathInMode(listPath({ ...filter, [name]: null }, 1))}
+          aria-label={formatMessage(certificateMessages.removeFilter, { filter: `${certificateMessages[name]} ${text ?? ""}`.trim() })}
+        >
+          {text === null ? (
+            certificateMessages.onePerson
+          ) : (
+            <>
+              <b>{certificateMessages[name]}</b> <VerbatimText text={text} />
+            </>
+          )}
+          <Icon name="x" />
+        </a>
+      ))}
+      <Link to={certificatesPath} text={messages.clear} />
+    </div>
+  );
+};
+
+/** The filters: in sight on a large screen, in a drawer on a phone. */
+const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
+  const active = filterNames.filter((name) => filter[name] !== null).length;
+  const input = (name: (typeof filterNames)[number], type: "text" | "date", placeholder?: string, maxlength?: number) => (
+    <div>
+      <label for={`filter-${name}`}>{certificateMessages[name]}</label>
+      <input
+        id={`filter-${name}`}
+        name={name}
+        type={type}
+        value={filter[name] ?? undefined}
+        placeholder={placeholder}
+        maxlength={maxlength}
+        autocomplete="off"
+      />
+    </div>
+  );
   return (
     <>
-      <NavigationList
-        class="views"
-        label={certificateMessages.views}
-        links={views.map(([query, text]) => ({
-          path: pathInMode(`${certificatesPath}${query}`),
-          text,
-          current: query === currentQuery ? "true" : undefined,
-        }))}
-      />
-      {!isView && <p class="quiet">{certificateMessages.keepView}</p>}
-      {(!isView || error !== undefined) && filter.person === null && (
-        <PostForm
-          requiredRole="member"
-          action={`${certificatesPath}/views`}
-          class="form fields"
-          hiddenValues={toFormValues(toViewQuery(filter))}
-        >
+      <div class="row filters-open">
+        <button type="button" class="btn" popovertarget="filters">
+          <Icon name="list-filter" />
+          {active === 0 ? certificateMessages.filters : formatMessage(certificateMessages.filtersActive, { count: String(active) })}
+        </button>
+      </div>
+      <div class="filters" id="filters" popover="auto">
+        <div class="row apart close">
+          <h2>{certificateMessages.filters}</h2>
+          <button type="button" class="btn bare sm" popovertarget="filters" popovertargetaction="hide">
+            <Icon name="x" />
+            {messages.shell.close}
+          </button>
+        </div>
+        <PostForm action={`${certificatesPath}/find`} class="find">
           <div>
-            <Field name="name" label={certificateMessages.viewName} required maxlength={60} />
+            <label for="person">{certificateMessages.findPerson}</label>
+            <div class="join">
+              <input id="person" name="person" placeholder={certificateMessages.personHint} autocomplete="off" required maxlength={320} />
+              <button class="btn" type="submit">
+                <Icon name="search" />
+                {certificateMessages.find}
+              </button>
+            </div>
           </div>
-          <button type="submit">{certificateMessages.saveView}</button>
         </PostForm>
-      )}
-      {saved.length > 0 && (
-        <details>
-          <summary>{certificateMessages.savedViews}</summary>
-          <Table
-            label={certificateMessages.savedViews}
-            rows={saved}
-            columns={[
-              [certificateMessages.viewName, ({ name }) => <VerbatimText text={name} />],
-              [
-                messages.action,
-                ({ name }) => (
-                  <ActionButton
-                    requiredRole="member"
-                    action={`${certificatesPath}/views/remove`}
-                    label={certificateMessages.removeView}
-                    of={name}
-                    hiddenValues={{ name }}
-                  />
-                ),
-              ],
-            ]}
-          />
-        </details>
-      )}
+        <form method="get" action={usePortalRequest().pathInMode(certificatesPath)} class="narrow">
+          {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
+          {filter.person !== null && <input type="hidden" name="person" value={filter.person} />}
+          {input("website", "text", undefined, 253)}
+          {input("recipient", "text", certificateMessages.exactName, 200)}
+          {input("purpose", "text", undefined, 500)}
+          {input("from", "date")}
+          {input("to", "date")}
+          <div>
+            <button type="submit" class="btn">
+              {certificateMessages.apply}
+            </button>
+          </div>
+        </form>
+      </div>
     </>
   );
 };
 
-const NumberedPagination: FC<{ page: number; pages: number; pathOf: (page: number) => string }> = ({ page, pages, pathOf }) => (
-  <nav class="pages" aria-label={messages.pages.label}>
-    <p>{formatMessage(messages.pages.at, { page: String(page), pages: String(pages) })}</p>
-    {page > 1 && <Link to={pathOf(1)} text={messages.pages.first} />}
-    {page > 1 && <Link to={pathOf(page - 1)} rel="prev" text={messages.pages.previous} />}
-    {page < pages && <Link to={pathOf(page + 1)} rel="next" text={messages.pages.next} />}
+interface NumberedPaginationProps {
+  readonly page: number;
+  readonly pages: number;
+  readonly note: string;
+  readonly pathOf: (page: number) => string;
+}
+
+const NumberedPagination: FC<NumberedPaginationProps> = ({ page, pages, note, pathOf }) => (
+  <nav class="pager" aria-label={messages.pages.label}>
+    <span>{note}</span>
+    <span class="row">
+      {page > 2 && <Link class="btn sm" to={pathOf(1)} text={messages.pages.first} />}
+      {page > 1 && <Link class="btn sm" to={pathOf(page - 1)} rel="prev" text={messages.pages.previous} />}
+      {page < pages && <Link class="btn sm" to={pathOf(page + 1)} rel="next" text={messages.pages.next} />}
+    </span>
   </nav>
 );
 
-const CertificateResults: FC<{ filter: CertificateFilter; list: CertificateList }> = ({ filter, list: { certificates, page, total } }) => {
-  const first = (page - 1) * certificatesPerPage + 1;
-  const shown = { first: formatCount(first), last: formatCount(first + certificates.length - 1), total: formatCount(total) };
+/** The first recipient and how many more there are. */
+const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others] }) =>
+  first === undefined ? null : (
+    <>
+      <VerbatimText text={first} /> {others.length > 0 && <span class="quiet">+{formatCount(others.length)}</span>}
+    </>
+  );
+
+/** The status and who withdrew. */
+const StatusCell: FC<{ of: CertificateSummary }> = ({ of }) => {
+  const method = of.withdrawal?.method ?? of.entitiesWithdrawn.at(-1)?.method;
   return (
     <>
-      <p>{formatMessage(certificateMessages.range, shown)}</p>
-      {total <= maxExportedRows ? (
-        <ActionButton
-          action={`${certificatesPath}/export`}
-          label={formatMessage(certificateMessages.csv, { total: formatCount(total) })}
-          hiddenValues={toFormValues(pathWithQuery("", filter))}
-        />
-      ) : (
-        <p class="quiet">{formatMessage(certificateMessages.tooMany, { max: formatCount(maxExportedRows) })}</p>
+      <CertificateStatusLabel of={of} />
+      {method !== undefined && (
+        <small class="quiet">{method === "business_recorded" ? certificateMessages.byBusiness : certificateMessages.byPerson}</small>
       )}
-      <Table
-        label={messages.tabs.certificates}
-        rows={certificates}
-        columns={[
-          [certificateMessages.issued, (row) => <Link to={`${certificatesPath}/${row.id}`} text={<Timestamp at={row.issuedAt} />} />],
-          [messages.state, (row) => <CertificateStatusLabel of={row} />],
-          [
-            certificateMessages.person,
-            (row) =>
-              row.subjectErasedAt === null ? <VerbatimText text={formatMaskedPerson(row.subjectMasked)} /> : certificateMessages.erased,
-          ],
-          [certificateMessages.purpose, (row) => <VerbatimText text={row.purpose} />],
-          [certificateMessages.website, (row) => row.originDomain],
-          [certificateMessages.recipients, (row) => formatCount(row.entities.length)],
-          [certificateMessages.opened, (row) => formatCount(row.viewCount)],
-        ]}
-      />
-      <NumberedPagination page={page} pages={Math.ceil(total / certificatesPerPage)} pathOf={(other) => listPath(filter, other)} />
     </>
   );
 };
+
+const CertificateTable: FC<{ certificates: readonly CertificateSummary[] }> = ({ certificates }) => (
+  <Table
+    label={messages.tabs.certificates}
+    rows={certificates}
+    columns={[
+      [
+        certificateMessages.person,
+        (row) => (
+          <>
+            <Link
+              to={`${certificatesPath}/${row.id}`}
+              text={
+                row.subjectErasedAt === null ? (
+                  <VerbatimText text={formatMaskedPerson(row.subjectMasked)} />
+                ) : (
+                  certificateMessages.erasedShort
+                )
+              }
+            />
+            <small class="quiet">
+              <ShortId id={row.id} />
+            </small>
+          </>
+        ),
+      ],
+      [messages.state, (row) => <StatusCell of={row} />, "corner"],
+      [
+        certificateMessages.purposeAndWebsite,
+        (row) => (
+          <>
+            <VerbatimText text={row.purpose} />
+            <small class="quiet">{row.originDomain}</small>
+          </>
+        ),
+      ],
+      [certificateMessages.recipients, (row) => <Recipients names={row.entities} />],
+      [certificateMessages.opened, (row) => formatCount(row.viewCount), "minor number"],
+      [certificateMessages.issuedUtc, (row) => <ShortTime at={row.issuedAt} />],
+    ]}
+  />
+);
 
 const renderFilteredList = async (
   request: PortalRequest,
@@ -258,28 +370,63 @@ const renderFilteredList = async (
 ): Promise<Response> => {
   const { services, member } = request;
   const list = async () => listCertificates(services, toReader(request), await toListQuery(request, filter, page, certificatesPerPage));
-  const [found, saved] = await Promise.all([list(), listSavedViews(services, member)]);
+  const [found, { counts, saved }] = await Promise.all([list(), getCertificateListViews(services, member, request.environment)]);
+  const { certificates, total } = found;
+  const first = (page - 1) * certificatesPerPage + 1;
+  const range = { first: formatCount(first), last: formatCount(first + certificates.length - 1), total: formatCount(total) };
+  const isEmpty = total === 0 && !isFiltered(filter) && saved.length === 0 && error === undefined;
   return renderMemberPage(request, {
     tab: "certificates",
     error,
-    content: (
-      <>
-        <SavedViews filter={filter} saved={saved} />
-        <FilterForm filter={filter} />
-        {found.certificates.length > 0 ? (
-          <CertificateResults filter={filter} list={found} />
-        ) : (
-          <p>
-            {pathWithQuery("", filter) !== "" || found.total > 0 ? (
-              <NoMatchMessage path={certificatesPath} />
-            ) : (
-              <>
-                {certificateMessages.empty} <Link to="/portal/snippet" text={messages.tabs.snippet} />
-              </>
-            )}
+    intro: certificateMessages.intro,
+    actions:
+      total === 0 ? undefined : total <= maxExportedRows ? (
+        <ActionButton
+          look="secondary"
+          icon="download"
+          action={`${certificatesPath}/export`}
+          label={formatMessage(certificateMessages.csv, { total: formatCount(total) })}
+          hiddenValues={toFormValues(pathWithQuery("", filter))}
+        />
+      ) : (
+        <span class="small quiet">{formatMessage(certificateMessages.tooMany, { max: formatCount(maxExportedRows) })}</span>
+      ),
+    content: isEmpty ? (
+      <div class="card">
+        <EmptyState
+          icon="file-badge"
+          title={certificateMessages.emptyTitle}
+          advice={certificateMessages.empty}
+          action={<Link class="btn primary" to="/portal/snippet" text={certificateMessages.installTag} />}
+        />
+      </div>
+    ) : (
+      <div class="card">
+        <div class="tabbar">
+          <StatusTabs filter={filter} counts={counts} />
+          <SavedViews filter={filter} saved={saved} />
+        </div>
+        <div class="body stack">
+          <FormErrorMessage fields={["name"]} />
+          <FilterForm filter={filter} />
+          <FilterChips filter={filter} total={total} />
+        </div>
+        {certificates.length === 0 ? (
+          <p class="body quiet">
+            <NoMatchMessage path={certificatesPath} />
           </p>
+        ) : (
+          <>
+            <CertificateTable certificates={certificates} />
+            <NumberedPagination
+              page={page}
+              pages={Math.ceil(total / certificatesPerPage)}
+              note={formatMessage(certificateMessages.range, range)}
+              pathOf={(other) => listPath(filter, other)}
+            />
+          </>
         )}
-      </>
+      </div>
     ),
   });
 };

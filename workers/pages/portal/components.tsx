@@ -7,7 +7,18 @@ import type { MemberSession, Role } from "../../../core/access/session.ts";
 import { portalMessages } from "../i18n/portal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import { CopyButton, DescriptionRow, FieldError, formatNumber, createPageContext, Icon, StatusBadge } from "../shared/components.tsx";
+import { toIso, type Instant } from "../../../core/time.ts";
+import {
+  CopyButton,
+  DescriptionRow,
+  FieldError,
+  formatDay,
+  formatMessage,
+  formatNumber,
+  createPageContext,
+  Icon,
+  StatusBadge,
+} from "../shared/components.tsx";
 import { createRequiredContext, DataTable, TokenForm, type ColumnKind, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
@@ -215,13 +226,14 @@ interface RadioFieldsProps {
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
+  readonly isSideBySide?: boolean;
 }
 
 /** One of a few choices, each with a hint. */
-export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options }) => {
+export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options, isSideBySide = false }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
-    <fieldset class="option">
+    <fieldset class={isSideBySide ? "option side-by-side" : "option"}>
       <legend class="visually-hidden">{legend}</legend>
       {Object.entries(options).map(([option, { label, hint }]) => (
         <div class="tick">
@@ -361,7 +373,7 @@ export const FormCard: FC<FormCardProps> = async ({
 };
 
 /** Names and values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow columns. */
-export const PropertyList: FC<{ lines: readonly (readonly [name: string, value: Child])[]; isStacked?: boolean }> = ({
+export const PropertyList: FC<{ lines: readonly (readonly [name: Child, value: Child])[]; isStacked?: boolean }> = ({
   lines,
   isStacked = false,
 }) => (
@@ -428,6 +440,27 @@ export type Tone = keyof typeof toneIcons;
 export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({ tone, text, icon = toneIcons[tone] }) => (
   <StatusBadge tone={tone} icon={icon} text={text} />
 );
+
+const shortDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const shortTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+
+/** "4 Mar 2026". */
+export const formatShortDay = (at: Instant): string => shortDay.format(at);
+
+/** "4 Mar 2026, 05:06", for columns whose heading states the zone. */
+export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
+  <time datetime={toIso(at)}>{`${shortDay.format(at)}, ${shortTime.format(at)}`}</time>
+);
+
+/** The beginning and the end of an ID, to tell rows apart; the whole ID is on the page of the record. */
+export const ShortId: FC<{ id: string }> = ({ id }) => (
+  <span class="mono" translate="no">
+    {`${id.slice(0, 9)}…${id.slice(-5)}`}
+  </span>
+);
+
+/** "By the end of 4 December 2026 (UTC)". */
+export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
 /** The masked email address or phone number of a person. */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>

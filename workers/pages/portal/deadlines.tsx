@@ -12,74 +12,107 @@ import { acknowledgeShare } from "../../operations/shares/acknowledge-share.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { acknowledgeEntityWithdrawals } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import { EmptyState, FormattedMessage, Notice, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
 import {
+  CheckboxField,
   Field,
+  FormCard,
+  FormErrorMessage,
   Link,
   PlainList,
-  formatCount,
-  formatMaskedPerson,
-  PostForm,
+  ShortId,
+  ShortTime,
   StatusLabel,
   Table,
-  CheckboxField,
-  usePortalRequest,
+  formatCount,
+  formatDeadline,
+  formatMaskedPerson,
+  language,
   messages,
-  FormErrorMessage,
+  usePortalRequest,
 } from "./components.tsx";
+import { countOpenDeadlines } from "./overview.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const deadlineMessages = messages.deadlines;
 
-const DueTime: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) => (
-  <>
-    <Timestamp at={ceaseBy} />{" "}
-    {isOverdue(ceaseBy, null, usePortalRequest().now) && <StatusLabel tone="bad" text={deadlineMessages.overdue} />}
-  </>
-);
+/** Overdue, or when contact must end. */
+const DueLabel: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) =>
+  isOverdue(ceaseBy, null, usePortalRequest().now) ? (
+    <StatusLabel tone="bad" icon="circle-alert" text={deadlineMessages.overdue} />
+  ) : (
+    <StatusLabel tone="caution" icon="clock-alert" text={deadlineMessages.open} />
+  );
 
 const recordPath = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
   kind === "share" ? `/portal/shares/${id}` : `/portal/certificates/${id}`;
 
 const renderDeadlineList = async (request: PortalRequest): Promise<Response> => {
   const { services, member, environment } = request;
-  const { deadlines, hasMore } = await listDeadlines(services, member, environment);
+  const due = await listDeadlines(services, member, environment);
+  const { deadlines, hasMore } = due;
+  const count = countOpenDeadlines(due);
   return renderMemberPage(request, {
     tab: "deadlines",
-    content: (
-      <>
-        {hasMore && <p>{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
-        <Table
-          label={messages.tabs.deadlines}
-          rows={deadlines}
-          emptyMessage={deadlineMessages.empty}
-          columns={[
-            [deadlineMessages.due, (row) => <DueTime ceaseBy={row.ceaseBy} />],
-            [deadlineMessages.what, (row) => <Link to={recordPath(row)} text={deadlineMessages.kinds[row.kind]} />],
-            [
-              messages.certificates.person,
-              (row) => (row.person === null ? deadlineMessages.namedByShare : <VerbatimText text={formatMaskedPerson(row.person)} />),
-            ],
-            [messages.certificates.purpose, (row) => <VerbatimText text={row.purpose} />],
-            [deadlineMessages.withdrawn, (row) => <Timestamp at={row.withdrawnAt} />],
-            [
-              messages.action,
-              ({ id }) => (
-                <Link
-                  class="btn"
-                  to={`/portal/deadlines/${id}`}
-                  text={deadlineMessages.acknowledge}
-                  label={`${deadlineMessages.acknowledge}: ${id}`}
-                />
-              ),
-            ],
-          ]}
-        />
-      </>
-    ),
+    counts: count === undefined ? {} : { deadlines: count },
+    intro: deadlineMessages.intro,
+    content:
+      deadlines.length === 0 ? (
+        <div class="card">
+          <EmptyState icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
+        </div>
+      ) : (
+        <div class="card">
+          <Table
+            label={messages.tabs.deadlines}
+            rows={deadlines}
+            columns={[
+              [
+                deadlineMessages.who,
+                (row) => (
+                  <>
+                    <Link
+                      to={recordPath(row)}
+                      text={row.person === null ? deadlineMessages.kinds.share : <VerbatimText text={formatMaskedPerson(row.person)} />}
+                    />
+                    <small class="quiet">
+                      <ShortId id={row.id} />
+                    </small>
+                  </>
+                ),
+              ],
+              [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
+              [deadlineMessages.due, (row) => formatDeadline(row.ceaseBy)],
+              [
+                deadlineMessages.what,
+                (row) => (
+                  <>
+                    {deadlineMessages.kinds[row.kind]}
+                    <small class="quiet">
+                      <VerbatimText text={row.purpose} />
+                    </small>
+                  </>
+                ),
+              ],
+              [deadlineMessages.withdrawnUtc, (row) => <ShortTime at={row.withdrawnAt} />, "minor"],
+              [
+                messages.action,
+                ({ id }) => (
+                  <Link
+                    class="btn sm"
+                    to={`/portal/deadlines/${id}`}
+                    text={deadlineMessages.acknowledge}
+                    label={`${deadlineMessages.acknowledge}: ${id}`}
+                  />
+                ),
+              ],
+            ]}
+          />
+          {hasMore && <p class="pager">{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
+        </div>
+      ),
   });
 };
 
@@ -121,46 +154,54 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
   renderMemberPage(request, {
     tab: "deadlines",
     title: deadlineMessages.acknowledgeTitle,
-    error,
-    content: (
+    parent: { path: "/portal/deadlines", text: messages.tabs.deadlines },
+    crumb: <ShortId id={obligation.id} />,
+    intro: (
       <>
-        <p>
-          <Link to={recordPath(obligation)} text={deadlineMessages.kinds[obligation.kind]} /> <code>{obligation.id}</code>
-        </p>
-        {obligation.acknowledgedAt !== null ? (
-          <p>
-            {deadlineMessages.acknowledged} <Timestamp at={obligation.acknowledgedAt} />.
-          </p>
-        ) : (
-          <>
-            <p>
-              {deadlineMessages.due} <DueTime ceaseBy={obligation.ceaseBy} />
-            </p>
-            {obligation.kind === "recipients" && (
-              <>
-                <p>{deadlineMessages.only}</p>
-                <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
-              </>
-            )}
-            <p>{deadlineMessages.meaning}</p>
-            <PostForm requiredRole="member" action={`/portal/deadlines/${obligation.id}`}>
-              <FormErrorMessage fields={["note", "acknowledged_by"]} />
-              <fieldset>
-                <legend>{deadlineMessages.done}</legend>
-                {ceaseActions.map((action) => (
-                  <p>
-                    <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
-                  </p>
-                ))}
-              </fieldset>
-              <Field name="acknowledged_by" label={deadlineMessages.by} />
-              <Field name="note" label={deadlineMessages.note} hint={deadlineMessages.noteHint} rows={3} />
-              <SubmitButton>{deadlineMessages.acknowledge}</SubmitButton>
-            </PostForm>
-          </>
-        )}
+        <Link to={recordPath(obligation)} text={deadlineMessages.kinds[obligation.kind]} /> <ShortId id={obligation.id} />
       </>
     ),
+    error,
+    content:
+      obligation.acknowledgedAt !== null ? (
+        <Notice
+          tone="good"
+          icon="circle-check"
+          title={<FormattedMessage text={deadlineMessages.confirmedOn} parts={{ time: <Timestamp at={obligation.acknowledgedAt} /> }} />}
+        >
+          <p>{deadlineMessages.confirmedMeaning}</p>
+        </Notice>
+      ) : (
+        <FormCard
+          id="acknowledge"
+          title={formatMessage(isOverdue(obligation.ceaseBy, null, request.now) ? deadlineMessages.hadToEnd : deadlineMessages.mustEnd, {
+            date: formatDay(language, obligation.ceaseBy),
+          })}
+          note={deadlineMessages.meaning}
+          action={`/portal/deadlines/${obligation.id}`}
+          requiredRole="member"
+          submitLabel={deadlineMessages.acknowledge}
+          isPrimary
+        >
+          <FormErrorMessage fields={["note", "acknowledged_by"]} />
+          {obligation.kind === "recipients" && (
+            <div class="field">
+              <p>{deadlineMessages.only}</p>
+              <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
+            </div>
+          )}
+          <fieldset>
+            <legend>
+              {deadlineMessages.done} <span>{messages.optional}</span>
+            </legend>
+            {ceaseActions.map((action) => (
+              <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
+            ))}
+          </fieldset>
+          <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
+          <Field name="note" label={deadlineMessages.note} hint={deadlineMessages.noteHint} rows={3} isOptional />
+        </FormCard>
+      ),
   });
 
 const renderDeadline = async (request: PortalRequest): Promise<Response> => {

@@ -42,6 +42,8 @@ interface MemberPage extends RefusalDetails {
   readonly actions?: Child;
   /** The page that a detail page belongs to. */
   readonly parent?: Breadcrumb;
+  /** The end of the breadcrumb; defaults to the heading. */
+  readonly crumb?: Child;
   readonly content: Child;
   /** Counts beside entries of the navigation, for example of withdrawals to confirm. */
   readonly counts?: Partial<Record<Tab, string>>;
@@ -54,7 +56,7 @@ interface MemberPage extends RefusalDetails {
 /** Renders a member's page inside the portal's frame. */
 export const renderMemberPage = (
   request: PortalRequest,
-  { tab, content, heading, status, intro, actions, parent, counts, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
+  { tab, content, heading, status, intro, actions, parent, crumb, counts, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
   const { c, member, pathInMode, form } = request;
   const { error, code } = refusal;
@@ -68,7 +70,7 @@ export const renderMemberPage = (
     ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: "copy.js" }),
     surface: "portal",
     header: withRequest(
-      <Shell tab={tab} title={heading ?? title} parent={parent} counts={counts} hidesNavigation={hidesNavigation === true} />,
+      <Shell tab={tab} title={crumb ?? heading ?? title} parent={parent} counts={counts} hidesNavigation={hidesNavigation === true} />,
     ),
     content: withRequest(
       <>

@@ -1,24 +1,38 @@
 // Shares with the business: the list, and one share with its history. The shared values are available through the API only.
 import type { Hono } from "hono";
+import type { Child, FC } from "hono/jsx";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
-import { shareStatuses, type ShareStatus } from "../../../core/shares/share.ts";
+import { shareStatuses, type Share, type ShareStatus } from "../../../core/shares/share.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
 import { formatFieldGroups } from "../shared/share-options.ts";
-import { VerbatimText, UntrustedText, Hash, Timestamp } from "../shared/components.tsx";
 import {
-  ListFilter,
-  Pagination,
-  language,
+  EmptyState,
+  FormattedMessage,
+  Notice,
+  Timestamp,
+  UntrustedText,
+  VerbatimText,
+  formatDay,
+  formatMessage,
+} from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
+import {
+  Card,
   Link,
-  LinkList,
   NoMatchMessage,
+  Pagination,
   PropertyList,
-  Section,
+  ShortId,
+  ShortTime,
   StatusLabel,
   Table,
+  formatCopyLabel,
+  formatDeadline,
+  language,
   messages,
   type Tone,
 } from "./components.tsx";
@@ -37,44 +51,78 @@ const shareTones: Readonly<Record<ShareStatus, Tone>> = {
   superseded: "plain",
 };
 
+const shareIcons = { active: "circle-check", revoked: "ban", expired: "clock", ceased: "circle-check", superseded: "refresh-cw" } as const;
+
+const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
+  <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />
+);
+
+/** When the share ends, or when contact must end. */
+const describeEnd = (share: Share): Child =>
+  share.status === "revoked" && share.ceaseBy !== null ? (
+    formatMessage(messages.certificates.contactEndsBy, { date: formatDay(language, share.ceaseBy) })
+  ) : (
+    <ShortTime at={share.expiresAt} />
+  );
+
 const renderShareList = async (request: PortalRequest): Promise<Response> => {
-  const { c, services } = request;
+  const { c, services, pathInMode } = request;
   const status = shareStatuses.find((name) => name === c.req.query("status")) ?? null;
   const after = parseShareId(c.req.query("after") ?? "");
   const found = await listShares(services, toReader(request), { status, limit: sharesPerPage, startingAfter: after });
   if (!found.ok) return notFoundPage(request);
   const { shares, hasMore } = found.value;
-  const pathAfter = (id: ShareId | null): string => pathWithQuery("/portal/shares", { status, after: id });
+  const pathOf = (of: ShareStatus | null, id: ShareId | null = null): string => pathWithQuery("/portal/shares", { status: of, after: id });
   const last = shares.at(-1);
   return renderMemberPage(request, {
     tab: "shares",
-    content: (
-      <>
-        <ListFilter path="/portal/shares" name="status" label={messages.state} value={status} options={shareMessages.states} />
-        <Table
-          label={messages.tabs.shares}
-          rows={shares}
-          emptyMessage={
-            status === null && after === null ? (
-              <>
-                {shareMessages.empty} <Link to="/portal/snippet" text={messages.tabs.snippet} />
-              </>
-            ) : (
-              <NoMatchMessage path="/portal/shares" />
-            )
-          }
-          columns={[
-            [shareMessages.granted, (row) => <Link to={`/portal/shares/${row.id}`} text={<Timestamp at={row.createdAt} />} />],
-            [messages.state, (row) => <StatusLabel tone={shareTones[row.status]} text={shareMessages.states[row.status]} />],
-            [shareMessages.fields, (row) => formatFieldGroups(language, groupsFromKeys(row.scope))],
-            [messages.certificates.purpose, (row) => <VerbatimText text={row.purpose} />],
-            [shareMessages.ends, (row) => <Timestamp at={row.expiresAt} />],
-            [messages.deadlines.due, (row) => row.ceaseBy !== null && row.status === "revoked" && <Timestamp at={row.ceaseBy} />],
-          ]}
-        />
-        <Pagination first={after !== null && pathAfter(null)} next={hasMore && last !== undefined && pathAfter(last.id)} />
-      </>
-    ),
+    intro: shareMessages.intro,
+    content:
+      shares.length === 0 && status === null && after === null ? (
+        <div class="card">
+          <EmptyState
+            icon="share-2"
+            title={shareMessages.emptyTitle}
+            advice={shareMessages.empty}
+            action={<Link class="btn primary" to="/portal/snippet" text={shareMessages.addButton} />}
+          />
+        </div>
+      ) : (
+        <div class="card">
+          <div class="tabbar">
+            <nav class="tabs" aria-label={messages.state}>
+              {[null, ...shareStatuses].map((of) => (
+                <a href={pathInMode(pathOf(of))} aria-current={of === status ? "page" : undefined}>
+                  {of === null ? messages.certificates.all : shareMessages.states[of]}
+                </a>
+              ))}
+            </nav>
+          </div>
+          <Table
+            label={messages.tabs.shares}
+            rows={shares}
+            emptyMessage={<NoMatchMessage path="/portal/shares" />}
+            columns={[
+              [
+                shareMessages.fields,
+                (row) => (
+                  <>
+                    <Link to={`/portal/shares/${row.id}`} text={formatFieldGroups(language, groupsFromKeys(row.scope))} />
+                    <small class="quiet">
+                      <ShortId id={row.id} />
+                    </small>
+                  </>
+                ),
+              ],
+              [messages.state, (row) => <ShareStatusLabel status={row.status} />, "corner"],
+              [shareMessages.purpose, (row) => <VerbatimText text={row.purpose} />],
+              [shareMessages.ends, describeEnd],
+              [shareMessages.grantedUtc, (row) => <ShortTime at={row.createdAt} />],
+            ]}
+          />
+          <Pagination first={after !== null && pathOf(status)} next={hasMore && last !== undefined && pathOf(status, last.id)} />
+        </div>
+      ),
   });
 };
 
@@ -82,51 +130,83 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
   const found = await getBusinessShare(request.services, toReader(request), id);
   if (!found.ok) return notFoundPage(request);
   const { share, disclosureText, history, reason } = found.value;
+  const isLate = share.ceaseBy !== null && isOverdue(share.ceaseBy, share.acknowledgedAt, request.now);
   return renderMemberPage(request, {
     tab: "shares",
     title: shareMessages.one,
+    parent: { path: "/portal/shares", text: messages.tabs.shares },
+    crumb: <ShortId id={share.id} />,
+    heading: formatFieldGroups(language, groupsFromKeys(share.scope)),
+    status: <ShareStatusLabel status={share.status} />,
+    intro: (
+      <FormattedMessage
+        text={shareMessages.summary}
+        parts={{ purpose: <UntrustedText text={share.purpose} />, time: <Timestamp at={share.createdAt} /> }}
+      />
+    ),
     content: (
       <>
-        <p>
-          <StatusLabel tone={shareTones[share.status]} text={shareMessages.states[share.status]} /> <Hash value={share.id} />
-        </p>
-        {share.environment === "sandbox" && <p class="band">{messages.testBand}</p>}
-        {share.status === "revoked" && <LinkList class="btn" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />}
-        <PropertyList
-          lines={[
-            [shareMessages.fields, formatFieldGroups(language, groupsFromKeys(share.scope))],
-            [messages.certificates.purpose, <UntrustedText text={share.purpose} />],
-            [messages.certificates.website, share.origin],
-            [shareMessages.granted, <Timestamp at={share.createdAt} />],
-            [shareMessages.ends, <Timestamp at={share.expiresAt} />],
-            [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
-            [messages.deadlines.due, share.ceaseBy !== null && <Timestamp at={share.ceaseBy} />],
-            [messages.deadlines.acknowledged, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
-            [shareMessages.reason, reason !== null && <UntrustedText text={reason} />],
-          ]}
-        />
-        <Section id="text" title={messages.certificates.what}>
-          <blockquote>
-            <VerbatimText text={disclosureText} passage />
-          </blockquote>
-        </Section>
-        <Section id="history" title={shareMessages.history}>
-          <Table
-            label={shareMessages.history}
-            rows={history}
-            columns={[
-              [messages.audit.at, (row) => <Timestamp at={row.at} />],
-              [messages.audit.what, (row) => <code>{row.type}</code>],
-              [messages.audit.seq, (row) => row.auditSeq ?? messages.audit.waiting],
-            ]}
-          />
-        </Section>
-        <Section id="values" title={shareMessages.values}>
-          <p>{shareMessages.valuesText}</p>
-          <pre>
-            <code translate="no">{`curl -H "Authorization: Bearer $SVC_KEY" "$SVC_API/shares/${share.id}/current"`}</code>
-          </pre>
-        </Section>
+        {share.status === "revoked" && share.ceaseBy !== null && (
+          <Notice
+            tone={isLate ? "bad" : "caution"}
+            icon={isLate ? "circle-alert" : "clock-alert"}
+            title={formatMessage(isLate ? messages.certificates.notice.late : messages.certificates.notice.due, {
+              date: formatDay(language, share.ceaseBy),
+            })}
+            action={<Link class="btn" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />}
+          >
+            {share.revokedAt !== null && <p>{formatMessage(shareMessages.stoppedOn, { date: formatDay(language, share.revokedAt) })}</p>}
+          </Notice>
+        )}
+        <div class="cols main">
+          <div class="stack">
+            {reason !== null && (
+              <Card id="reason" title={shareMessages.reason}>
+                <blockquote class="words">
+                  <UntrustedText text={reason} />
+                </blockquote>
+              </Card>
+            )}
+            <Card id="text" title={messages.certificates.what}>
+              <blockquote class="words">
+                <VerbatimText text={disclosureText} passage />
+              </blockquote>
+            </Card>
+            <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
+              <figure class="code">
+                <pre tabindex={0}>
+                  <code translate="no">{`curl -H "Authorization: Bearer $SVC_KEY" "$SVC_API/shares/${share.id}/current"`}</code>
+                </pre>
+              </figure>
+            </Card>
+            <Card id="history" title={shareMessages.history} isFlush>
+              <Table
+                label={shareMessages.history}
+                rows={history}
+                columns={[
+                  [shareMessages.event, (row) => <code translate="no">{row.type}</code>],
+                  [shareMessages.timeUtc, (row) => <ShortTime at={row.at} />],
+                  [shareMessages.auditEntry, (row) => row.auditSeq ?? messages.audit.waiting, "number"],
+                ]}
+              />
+            </Card>
+          </div>
+          <div class="stack">
+            <Card id="facts" title={messages.certificates.details}>
+              <PropertyList
+                isStacked
+                lines={[
+                  [shareMessages.id, <CopyLine id="share-id" value={share.id} copyLabel={formatCopyLabel(shareMessages.id)} />],
+                  [messages.certificates.website, share.origin],
+                  [shareMessages.ends, <Timestamp at={share.expiresAt} />],
+                  [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
+                  [shareMessages.contactEnds, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
+                  [shareMessages.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
+                ]}
+              />
+            </Card>
+          </div>
+        </div>
       </>
     ),
   });

@@ -140,7 +140,7 @@ interface SecretSectionProps {
 }
 
 /** A value in a monospaced font with a button that copies it. */
-const CopyLine: FC<{ id: string; value: string; copyLabel: string }> = ({ id, value, copyLabel }) => (
+export const CopyLine: FC<{ id: string; value: string; copyLabel: string }> = ({ id, value, copyLabel }) => (
   <div class="copyline">
     <code id={id} translate="no">
       {value}
