@@ -63,7 +63,7 @@ const parseArguments = (args: readonly string[]): CliOptions | "help" => {
     if (argument === "--json") options = { ...options, json: true };
     else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
     else if (argument === "--require") options = { ...options, ...parseRequirement(takeValue(argument)) };
-    else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument) };
+    else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument).toLowerCase() };
     else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
     else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");
     else options = { ...options, pack: argument };
@@ -71,7 +71,7 @@ const parseArguments = (args: readonly string[]): CliOptions | "help" => {
   if (options.pack === "") throw new UsageError("the path of a pack is required");
   const { expectedFingerprint } = options;
   if (expectedFingerprint !== null && fromHex(expectedFingerprint)?.length !== 32) {
-    throw new UsageError("--expect-fingerprint takes 64 lowercase hex digits");
+    throw new UsageError("--expect-fingerprint takes 64 hex digits");
   }
   return options;
 };

@@ -300,7 +300,7 @@ export const loadConfig = (env: Env): Config => {
     mail: parseMailSettings(env, setting, development, faults),
     billing: parseBillingSettings(setting, development, faults),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
-    adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/.test(value), "") || null,
+    adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
     aiModel: setting("AI_MODEL") ?? defaultAiModel,
     clockOffsetMs: number("DEV_CLOCK_OFFSET_MS", Number.isSafeInteger, "a whole number", 0),
     batchWindowMs: number(

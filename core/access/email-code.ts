@@ -4,12 +4,26 @@ import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 
-export const emailCodePattern = /^[0-9]{6}$/;
+const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** Parses a code. Accepts spaces and dashes, because people copy codes with them. Returns null if it is not a code. */
+/** Returns the value of a decimal digit of any script. Unicode keeps the ten digits of a script in a row. */
+const toAsciiDigit = (digit: string): string => {
+  const code = digit.codePointAt(0) as number;
+  let zero = code;
+  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(code - zero);
+};
+
+/**
+ * Parses a code as people type and paste it: with spaces, dashes, punctuation, quotation marks or invisible characters, and in full-width or
+ * other digits. Returns null if it is not six digits, or if it has a letter.
+ */
 export const parseEmailCode = (text: string): string | null => {
-  const code = text.replaceAll(/[\s-]/g, "");
+  const code = text
+    .normalize("NFKC")
+    .replaceAll(/[\p{Z}\p{C}\p{P}\p{M}]/gu, "")
+    .replaceAll(/\p{Nd}/gu, toAsciiDigit);
   return emailCodePattern.test(code) ? code : null;
 };
 

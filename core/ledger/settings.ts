@@ -140,10 +140,13 @@ const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | 
   const { name, url, pem = "", valid_from: validFrom = defaultValidFrom, valid_to: validTo = null } = item;
   const spkis = parseStringOrList(item.spki_sha256);
   if (typeof name !== "string" || name === "" || typeof url !== "string" || typeof pem !== "string") return null;
-  if (!isValidServiceUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) || spkis?.every((spki) => /^[0-9a-f]{64}$/.test(spki)) !== true)
+  if (
+    !isValidServiceUrl(url.replace(/\/$/, ""), true, ["https:", "http:"]) ||
+    spkis?.every((spki) => /^[0-9a-f]{64}$/i.test(spki)) !== true
+  )
     return null;
   if (!isIsoTime(validFrom) || (validTo !== null && !isIsoTime(validTo))) return null;
-  const pins = spkis.map((spkiSha256) => ({ name, spkiSha256, validFrom, ...(validTo !== null && { validTo }) }));
+  const pins = spkis.map((spki) => ({ name, spkiSha256: spki.toLowerCase(), validFrom, ...(validTo !== null && { validTo }) }));
   return { name, url, pins, pem };
 };
 

@@ -130,7 +130,7 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
         (query.origin_domain === undefined || entry.originDomain === query.origin_domain.toLowerCase()) &&
         (query.entity === undefined || entry.entities.includes(query.entity)) &&
         (query.from === undefined || entry.at >= Date.parse(query.from)) &&
-        (query.to === undefined || entry.at <= Date.parse(query.to)),
+        (query.to === undefined || entry.at <= endOf(query.to)),
     )
     .reverse();
 
@@ -159,6 +159,8 @@ const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: 
     : `seed ${seed}: ${parameters} gives ${JSON.stringify(given).slice(0, 200)} instead of ${JSON.stringify(wanted).slice(0, 200)}`;
 };
 
+/** A date includes the whole day (UTC). */
+const endOf = (to: string): number => (to.length === 10 ? Date.parse(`${to}T23:59:59.999Z`) : Date.parse(to));
 const atTimes = (): string => new Date(pick(everything).at + pick([-1, 0, 1])).toISOString();
 const choices: { readonly [name in keyof Query]-?: () => string } = {
   status: () => pick(["active", "revoked"]),
@@ -194,8 +196,8 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
     pick([...phones.filter((phone) => phone !== ""), "+12025550123", "+442079460958", "ask  my mother", "+1 202 555 0000", "%"]),
   origin_domain: () => pick(["www.example.com", "WWW.EXAMPLE.COM", "example.com", "demo.example", "nowhere.example", "%"]),
   entity: () => pick([...names, "ZETA", "%", ""]),
-  from: atTimes,
-  to: atTimes,
+  from: () => pick([atTimes(), atTimes().slice(0, 10)]),
+  to: () => pick([atTimes(), atTimes().slice(0, 10)]),
 };
 
 describe("POST /v1/certs/search", () => {

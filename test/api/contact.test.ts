@@ -48,7 +48,7 @@ describe("POST /v1/contact-check for certificates", () => {
     const results = await check([
       { email: createEmailAddress() },
       { email: ` ${email.toUpperCase()} ` },
-      { email_sha256: sha256Hex(email) },
+      { email_sha256: sha256Hex(email).toUpperCase() },
       { phone: digits.replace("+1", "") },
       { phone_sha256: sha256Hex(digits) },
       { email: createEmailAddress(), phone },

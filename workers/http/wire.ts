@@ -1,5 +1,6 @@
 // Schema parts, response descriptions and mappers that several routes share. Zod checks the shape of input; core checks its meaning.
 import { z } from "@hono/zod-openapi";
+import { emailCodeRule, parseEmailCode } from "../../core/access/email-code.ts";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import { dayMs, toIso, type Instant } from "../../core/time.ts";
 import type { RefusalTerms } from "./guards/define-guard.ts";
@@ -35,6 +36,29 @@ export const instantSchema = z
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
     "must be an ISO 8601 date or time, such as 2026-03-05T09:12:00Z",
   );
+
+/** A code from an email, as people type it. */
+export const emailCodeSchema = z
+  .string()
+  .max(200)
+  .refine((text) => parseEmailCode(text) !== null, emailCodeRule)
+  .transform((text) => parseEmailCode(text) as string)
+  .openapi({
+    type: "string",
+    description: "6-digit code from the email. Spaces, dashes and full-width digits are accepted.",
+    example: "042917",
+  });
+
+/** A SHA-256 in a request. Hex is accepted in either case. */
+export const sha256InputSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/i, "must be 64 hex characters")
+  .toLowerCase();
+
+const isDate = (text: string): boolean => text.length === "2026-03-05".length;
+
+/** Returns the end of a period, inclusive. A date without a time is that whole day (UTC). */
+export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate(text) ? dayMs - 1 : 0);
 
 /** Use this for named schemas: `nullable()` on one would make every use of its name nullable. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);

@@ -36,7 +36,14 @@ const trusted = ["--trust", "trust.json"];
 
 describe("svc-verify", () => {
   test("exits with 0 when every check passed", () => {
-    const { status, stdout, stderr } = run("pack.zip", ...trusted, "--expect-fingerprint", fingerprint, "--require", "tsa,witness=1");
+    const { status, stdout, stderr } = run(
+      "pack.zip",
+      ...trusted,
+      "--expect-fingerprint",
+      fingerprint.toUpperCase(),
+      "--require",
+      "tsa,witness=1",
+    );
     expect(stderr).toBe("");
     expect(status).toBe(0);
     expect(stdout).toMatch(/^pass {4}zip\.structure/);
@@ -83,7 +90,7 @@ describe("svc-verify", () => {
     ["two packs", ["pack.zip", "pending.zip"], /only one pack/],
     ["an option nobody knows", ["pack.zip", "--fast"], /unknown option --fast/],
     ["an option without its value", ["pack.zip", "--trust"], /needs a value/],
-    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 lowercase/],
+    ["a fingerprint that is none", ["pack.zip", "--expect-fingerprint", "ABC"], /64 hex digits/],
     ["a requirement nobody knows", ["pack.zip", "--require", "blockchain"], /--require takes/],
     ["no witnesses", ["pack.zip", "--require", "witness=0"], /--require takes/],
     ["a pack that is not there", ["missing.zip", ...trusted], /cannot be read/],

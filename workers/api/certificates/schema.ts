@@ -614,8 +614,12 @@ export const certificateListQuerySchema = z.object({
   q: z.string().max(500).optional().openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
   origin_domain: z.string().max(253).toLowerCase().optional().openapi({ description: "Returns only certificates from this website host." }),
   entity: z.string().max(200).optional().openapi({ description: "Exact name of a recipient." }),
-  from: instantSchema.optional().openapi({ description: "Issued at or after this time, ISO 8601.", format: "date-time" }),
-  to: instantSchema.optional().openapi({ description: "Issued at or before this time, ISO 8601.", format: "date-time" }),
+  from: instantSchema
+    .optional()
+    .openapi({ description: "Issued at or after this time, ISO 8601. A date is its whole day (UTC).", format: "date-time" }),
+  to: instantSchema
+    .optional()
+    .openapi({ description: "Issued at or before this time, ISO 8601. A date is its whole day (UTC).", format: "date-time" }),
 });
 
 const positiveIntegerSchema = z.number().int("must be a positive integer").min(1, "must be a positive integer");

@@ -28,7 +28,7 @@ import {
   type ViewContext,
 } from "../../../core/certificates/public-json.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
-import { toWire } from "../../http/wire.ts";
+import { toPeriodEnd, toWire } from "../../http/wire.ts";
 import type { ErasedSubject } from "../../operations/certificates/erase-subject.ts";
 import type { CertificateList, CertificateListQuery } from "../../operations/certificates/list-certificates.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
@@ -82,7 +82,7 @@ export const certificateListQueryFromWire = (query: z.output<typeof certificateL
   originDomain: query.origin_domain ?? null,
   entity: query.entity ?? null,
   from: query.from === undefined ? null : Date.parse(query.from),
-  to: query.to === undefined ? null : Date.parse(query.to),
+  to: query.to === undefined ? null : toPeriodEnd(query.to),
 });
 
 const listedCertificateToWire = (

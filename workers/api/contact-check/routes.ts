@@ -10,7 +10,7 @@ import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { enforceLimit } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { successResponse, requestBody, describedTime, toWire } from "../../http/wire.ts";
+import { successResponse, requestBody, describedTime, sha256InputSchema, toWire } from "../../http/wire.ts";
 import { checkContact, type ContactCheck, type ContactQuery } from "../../operations/contact/check-contact.ts";
 import type { SubjectQuery } from "../../operations/contact/compute-subject-indexes.ts";
 import { matchSubject } from "../../operations/contact/match-subject.ts";
@@ -29,17 +29,16 @@ const contactCheckExample = {
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
-const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex characters");
 const phoneSchema = z.string().min(1).max(64);
 const subjectFields = {
   email: z.string().min(1).max(320).nullish().openapi({ description: "Email address.", example: "pat@example.com" }),
-  email_sha256: sha256Schema.nullish().openapi({
-    description: "Alternative to `email`: lowercase hex SHA-256 of the email address, trimmed and lowercased, with the domain in punycode.",
+  email_sha256: sha256InputSchema.nullish().openapi({
+    description: "Alternative to `email`: hex SHA-256 of the email address, trimmed and lowercased, with the domain in punycode.",
   }),
   phone: phoneSchema.nullish().openapi({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
-  phone_sha256: sha256Schema
+  phone_sha256: sha256InputSchema
     .nullish()
-    .openapi({ description: "Alternative to `phone`: lowercase hex SHA-256 of the number in E.164, for example `+12025550123`." }),
+    .openapi({ description: "Alternative to `phone`: hex SHA-256 of the number in E.164, for example `+12025550123`." }),
 };
 const hasSubjectIdentifier = (subject: Partial<Record<keyof typeof subjectFields, string | null | undefined>>): boolean =>
   [subject.email, subject.email_sha256, subject.phone, subject.phone_sha256].some((value) => value !== null && value !== undefined);

@@ -1,8 +1,7 @@
 // Schemas, examples and mapper for sign-in.
 import { z } from "@hono/zod-openapi";
-import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { realms } from "../../../core/access/session.ts";
-import { toWire } from "../../http/wire.ts";
+import { emailCodeSchema, toWire } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 
 const realmEnum = z.enum(realms);
@@ -16,7 +15,7 @@ export const signInCodeRequestSchema = z.object({ email: emailSchema, realm: rea
 export const signInCodeVerificationSchema = z
   .object({
     email: emailSchema,
-    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "6-digit code from the email.", example: "042917" }),
+    code: emailCodeSchema,
     realm: realmSchema,
     name: z
       .string()

@@ -1,6 +1,5 @@
 // Schemas, examples and mappers for withdrawals: withdraw, record and acknowledge.
 import { z } from "@hono/zod-openapi";
-import { emailCodePattern, emailCodeRule } from "../../../core/access/email-code.ts";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import { buildEntityReceiptUrl, buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import {
@@ -20,7 +19,7 @@ import {
   sourceFromPerson,
   type WithdrawableCertificate,
 } from "../../../core/withdrawals/withdrawal.ts";
-import { instantSchema, nullableSchema, describedTime } from "../../http/wire.ts";
+import { emailCodeSchema, instantSchema, nullableSchema, describedTime } from "../../http/wire.ts";
 import type { EntityAcknowledgement } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
@@ -67,7 +66,7 @@ export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("A
 export const optOutConfirmSchema = z
   .object({
     email: emailSchema,
-    code: z.string().regex(emailCodePattern, emailCodeRule).openapi({ description: "6-digit code from the email.", example: "042917" }),
+    code: emailCodeSchema,
     scope: scopeSchema,
     entities: entitiesSchema,
   })

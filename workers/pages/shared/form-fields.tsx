@@ -71,7 +71,7 @@ export const CodeField: FC<FieldProps & { readonly class?: string; readonly type
     name="code"
     inputmode="numeric"
     autocomplete="one-time-code"
-    maxlength={20}
+    maxlength={60}
     required
     value={typed}
     dir="ltr"
