@@ -861,6 +861,7 @@ CREATE INDEX shares_due ON shares (environment, next_due_at) WHERE next_due_at I
 CREATE INDEX shares_deadline ON shares (business_id, environment, cease_by) WHERE state = 'revoked';
 CREATE INDEX shares_email ON shares (email_index, business_id, environment, created_at) WHERE email_index IS NOT NULL;
 CREATE INDEX shares_phone ON shares (phone_index, business_id, environment, created_at) WHERE phone_index IS NOT NULL;
+CREATE INDEX shares_counted ON shares (consumer_id, business_id) WHERE consumer_id IS NOT NULL AND state = 'active';
 CREATE INDEX shares_named ON shares (email_index, business_id) WHERE email_index IS NOT NULL AND state = 'active' AND environment = 'live';
 CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
 

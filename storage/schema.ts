@@ -994,6 +994,7 @@ export const shares = table(
     index("shares_sandbox_due").on(t.businessId, t.nextDueAt).where(sql`${t.environment} = 'sandbox' and ${t.nextDueAt} is not null`),
     index("shares_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.state} = 'revoked'`),
     index("shares_email").on(t.emailIndex, t.businessId, t.environment, t.createdAt).where(isNotNull(t.emailIndex)),
+    index("shares_counted").on(t.consumerId, t.businessId).where(sql`${t.consumerId} is not null and ${t.state} = 'active'`),
     index("shares_named")
       .on(t.emailIndex, t.businessId)
       .where(sql`${t.emailIndex} is not null and ${t.state} = 'active' and ${t.environment} = 'live'`),

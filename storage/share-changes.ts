@@ -1,10 +1,10 @@
 // Share changes: the statements for a grant and for each state transition. A transition's statement checks the state that the transition
 // was based on. If that state has changed, `changed_by` becomes NULL, the batch is rolled back, and the caller decides again. SPEC Share.
-import { eq, inArray, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
-import type { ConsumerId, ShardId, ShareId } from "../core/ids.ts";
+import type { ClientId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
 import { computeNextDueAt } from "../core/shares/due-dates.ts";
 import type { ShareRevocation } from "../core/shares/revocation.ts";
@@ -21,7 +21,7 @@ import { parseContactFields, serializeContactFields, unchangedFieldsRevision } f
 import type { Database, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { allOf, jsonList } from "./query.ts";
+import { allOf, countIn, jsonList } from "./query.ts";
 import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
@@ -33,6 +33,22 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 /** Returns true if the batch failed because the share is no longer in the state that the change was based on. */
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
+
+/** How many active shares one person can have with one business; more would let one person flood it with events and emails. */
+const maxActiveShares = 100;
+
+/** The client's ID; NULL, which violates NOT NULL, if the person has 100 active shares with the business. */
+const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) =>
+  sql<ClientId>`iif(${countIn(
+    shares,
+    eq(shares.consumerId, person),
+    eq(shares.businessId, business.id),
+    sql`${shares.state} = 'active'`,
+    gt(shares.expiresAt, createdAt),
+  )} < ${maxActiveShares}, ${clientId}, null)`;
+
+/** Returns true if the batch failed because the person has 100 active shares with the business. */
+export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
 // The shared values belong to the person. The reason for revoking and the acknowledgment belong to the business.
 const subjectContext = columnContext("shares", "subject");
@@ -74,6 +90,7 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       ...share,
       businessId: unchangedBusinessId(client),
       businessName: business.name,
+      clientId: person === null ? share.clientId : clientIdBelowLimit(share, person.id),
       consumerId: person?.id ?? null,
       consumerChain: person?.chain.tag ?? null,
       consumerAuditLog: person?.chain.auditLog ?? null,

@@ -78,7 +78,7 @@ export const defaultLimits = {
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
   /** Each change notifies every business whose share covers the field. */
-  FIELD_CHANGES: { count: 30, seconds: 60, scaled: false },
+  FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
   EXPORTS: { count: 5, seconds: 3_600, scaled: false },
   /** Each removal is manual work. Repeated requests count too. */

@@ -425,6 +425,15 @@ describe("DELETE /v1/me/passkeys/{id}", () => {
     expect(removals).toHaveLength(1);
   });
 
+  test("returns 403 forbidden when the last sign-in is ten minutes old, and keeps the passkey", async () => {
+    const authenticator = await withPasskey();
+    const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };
+    const [{ id }] = await list(me);
+    at(start + 10 * minuteMs);
+    expect(outcome(await remove(me, id))).toBe("403 forbidden");
+    expect(await list(me)).toHaveLength(1);
+  });
+
   test("returns the same 404 not_found for another person's, an unknown and a malformed id, and changes nothing", async () => {
     await withPasskey();
     const [{ id }] = await list(await person());

@@ -5,6 +5,7 @@ import { vi } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
+import { copyRow } from "./copied-rows.ts";
 import { listMailTo, signIn } from "./people.ts";
 import {
   callWith,
@@ -190,6 +191,11 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
       const { share } = (await postDecision(decision)).body.data;
       await (await getPat()).post(revokePath(share.id), {});
       return postDecision(decision);
+    },
+    share_limit: async () => {
+      const pat = await signInPerson();
+      await copyRow("shares", (await grantShare(pat)).share.id, 99);
+      return pat.post(consentPath, buildDecision(createVerifier()));
     },
     idempotency_conflict: async () => {
       const { post } = await getPat();

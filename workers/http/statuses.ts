@@ -37,6 +37,7 @@ export const statusByCode = {
   webhook_limit: 409,
   token_limit: 409,
   code_used: 409,
+  share_limit: 409,
   share_inactive: 409,
   affidavit_not_ready: 409,
   idempotency_conflict: 409,

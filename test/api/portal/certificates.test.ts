@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";
-import { callPortal, describeOutcome, type Person } from "../../support/portal.ts";
+import { callPortal, describeOutcome, listAuditEntryTypes, type Person } from "../../support/portal.ts";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../../support/world.ts";
 
 let owner: Person;
@@ -87,6 +87,13 @@ describe("GET /v1/business/portal/certs/{id}", () => {
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
     }
+  });
+
+  test("records each read of the views in the audit log", async () => {
+    const reads = async () => (await listAuditEntryTypes(world.acme.id)).filter((type) => type === "certificate.subject_read").length;
+    const before = await reads();
+    await callPortal(member, "GET", `/certs/${certId}/views`);
+    expect(await reads()).toBe(before + 1);
   });
 
   test("lists the views page by page", async () => {

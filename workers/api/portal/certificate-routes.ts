@@ -89,7 +89,8 @@ const listCertificateViewsRoute = createRoute({
   path: "/v1/business/portal/certs/{cert_id}/views",
   operationId: "listPortalCertificateViews",
   summary: "List views of a certificate",
-  description: "Returns the views of the public page, newest first. IP addresses are personal data.",
+  description:
+    "Returns the views of the public page, newest first. IP addresses are personal data, so each call is recorded in your audit log.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {

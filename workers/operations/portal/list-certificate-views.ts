@@ -5,8 +5,8 @@ import type { CertId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import type { PortalDependencies } from "./dependencies.ts";
-import { getBusinessDatabase } from "./commit-with-audit.ts";
+import type { PortalWriteDependencies } from "./dependencies.ts";
+import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
 export interface CertificateViewPage {
@@ -18,9 +18,13 @@ export interface CertificateViewPage {
   readonly perPage: number;
 }
 
-/** Returns a certificate and one page of views of its public page, newest first. Returns the same errors as `getBusinessCertificate`. */
+/**
+ * Returns a certificate and one page of views of its public page, newest first. Views contain IP addresses, so the read is audited before
+ * this returns. Returns the same errors as
+ * `getBusinessCertificate`.
+ */
 export const listCertificateViews = async (
-  services: PortalDependencies,
+  services: PortalWriteDependencies,
   member: MemberSession,
   certId: CertId,
   { page, perPage }: { readonly page: number; readonly perPage: number },
@@ -28,6 +32,12 @@ export const listCertificateViews = async (
   const certificate = await getBusinessCertificate(services, member, certId);
   if (!certificate.ok) return certificate;
   const db = getBusinessDatabase(services, member);
+  await commitWithAudit(services, member, [], {
+    type: "certificate.subject_read",
+    entityType: "certificate",
+    entityId: certId,
+    payload: { part: "view_trail" },
+  });
   const [views, total] = await combineLookups(db, [
     listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
     countStoredViews(db, certId),

@@ -12,7 +12,7 @@ import { findGrantingClient } from "../../../storage/accounts.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
-import { insertShareCode, isOutdatedGrant } from "../../../storage/share-changes.ts";
+import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
@@ -79,7 +79,7 @@ const testShareLimitRefusal = refuse(
  * - `unauthorized` if the person's account no longer exists
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
- * - `rate_limited` at 10,000 active test shares
+ * - `rate_limited` at 10,000 active test shares, `share_limit` at 100 active shares of the person with the business
  * - `invalid_request` for a missing value
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  */
@@ -132,6 +132,10 @@ export const grantShare = async (
     try {
       return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {
+      if (isShareLimitReached(error)) {
+        const repeated = await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash);
+        return repeated ?? refuse("share_limit");
+      }
       const earlier = isAlreadyDecided(error) ? await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash) : null;
       if (earlier === null) throw error;
       return earlier;

@@ -163,7 +163,7 @@ const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =
   return redirectToAccount(request, removed?.ok ? "passkeyRemoved" : null);
 };
 
-/** Requires a recent sign-in: with only a stolen session, a thief could add a passkey and keep access. */
+/** Requires a recent sign-in: with only a stolen session, a thief could add a passkey and keep access, or remove the owner's. */
 const requireRecentProof =
   (act: (request: AppFormRequest) => Promise<Response>) =>
   async (request: AppFormRequest): Promise<Response> =>
@@ -192,7 +192,7 @@ export const registerAccountRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/account", authenticatedPage(renderAccount));
   pages.post("/account/devices/end", authenticatedAction(handleEndSession));
   pages.post("/account/devices/end-others", authenticatedAction(handleEndOtherSessions));
-  pages.post("/account/passkeys/remove", authenticatedAction(handleRemovePasskey));
+  pages.post("/account/passkeys/remove", authenticatedAction(requireRecentProof(handleRemovePasskey)));
   pages.get("/account/passkeys/add", redirectToForm("/app/account"));
   pages.post("/account/passkeys/add", authenticatedAction(requireRecentProof(renderNewPasskey)));
   pages.post("/account/passkeys", authenticatedAction(requireRecentProof(handleAddPasskey)));
