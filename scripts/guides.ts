@@ -61,17 +61,54 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-/** Renders a guide. `addresses` maps image file names to their served paths. Throws if it lacks an image. */
+const maxColumnsOfSmallTable = 4; // wider tables fold into blocks earlier
+
+/** Captions of code blocks by their language in Markdown. */
+const languageNames: Readonly<Record<string, string>> = {
+  sh: "Shell",
+  console: "Shell",
+  html: "HTML",
+  js: "JavaScript",
+  json: "JSON",
+  go: "Go",
+  php: "PHP",
+  python: "Python",
+  toml: "TOML",
+};
+
+/** A code block with a copy button, as the pages of the documentation show it. */
+const renderCode = (text: string, language: string, id: string): string => {
+  const name = languageNames[language] ?? "Example";
+  const button = `<button type="button" class="btn bare sm copy" hidden data-copy="${id}" data-copied="Copied" aria-label="Copy ${name}"><svg class="icon" aria-hidden="true"><use href="#i-copy"></use></svg><span>Copy</span></button>`;
+  return `<figure class="code"><figcaption>${name} ${button}</figcaption><pre tabindex="0" role="group" aria-label="${name}" translate="no"><code id="${id}">${escapeHtml(text)}</code></pre></figure>\n`;
+};
+
+/** "4. Receive withdrawals": the number is set apart. */
+const renderHeadingText = (html: string): string => {
+  const [, number, title] = /^(\d+)\. (.*)$/s.exec(html) ?? [];
+  if (number === undefined || title === undefined) return html;
+  return `<span class="step-no">${number}<span class="visually-hidden">.</span></span> ${title}`;
+};
+
+/** `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
+  let codeCount = 0;
+  let isFirstParagraph = true;
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
         const id = toSlug(text);
         if (depth === 1) title = text;
         if (depth === 2) sections.push({ id, title: text.replaceAll("`", "") });
-        return depth === 1 ? "" : `<h${depth} id="${id}" tabindex="-1">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return depth === 1 ? "" : `<h${depth} id="${id}" tabindex="-1">${renderHeadingText(this.parser.parseInline(tokens))}</h${depth}>\n`;
+      },
+      // The first paragraph says what the reader can do afterwards.
+      paragraph({ tokens }: Tokens.Paragraph) {
+        const classes = isFirstParagraph ? ' class="lede"' : "";
+        isFirstParagraph = false;
+        return `<p${classes}>${this.parser.parseInline(tokens)}</p>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
         const address = resolveLink(href);
@@ -83,18 +120,27 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
         if (address === undefined) throw new Error(`guides: ${name} uses the image ${href}, which is not served`);
         return `<img src="${address}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
-      code({ text }: Tokens.Code) {
-        return `<pre translate="no"><code>${escapeHtml(text)}</code></pre>\n`;
+      code({ text, lang = "" }: Tokens.Code) {
+        codeCount += 1;
+        return renderCode(text, lang, `code-${codeCount}`);
       },
-      // Each cell repeats its column title, because narrow screens stack the cells.
+      // Each cell repeats its column title, because narrow screens stack the cells. The roles are stated because a browser drops those of
+      // a table that is displayed as blocks.
       table({ header, rows }: Tokens.Table) {
         const inline = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
-        const head = header.map((cell) => (cell.text === "" ? "<td></td>" : `<th scope="col">${inline(cell)}</th>`)).join("");
-        const body = rows.map(
-          (row) =>
-            `<tr>${row.map((cell, at) => `<td data-column="${escapeHtml(header[at]?.text ?? "")}">${inline(cell)}</td>`).join("")}</tr>`,
+        const head = header.map((cell) =>
+          cell.text === "" ? '<td role="cell"></td>' : `<th role="columnheader" scope="col">${inline(cell)}</th>`,
         );
-        return `<div class="rows"><table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
+        const body = rows.map((row) => {
+          const cells = row.map((cell, at) =>
+            at === 0
+              ? `<th role="rowheader" scope="row">${inline(cell)}</th>`
+              : `<td role="cell" data-label="${escapeHtml(header[at]?.text ?? "")}">${inline(cell)}</td>`,
+          );
+          return `<tr role="row">${cells.join("")}</tr>`;
+        });
+        const classes = header.length <= maxColumnsOfSmallTable ? "table few" : "table";
+        return `<table class="${classes}" role="table"><thead role="rowgroup"><tr role="row">${head.join("")}</tr></thead><tbody role="rowgroup">${body.join("\n")}</tbody></table>\n`;
       },
       html({ text }: Tokens.HTML | Tokens.Tag) {
         return escapeHtml(text);

@@ -147,7 +147,7 @@ const verifiedOriginChecks = (certificate: PublishedCertificate) => [
         ? "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it."
         : "The request came from a server that named this origin, which was on a verified domain of the business.",
   },
-  { id: "domain", result: "verified", note: "The business had proved control of the domain before this certificate was issued." },
+  { id: "domain", result: "verified", note: "The business had verified this domain before the certificate was issued." },
 ];
 
 const unverifiedOriginChecks = [

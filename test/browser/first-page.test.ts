@@ -51,21 +51,21 @@ describe("the landing page and its forms", () => {
   test("lead from a printed number to its certificate and to its withdrawal form, without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/?lang=es`);
-    await page.getByLabel("Número o dirección").fill("cc_ nothing");
+    await page.getByLabel("Consultar un certificado").fill("cc_ nothing");
     await page.keyboard.press("Enter");
-    expect(await page.getByRole("alert").textContent()).toContain("Esto no es un número de certificado.");
-    expect(await page.getByLabel("Número o dirección").inputValue()).toBe("cc_ nothing");
-    await page.getByLabel("Número o dirección").fill(certId.toUpperCase().replaceAll(/(.{5})/g, "$1 "));
-    await page.getByRole("button", { name: "Comprobar" }).click();
+    expect(await page.getByRole("alert").textContent()).toContain("Eso no es un ID de certificado.");
+    expect(await page.getByLabel("Consultar un certificado").inputValue()).toBe("cc_ nothing");
+    await page.getByLabel("Consultar un certificado").fill(certId.toUpperCase().replaceAll(/(.{5})/g, "$1 "));
+    await page.getByRole("button", { name: "Consultar" }).click();
     expect(page.url()).toBe(`${service.origin}/c/${certId}?lang=es`);
     await page.getByRole("link", { name: "svc", exact: true }).click();
     expect(new URL(page.url()).pathname).toBe("/");
-    await page.getByRole("link", { name: "Withdraw" }).click();
-    await page.getByLabel("Number or address").fill(`${service.origin}/c/${certId}`);
+    await page.getByRole("link", { name: "Withdraw a consent" }).click();
+    await page.getByLabel("Certificate ID or link").fill(`${service.origin}/c/${certId}`);
     await page.getByRole("button", { name: "Continue" }).click();
     expect(page.url()).toBe(`${service.origin}/c/${certId}#withdrawal-heading`);
     await page.goto(`${service.origin}/withdraw?lang=fr-CA`);
-    await page.getByLabel("Votre adresse de courriel").fill("pat@person.example");
+    await page.getByLabel("Votre adresse courriel").fill("pat@person.example");
     await page.getByRole("button", { name: "M’envoyer un code" }).click();
     expect(page.url()).toBe(`${service.origin}/app/sign-in?lang=fr-CA`);
     expect(await page.getByRole("main").textContent()).toContain("À pat@person.example, valide 10 minutes.");
@@ -80,10 +80,10 @@ describe("the landing page and its forms", () => {
   test("link to the demo's form and show its keys in development", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(service.origin);
-    const demo = page.getByRole("region", { name: "This is a demonstration" });
+    const demo = page.getByRole("region", { name: "This is a demo" });
     expect(await demo.textContent()).toContain(service.world.acme.keys.sandbox);
     expect(await demo.textContent()).toContain(service.world.acme.clients.sandbox);
-    await demo.getByRole("link", { name: "A form that makes a certificate" }).click();
+    await demo.getByRole("link", { name: "Try a form that creates a certificate" }).click();
     expect(new URL(page.url()).origin).toBe(service.demoOrigin);
     await close();
   });
@@ -116,7 +116,7 @@ describe("the demo business's share page", () => {
       scope: "name email phone?",
       duration_days: "90",
       return_url: `${service.demoOrigin}/share`,
-      disclosure_text: expect.stringContaining("may call or e-mail me"),
+      disclosure_text: expect.stringContaining("may call or email me"),
     });
     await close();
   });

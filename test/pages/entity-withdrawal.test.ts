@@ -57,7 +57,7 @@ test("keeps the selection and withdraws nothing when the code is invalid", async
   const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
   expect(refused.status).toBe(400);
   expect(refused.text).toMatch(/name="entity\.2"[^>]* checked/);
-  expect(refused.text).toMatch(/<details open/);
+  expect(refused.text).toMatch(/<details class="more" open/);
   expect(await verified(mine.certId)).toMatchObject({ status: "active" });
   await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.0": "on" }, cookie);
   expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
@@ -72,7 +72,7 @@ test("withdraws from selected recipients at once, also when other certificates n
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
   expect((await verified(second.certId)).status).toBe("active");
   const page = await call(`/c/${mine.certId}/withdrawn`, { headers: { cookie: cookiesOf(done) } });
-  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC that names your address stays active.");
+  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC with your address stays active.");
 });
 
 test("withdraws from all recipients by the link without a selection, otherwise from the selected ones", async () => {
@@ -89,10 +89,10 @@ test("shows on the certificate who is withdrawn from, and no active recipient af
   const mine = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
   const some = wordsOf(await call(`/c/${mine.certId}`));
-  expect(some).toMatch(/Who may contact .* Accepted Bright Homes Inc .*Withdrawn from .*Acme Solar LLC .*Declined Zenith Roofing/);
+  expect(some).toMatch(/Who may contact them .* Bright Homes Inc .*Allowed .*Acme Solar LLC .*Withdrawn .*Zenith Roofing .*Declined/);
   expect(some).toContain("Withdrawn by the person from one recipient");
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
   const none = wordsOf(await call(`/c/${mine.certId}`));
   expect(none).not.toContain("Who may contact");
-  expect(none).toContain("Contact withdrawn from");
+  expect(none).toContain("Who must stop contacting them");
 });

@@ -44,6 +44,9 @@ export const withAttribute = (root: Root, name: string, value: string): Element[
 /** Returns the text of every element that shows this member of the record. */
 export const bound = (page: ReadPage, member: string): string[] => withAttribute(page.document, "data-bound", member).map(textOf);
 
+export const withClass = (root: Root, name: string): Element[] =>
+  elementsIn(root).filter((element) => element.attribs.class?.split(" ").includes(name));
+
 export const section = (page: ReadPage, name: string): Element => {
   const found = named(page.document, "section").find((element) => element.attribs["aria-labelledby"] === `${name}-heading`);
   if (found === undefined) throw new Error(`the page has no section ${name}`);

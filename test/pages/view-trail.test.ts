@@ -28,7 +28,7 @@ describe("a view", () => {
   test("is counted on the page it gets, and stored with time, address, browser and system", async () => {
     const { cert_id } = await issueCertificate();
     const page = await open(cert_id, { "cf-connecting-ip": "203.0.113.5" });
-    expect(words(section(page, "timeline"))).toContain("This page has been opened once");
+    expect(words(section(page, "timeline"))).toContain("Opened once");
     const { count, rows } = await trail(cert_id);
     expect(count).toBe(1);
     expect(rows).toEqual([{ at: expect.any(String), ip: "203.0.113.5", user_agent: browser, os: "Windows", bot: false }]);
@@ -50,6 +50,14 @@ describe("a view", () => {
     expect([count, rows.map(({ ip }) => ip)]).toEqual([4, ["203.0.113.8", "203.0.113.7", "203.0.113.7", "203.0.113.7"]]);
   });
 
+  test("is not recorded again when the script of an open page refreshes it", async () => {
+    const { cert_id } = await issueCertificate();
+    await open(cert_id, { "cf-connecting-ip": "203.0.113.9" });
+    const refreshed = await open(cert_id, { "cf-connecting-ip": "203.0.113.9", "svc-refresh": "1" });
+    expect([refreshed.status, (await trail(cert_id)).count, await storedRows(cert_id)]).toEqual([200, 1, 1]);
+    expect(words(section(refreshed, "timeline"))).toContain("Opened once");
+  });
+
   test("is one of two hundred at once, and each is counted", async () => {
     const { cert_id } = await issueCertificate();
     const pages = await Promise.all(Array.from({ length: 200 }, (_, n) => open(cert_id, { "cf-connecting-ip": `203.0.113.${n}` })));
@@ -57,7 +65,7 @@ describe("a view", () => {
     const { count } = await trail(cert_id);
     expect([count, await storedRows(cert_id)]).toEqual([200, 200]);
     const seen = pages
-      .map((page) => /opened (?:once|(\d+) times)/.exec(words(section(page, "timeline"))))
+      .map((page) => /Opened (?:once|(\d+) times)/.exec(words(section(page, "timeline"))))
       .map((match) => Number(match?.[1] ?? 1));
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
   }, 60_000);
@@ -140,7 +148,7 @@ describe("a view trail that cannot be written", () => {
     const page = await open(cert_id);
     await env.DB.exec("DROP TRIGGER trail_is_down");
     expect(page.status).toBe(200);
-    expect(words(section(page, "timeline"))).toContain("This page has not been opened yet");
+    expect(words(section(page, "timeline"))).toContain("Not opened yet");
     expect((await trail(cert_id)).count).toBe(0);
     await open(cert_id);
     expect((await trail(cert_id)).count).toBe(1);

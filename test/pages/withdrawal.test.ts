@@ -141,9 +141,9 @@ describe("the withdrawal forms", () => {
   });
 
   test.each([
-    ["en", "everything I gave to", "One other active certificate"],
-    ["es", "todo lo que di a", "Otro certificado activo"],
-    ["fr-CA", "tout ce que j’ai accordé à", "Un autre certificat actif"],
+    ["en", "Everything you agreed to with", "One other active certificate"],
+    ["es", "Todo lo que aceptó con", "Otro certificado activo"],
+    ["fr-CA", "Tout ce que vous avez accepté avec", "Un autre certificat actif"],
   ])("show by the email link what else there is, and withdraw everything unless changed (%s)", async (language, everything, other) => {
     const mine = await issueToNewPerson();
     const second = await issueToNewPerson({ fields: { email: mine.email } });
@@ -182,7 +182,7 @@ describe("the withdrawal forms", () => {
     const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
     for (const [lang, text] of [
-      ["en", "We are telling Acme Solar LLC."],
+      ["en", "We’re telling Acme Solar LLC."],
       ["es", "Estamos avisando a Acme Solar LLC."],
       ["fr-CA", "Nous en avisons Acme Solar LLC."],
     ] as const) {
@@ -215,22 +215,22 @@ describe("after the correct code", () => {
       "en",
       "Nothing is withdrawn yet.",
       "One other active certificate",
-      "everything I gave to",
-      "One other certificate of Acme Solar LLC that names your address stays active.",
+      "Everything you agreed to with",
+      "One other certificate of Acme Solar LLC with your address stays active.",
     ],
     [
       "es",
       "Todavía no se ha retirado nada.",
       "Otro certificado activo",
-      "todo lo que di a",
+      "Todo lo que aceptó con",
       "Otro certificado de Acme Solar LLC con su dirección sigue activo.",
     ],
     [
       "fr-CA",
       "Rien n’est encore retiré.",
       "Un autre certificat actif",
-      "tout ce que j’ai accordé à",
-      "Un autre certificat de Acme Solar LLC qui porte votre adresse reste actif.",
+      "Tout ce que vous avez accepté avec",
+      "Un autre certificat de Acme Solar LLC avec votre adresse reste actif.",
     ],
   ])("shows what else names the address and asks what to withdraw (%s)", async (language, nothing, other, everything, stays) => {
     const [mine, second] = await two();
@@ -259,7 +259,7 @@ describe("after the correct code", () => {
     expect(wordsOf(shown)).toContain("23 other active certificates");
     const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain(
-      "No other active certificate of Acme Solar LLC names your address.",
+      "No other active certificate of Acme Solar LLC has your address.",
     );
     const left = async () => {
       await runOutboxRelay();
@@ -310,7 +310,9 @@ describe("after the correct code", () => {
     for (const one of wrong) expect(one.headers.getSetCookie()).toEqual([]);
     const proof = cookiesOf(await answer(mine.certId, code, cookie));
     const showsOthers = async (certId: string, with_: string): Promise<boolean> =>
-      /other active|other certificate|No other/.test(wordsOf(await page(certId, with_)).replace(/If other certificates[^.]*\./, ""));
+      /other active|other certificate|No other/.test(
+        wordsOf(await page(certId, with_)).replace(/If Acme Solar LLC has other certificates[^.]*\./, ""),
+      );
     expect(await showsOthers(mine.certId, proof)).toBe(true);
     const changedAt = proof.length - 10; // the last character may encode only padding bits
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
@@ -325,7 +327,7 @@ describe("after the correct code", () => {
     const [mine, forged] = await two();
     const followed = await post(`/c/${forged.certId}/withdraw/link`, { token: forged.manageToken });
     const done = wordsOf(await page(forged.certId, cookiesOf(followed), "withdrawn"));
-    expect(done).toContain("Your consent is withdrawn.");
+    expect(done).toContain("You withdrew your consent.");
     expect(done).not.toMatch(/other (?:active )?certificate/);
     expect(await statusOf(mine.certId)).toBe("active");
   });

@@ -18,13 +18,15 @@ export interface PageVisitor {
   readonly userAgent: string;
   /** Whether this is a HEAD request or a prefetch, which is stored as automated and not counted. */
   readonly isPrefetch: boolean;
+  /** A page that was opened before follows the certificate. Not recorded. */
+  readonly isRefresh?: boolean;
 }
 
 export interface CertificatePage {
   readonly certificate: PublishedCertificate;
   /** When the issuance was added to the audit log; null until then. */
   readonly loggedAt: Instant | null;
-  /** Set only for active certificates without an email address, because no code can be sent for them. */
+  /** Set for withdrawn certificates, and for active ones without an email address, because no code can be sent for them. */
   readonly businessContact: BusinessContactDetails | null;
 }
 
@@ -41,6 +43,7 @@ const loadAndRecordView = async (
   visitor: PageVisitor,
 ): Promise<Omit<CertificatePage, "businessContact"> | null> => {
   const db = services.shards.forId(certId);
+  if (visitor.isRefresh === true) return findCertificateForPage(db, certId);
   try {
     return await findCertificateForPage(
       db,
@@ -68,7 +71,7 @@ export const getCertificatePage = async (
   const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";
   const [attested, businessContact] = await Promise.all([
     withCertificateAttestations(services, certificate),
-    isMailed || certificate.status === "revoked" ? null : getBusinessContact(services, certificate),
+    isMailed && certificate.status === "active" ? null : getBusinessContact(services, certificate),
   ]);
   return ok({ ...page, certificate: attested, businessContact });
 };

@@ -1,10 +1,12 @@
-// Checks the certificate page in the visitor's browser without fetching anything. It recomputes the fingerprint from the record, then
+// Checks the certificate page in the visitor's browser without asking the service. It recomputes the fingerprint from the record, then
 // rebuilds the record from the visible text to detect a page that shows something else. Each element marked `data-bound` holds exactly
 // one member of the record.
 import "./copy.ts";
 import "./manage-link.ts";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
+import { findCheckItem, showOutcome } from "./proofs/check-list.ts";
+import { refreshWhilePending } from "./proofs/refresh-while-pending.ts";
 import { checkProofs } from "./proofs/check-proofs.ts";
 
 type RecordMembers = Readonly<Record<string, Json>>;
@@ -65,8 +67,6 @@ const isCanonicalJson = (text: string): boolean => {
   }
 };
 
-const verdictElement = document.querySelector<HTMLElement>("#verdict");
-
 /** Null if the page matches; otherwise the sentence that names the mismatch, from the given messages. */
 const findMismatch = async (messages: DOMStringMap): Promise<string | null> => {
   const record = getShownValue("record") ?? "";
@@ -77,29 +77,30 @@ const findMismatch = async (messages: DOMStringMap): Promise<string | null> => {
   return names.length === 0 ? null : `${messages.mismatchPage} ${names.join(", ")}.`;
 };
 
-const updateVerdict = async (element: HTMLElement): Promise<void> => {
-  const { dataset } = element;
-  const sentence = element.querySelector("p");
-  if (sentence === null) return;
-  if (globalThis.crypto?.subtle === undefined) {
-    sentence.textContent = dataset.unable ?? ""; // over plain http from another machine, browsers provide no crypto.subtle
-    return;
-  }
-  const mismatch = await findMismatch(dataset);
-  const verdict = mismatch === null ? "match" : "mismatch";
-  const text = mismatch === null ? (dataset.match ?? "") : `${dataset.mismatch} ${mismatch}`;
-  if (dataset.fingerprintCheck === verdict && sentence.textContent === text) return;
-  dataset.fingerprintCheck = verdict;
-  sentence.textContent = text;
+const checkPage = async (): Promise<void> => {
+  const item = findCheckItem("fingerprint");
+  const messages = document.querySelector<HTMLElement>("#verdict")?.dataset;
+  if (item === null || messages === undefined) return;
+  // Over plain http from another machine, browsers provide no crypto.subtle.
+  if (globalThis.crypto?.subtle === undefined) return showOutcome(item, "incomplete", messages.unable);
+  const mismatch = await findMismatch(messages);
+  if (mismatch === null) showOutcome(item, "pass");
+  else showOutcome(item, "fail", `${messages.fail}. ${mismatch}`);
 };
 
-if (verdictElement !== null) {
-  // Checks run one after another; any change to the page's text triggers another one.
-  let lastCheck = updateVerdict(verdictElement);
-  const observer = new MutationObserver((changes) => {
-    if (changes.some(({ target }) => !verdictElement.contains(target))) lastCheck = lastCheck.then(() => updateVerdict(verdictElement));
-  });
-  observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"] });
-}
+// Checks run one after another; any change to the page's text triggers another one.
+let lastCheck = checkPage();
+const observer = new MutationObserver((changes) => {
+  const list = document.querySelector("#checks");
+  if (changes.some(({ target }) => list?.contains(target) !== true)) lastCheck = lastCheck.then(checkPage);
+});
+observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"] });
 
 void checkProofs();
+refreshWhilePending(checkProofs);
+
+const printButton = document.querySelector<HTMLButtonElement>("#print");
+if (printButton !== null) {
+  printButton.hidden = false;
+  printButton.addEventListener("click", () => window.print());
+}

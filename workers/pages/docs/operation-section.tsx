@@ -1,6 +1,6 @@
 // One operation in the API reference (call, inputs, responses, errors), and the list of webhook event types.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
-import { JoinedList } from "../shared/components.tsx";
+import { CodeBlock, Icon, JoinedList } from "../shared/components.tsx";
 import {
   getContentExample,
   buildCurlCommand,
@@ -23,7 +23,7 @@ const ApiDocumentContext = createContext<ApiDocument | null>(null);
 
 export const ApiDocumentProvider = ApiDocumentContext.Provider;
 
-export const useApiDocument = (): ApiDocument => {
+const useApiDocument = (): ApiDocument => {
   const document = useContext(ApiDocumentContext);
   if (document === null) throw new Error("docs: no ApiDocumentProvider above this component. Wrap it in one.");
   return document;
@@ -51,11 +51,9 @@ export const MarkdownParagraphs: FC<{ text: string }> = ({ text }) => (
 );
 
 const CodeSample: FC<{ text: string; label: string }> = ({ text, label }) => (
-  <figure class="sample">
+  <figure class="code">
     <figcaption>{label}</figcaption>
-    <pre translate="no">
-      <code>{text}</code>
-    </pre>
+    <CodeBlock label={label}>{text}</CodeBlock>
   </figure>
 );
 
@@ -67,8 +65,8 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
   return (
     <li>
       <p class="entry">
-        <code class="entry-name">{name}</code> <span class="entry-type">{describeType(document, schema)}</span>
-        {remark !== "" && <span class={`entry-${remark === "required" ? "required" : "type"}`}>{remark}</span>}
+        <code class="entry-name">{name}</code> <span class="quiet">{describeType(document, schema)}</span>{" "}
+        {remark !== "" && <span class={remark === "required" ? "pill caution" : "pill"}>{remark}</span>}
       </p>
       {own.description !== undefined && (
         <p>
@@ -96,9 +94,10 @@ const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; de
       return (
         <SchemaEntry name={name} schema={schema} remark={remark}>
           {inner.length > 0 && (
-            <details>
+            <details class="more">
               <summary>
-                {inner.length === 1 ? "Its member" : `Its ${inner.length} members`}
+                <Icon name="chevron-right" />
+                {inner.length === 1 ? "1 member" : `${inner.length} members`}
                 <span class="visually-hidden"> of {name}</span>
               </summary>
               <SchemaMembers members={inner} isInput={isInput} depth={depth + 1} />
@@ -110,7 +109,7 @@ const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; de
   </ul>
 );
 
-const parameterHeadings = { path: "In the path", query: "In the query", header: "Headers" } as const;
+const parameterHeadings = { path: "Path parameters", query: "Query parameters", header: "Headers" } as const;
 
 const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
   <>
@@ -132,7 +131,7 @@ const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
     })}
     {operation.requestBody !== undefined && (
       <>
-        <h3>Body</h3>
+        <h3>Request body</h3>
         <p>
           <JoinedList of={Object.keys(operation.requestBody.content).map((type) => <code>{type}</code>)} by=" or " />.{" "}
           {operation.requestBody.description !== undefined && <InlineMarkdown text={operation.requestBody.description} />}
@@ -171,7 +170,7 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
           )}
           {headers.length > 0 && (
             <p class="quiet">
-              With the headers{" "}
+              Headers:{" "}
               {headers.map(([name, { description }], index) => (
                 <>
                   {index > 0 && "; "}
@@ -187,7 +186,7 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
               .
             </p>
           )}
-          {content !== undefined && <CodeSample label={`Answer ${status}`} text={formatJson(getContentExample(document, content))} />}
+          {content !== undefined && <CodeSample label={`Response ${status}`} text={formatJson(getContentExample(document, content))} />}
         </>
       );
     })}
@@ -196,12 +195,12 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
 
 const ErrorResponses: FC<{ operation: Operation }> = ({ operation }) => (
   <>
-    <h3>Refusals</h3>
-    <dl class="refusals">
+    <h3>Errors</h3>
+    <dl class="kv">
       {listRefusals(operation).map(({ status, code, when }) => (
         <div>
           <dt>
-            <span class="refusal-status">{status}</span> <code>{code}</code>
+            {status} <code>{code}</code>
           </dt>
           <dd>
             <InlineMarkdown text={when} />
@@ -213,12 +212,10 @@ const ErrorResponses: FC<{ operation: Operation }> = ({ operation }) => (
 );
 
 const describeAuthentication = (operation: Operation): string => {
-  if (operation.security.some((scheme) => "session" in scheme)) return "For a person who is signed in";
+  if (operation.security.some((scheme) => "session" in scheme)) return "Requires a signed-in person";
   const acceptsKey = operation.security.some((scheme) => "apiKey" in scheme);
-  if (!acceptsKey) return "For anyone, without a credential";
-  return operation.security.some((scheme) => Object.keys(scheme).length === 0)
-    ? "For anyone; with an API key it also speaks for your server"
-    : "With your API key";
+  if (!acceptsKey) return "Public, no credentials";
+  return operation.security.some((scheme) => Object.keys(scheme).length === 0) ? "Public; an API key is optional" : "Requires an API key";
 };
 
 export const OperationSection: FC<{ operation: Operation }> = ({ operation }) => (
@@ -227,11 +224,11 @@ export const OperationSection: FC<{ operation: Operation }> = ({ operation }) =>
       {operation.summary}
     </h2>
     <p class="call">
-      <span class="method">{operation.method}</span> <code translate="no">{operation.path}</code>
+      <span class="pill info">{operation.method}</span> <code translate="no">{operation.path}</code>
     </p>
     {operation.description !== undefined && <MarkdownParagraphs text={operation.description} />}
     <p class="quiet">{describeAuthentication(operation)}.</p>
-    <CodeSample label="From the command line" text={buildCurlCommand(useApiDocument(), operation)} />
+    <CodeSample label="curl" text={buildCurlCommand(useApiDocument(), operation)} />
     <RequestInputs operation={operation} />
     <SuccessResponses operation={operation} />
     <ErrorResponses operation={operation} />
@@ -248,11 +245,11 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
 export const EventTypes: FC = () => (
   <section class="operation" aria-labelledby="event-types">
     <h2 id="event-types" tabindex={-1}>
-      What is posted to your endpoints
+      Webhook events
     </h2>
     <p>
-      Each type of event is posted as the feed holds it, signed in <code>Svc-Signature</code>. The type says which id is set and whether{" "}
-      <code>data</code> holds new values.
+      svc posts each event to your endpoints exactly as it is in the feed, signed in <code>Svc-Signature</code>. The type decides which ID
+      is set and whether <code>data</code> has values.
     </p>
     {listEventTypes(useApiDocument()).map(({ type, when, body }) => {
       const document = useApiDocument();

@@ -8,99 +8,115 @@ import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 import { productName } from "../shared/brand.ts";
-import {
-  ApiDocumentProvider,
-  EventTypes,
-  InlineMarkdown,
-  OperationSection,
-  MarkdownParagraphs,
-  useApiDocument,
-} from "./operation-section.tsx";
+import { ApiDocumentProvider, EventTypes, InlineMarkdown, OperationSection, MarkdownParagraphs } from "./operation-section.tsx";
 import { listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
+import { Brand, Icon } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
-/** The table of contents: next to the text, or collapsed above it on narrow screens. */
-const ContentsNavigation: FC<{ children?: Child }> = ({ children }) => (
-  // focusable, so that it can be scrolled with the keyboard
-  <nav class="contents" aria-label="Contents" tabindex={0}>
-    <details>
-      <summary>Contents</summary>
-      <ul>{children}</ul>
-    </details>
-  </nav>
-);
-
 const quickstart = "first-hour";
-const otherGuides = Object.entries(guides).filter(([name]) => name !== quickstart);
 
-const GuideLinks: FC<{ current?: string }> = ({ current }) => (
-  <li>
-    <p>Guides</p>
-    <ul>
-      {otherGuides.map(([name, { title }]) => (
-        <li>
-          <a href={`/docs/${name}`} aria-current={name === current ? "page" : undefined}>
-            {title}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </li>
-);
-
-const SectionLinks: FC<{ name: string }> = ({ name }) => (
-  <li>
-    <p>{guides[name]?.title}</p>
-    <ul>
-      {guides[name]?.sections.map(({ id, title }) => (
-        <li>
-          <a href={`#${id}`}>{title}</a>
-        </li>
-      ))}
-    </ul>
-  </li>
-);
+/** The navigation, in display order. Every guide is in one group. */
+const guideGroups: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ["Get started", [quickstart, "sandbox", "kit"]],
+  ["Guides", ["widget", "sharing", "webhooks", "withdrawal", "agents"]],
+  ["Evidence", ["evidence-pack", "fingerprints", "policies"]],
+  ["Reference", ["errors", "events", "limits"]],
+];
+const guideOrder = guideGroups.flatMap(([, names]) => names);
 
 const toTitle = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
 const toGroupPath = (tag: string): string => `/docs/api/${tag}`;
 
-/** Groups of the API; the current one also lists its operations. */
-const GroupLinks: FC<{ current?: string }> = ({ current }) => (
-  <li>
-    <p>API</p>
-    <ul>
-      {useApiDocument().tags.map(({ name }) => (
-        <li>
-          <a href={toGroupPath(name)} aria-current={name === current ? "page" : undefined}>
-            {toTitle(name)}
-          </a>
-          {name === current && (
-            <ul>
-              {listOperations(useApiDocument(), name).map(({ operationId, summary, method }) => (
-                <li>
-                  <a href={`#${operationId}`}>
-                    {summary} <span class="contents-method">{method}</span>
-                  </a>
-                </li>
-              ))}
-              {name === "events" && (
-                <li>
-                  <a href="#event-types">What is posted to your endpoints</a>
-                </li>
-              )}
-            </ul>
-          )}
-        </li>
-      ))}
-    </ul>
-  </li>
+/** A part of the page, linked from the contents. */
+interface PageSection {
+  readonly id: string;
+  readonly title: string;
+  /** The HTTP method of an operation. */
+  readonly method?: string;
+}
+
+const SectionLinks: FC<{ sections: readonly PageSection[] }> = ({ sections }) => (
+  <ul>
+    {sections.map(({ id, title, method }) => (
+      <li>
+        <a href={`#${id}`}>
+          {title} {method !== undefined && <span class="quiet">{method}</span>}
+        </a>
+      </li>
+    ))}
+  </ul>
 );
 
-const DocsLink: FC = () => (
-  <li>
-    <a href="/docs">Documentation</a>
-  </li>
+interface NavigationProps {
+  readonly tags: ApiDocument["tags"];
+  /** The path of the page. */
+  readonly current: string;
+  readonly sections: readonly PageSection[];
+}
+
+/** All pages. On narrow screens, the current page also lists its parts. */
+const DocsNavigation: FC<NavigationProps> = ({ tags, current, sections }) => {
+  const groups = [
+    ...guideGroups.map(([heading, names]) => ({
+      heading,
+      links: names.map((name) => [`/docs/${name}`, guides[name]?.title ?? name] as const),
+    })),
+    { heading: "API reference", links: tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
+  ];
+  return (
+    // focusable, so that it can be scrolled with the keyboard
+    <nav class="docs-nav" id="docs-nav" popover="auto" aria-label="Documentation" tabindex={0}>
+      <ul aria-label="Start">
+        <li>
+          <a href="/docs" aria-current={current === "/docs" ? "page" : undefined}>
+            Overview
+          </a>
+        </li>
+      </ul>
+      {groups.map(({ heading, links }, index) => (
+        <>
+          <p id={`nav-${index}`}>{heading}</p>
+          <ul aria-labelledby={`nav-${index}`}>
+            {links.map(([path, title]) => (
+              <li>
+                <a href={path} aria-current={path === current ? "page" : undefined}>
+                  {title}
+                </a>
+                {path === current && (
+                  <div class="narrow-only">
+                    <SectionLinks sections={sections} />
+                  </div>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </nav>
+  );
+};
+
+const OnThisPage: FC<{ sections: readonly PageSection[] }> = ({ sections }) => (
+  <nav class="toc" aria-label="On this page" tabindex={0}>
+    <p>On this page</p>
+    <SectionLinks sections={sections} />
+  </nav>
+);
+
+const TopBar: FC<{ appUrl: string }> = ({ appUrl }) => (
+  <header class="topbar">
+    <Brand />
+    <span class="quiet small">Docs</span>
+    <span class="crumbs" />
+    <a class="btn sm" href={`${appUrl}/portal`}>
+      Portal
+    </a>
+    <button type="button" class="btn sm menu" popovertarget="docs-nav">
+      <Icon name="menu" />
+      Contents
+    </button>
+  </header>
 );
 
 /** The guide's HTML, with the URLs of this deployment. */
@@ -112,90 +128,91 @@ const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config
       .replaceAll("https://api.example.com", new URL(baseUrl).origin),
   );
 
+/** Where to go after a guide. */
+const NextGuide: FC<{ name: string }> = ({ name }) => {
+  const next = guideOrder[guideOrder.indexOf(name) + 1];
+  return next === undefined ? null : (
+    <p class="next">
+      <span />
+      <a class="link" href={`/docs/${next}`}>
+        Next: {guides[next]?.title} <Icon name="arrow-right" />
+      </a>
+    </p>
+  );
+};
+
+const CallLine: FC<{ method: string; path: string }> = ({ method, path }) => (
+  <span class="call">
+    <span class="pill info">{method}</span> <code translate="no">{path}</code>
+  </span>
+);
+
 const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
-  <div class="reference">
-    <ContentsNavigation>
-      <SectionLinks name={quickstart} />
-      <GuideLinks />
-      <GroupLinks />
-    </ContentsNavigation>
-    <article class="reference-text">
-      <h1>Documentation</h1>
-      <section class="guide" aria-labelledby="first-hour">
-        <h2 id="first-hour">{guides[quickstart]?.title}</h2>
-        {renderGuideContent(quickstart, config)}
-      </section>
-      <section aria-labelledby="guides">
-        <h2 id="guides">Guides</h2>
-        <ul class="plain">
-          {otherGuides.map(([name, { title }]) => (
+  <article class="guide">
+    <h1>Documentation</h1>
+    <section class="stack" aria-labelledby="first-hour">
+      <h2 id="first-hour" tabindex={-1}>
+        {guides[quickstart]?.title}
+      </h2>
+      {renderGuideContent(quickstart, config)}
+    </section>
+    <h2 id="guides" tabindex={-1}>
+      Guides
+    </h2>
+    <ul>
+      {guideOrder
+        .filter((name) => name !== quickstart)
+        .map((name) => (
+          <li>
+            <a href={`/docs/${name}`}>{guides[name]?.title}</a>
+          </li>
+        ))}
+    </ul>
+    <h2 id="introduction" tabindex={-1}>
+      {document.info.title}
+    </h2>
+    <p class="quiet">
+      Version {document.info.version}, at <code translate="no">{document.servers[0]?.url}</code>. For tools:{" "}
+      <a href="/v1/openapi.json">OpenAPI 3.1 description</a>.
+    </p>
+    <MarkdownParagraphs text={document.info.description} />
+    <h2 id="keys" tabindex={-1}>
+      API keys and sessions
+    </h2>
+    {Object.values(document.components.securitySchemes).map(({ description = "" }) => (
+      <MarkdownParagraphs text={description} />
+    ))}
+    {document.tags.map(({ name, description }) => (
+      <section class="stack tight" aria-labelledby={`tag-${name}`}>
+        <h2 id={`tag-${name}`}>
+          <a href={toGroupPath(name)}>{toTitle(name)}</a>
+        </h2>
+        <p>
+          <InlineMarkdown text={description} />
+        </p>
+        <ul class="operations">
+          {listOperations(document, name).map(({ operationId, summary, method, path }) => (
             <li>
-              <a href={`/docs/${name}`}>{title}</a>
+              <a href={`${toGroupPath(name)}#${operationId}`}>{summary}</a> <CallLine method={method} path={path} />
             </li>
           ))}
         </ul>
       </section>
-      <h2 class="part">{document.info.title}</h2>
-      <p class="quiet">
-        Version {document.info.version}, at <code translate="no">{document.servers[0]?.url}</code>. For tools:{" "}
-        <a href="/v1/openapi.json">the OpenAPI 3.1 description</a>, from which the reference is set.
-      </p>
-      <section aria-labelledby="introduction">
-        <h2 id="introduction" tabindex={-1}>
-          Introduction
-        </h2>
-        <MarkdownParagraphs text={document.info.description} />
-      </section>
-      <section aria-labelledby="keys">
-        <h2 id="keys" tabindex={-1}>
-          API keys and sessions
-        </h2>
-        {Object.values(document.components.securitySchemes).map(({ description = "" }) => (
-          <MarkdownParagraphs text={description} />
-        ))}
-      </section>
-      {document.tags.map(({ name, description }) => (
-        <section aria-labelledby={`tag-${name}`}>
-          <h2 id={`tag-${name}`}>
-            <a href={toGroupPath(name)}>{toTitle(name)}</a>
-          </h2>
-          <p>
-            <InlineMarkdown text={description} />
-          </p>
-          <ul class="plain">
-            {listOperations(document, name).map(({ operationId, summary, method, path }) => (
-              <li>
-                <a href={`${toGroupPath(name)}#${operationId}`}>{summary}</a>{" "}
-                <span class="call">
-                  <span class="method">{method}</span> <code translate="no">{path}</code>
-                </span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
-    </article>
-  </div>
+    ))}
+  </article>
 );
 
 const OperationGroup: FC<{ document: ApiDocument; name: string; description: string }> = ({ document, name, description }) => (
-  <div class="reference">
-    <ContentsNavigation>
-      <DocsLink />
-      <GroupLinks current={name} />
-      <GuideLinks />
-    </ContentsNavigation>
-    <article class="reference-text">
-      <h1>{toTitle(name)}</h1>
-      <p>
-        <InlineMarkdown text={description} />
-      </p>
-      {listOperations(document, name).map((operation) => (
-        <OperationSection operation={operation} />
-      ))}
-      {name === "events" && <EventTypes />}
-    </article>
-  </div>
+  <article class="guide">
+    <h1>{toTitle(name)}</h1>
+    <p class="lede">
+      <InlineMarkdown text={description} />
+    </p>
+    {listOperations(document, name).map((operation) => (
+      <OperationSection operation={operation} />
+    ))}
+    {name === "events" && <EventTypes />}
+  </article>
 );
 
 const renderedPages = new WeakMap<ApiDocument, Map<string, string>>();
@@ -209,44 +226,84 @@ const renderCached = (document: ApiDocument, path: string, render: () => Child):
   return raw(html);
 };
 
-const renderDocsPage = (c: Context<AppEnv>, title: string, content: () => Child): Promise<Response> =>
-  renderPage(c, 200, () => ({ title: `${title} · ${productName}`, onlyLanguage: "en", isIndexable: true, content: content() }));
+interface DocsPage {
+  readonly document: ApiDocument;
+  readonly path: string;
+  readonly title: string;
+  readonly sections: readonly PageSection[];
+  readonly content: () => Child;
+}
+
+const renderDocsPage = (c: Context<AppEnv>, { document, path, title, sections, content }: DocsPage): Promise<Response> =>
+  renderPage(c, 200, () => ({
+    title: `${title} · ${productName}`,
+    surface: "docs",
+    script: "docs.js",
+    onlyLanguage: "en",
+    isIndexable: true,
+    header: <TopBar appUrl={c.var.services.config.appUrl} />,
+    side: {
+      start: <DocsNavigation tags={document.tags} current={path} sections={sections} />,
+      end: <OnThisPage sections={sections} />,
+    },
+    content: content(),
+  }));
 
 const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Response> =>
-  renderDocsPage(c, "Documentation", () =>
-    renderCached(document, "/docs", () => <DocsOverview document={document} config={c.var.services.config} />),
-  );
+  renderDocsPage(c, {
+    document,
+    path: "/docs",
+    title: "Documentation",
+    sections: [
+      { id: "first-hour", title: guides[quickstart]?.title ?? "" },
+      { id: "guides", title: "Guides" },
+      { id: "introduction", title: document.info.title },
+      { id: "keys", title: "API keys and sessions" },
+      ...document.tags.map(({ name }) => ({ id: `tag-${name}`, title: toTitle(name) })),
+    ],
+    content: () => renderCached(document, "/docs", () => <DocsOverview document={document} config={c.var.services.config} />),
+  });
 
 const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
   const group = document.tags.find(({ name }) => name === c.req.param("group"));
   if (group === undefined) return c.notFound();
-  return renderDocsPage(c, toTitle(group.name), () =>
-    renderCached(document, toGroupPath(group.name), () => <OperationGroup document={document} {...group} />),
-  );
+  const path = toGroupPath(group.name);
+  const operations = listOperations(document, group.name).map(({ operationId, summary, method }) => ({
+    id: operationId,
+    title: summary,
+    method,
+  }));
+  return renderDocsPage(c, {
+    document,
+    path,
+    title: toTitle(group.name),
+    sections: [...operations, ...(group.name === "events" ? [{ id: "event-types", title: "Webhook events" }] : [])],
+    content: () => renderCached(document, path, () => <OperationGroup document={document} {...group} />),
+  });
 };
 
-const renderGuide = (c: Context<AppEnv>): Response | Promise<Response> => {
+const renderGuide = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
   const name = c.req.param("guide") ?? "";
   const guide = Object.hasOwn(guides, name) ? guides[name] : undefined;
   if (guide === undefined) return c.notFound();
-  return renderDocsPage(c, guide.title, () => (
-    <div class="reference">
-      <ContentsNavigation>
-        <DocsLink />
-        <SectionLinks name={name} />
-        <GuideLinks current={name} />
-      </ContentsNavigation>
-      <article class="reference-text guide">
+  return renderDocsPage(c, {
+    document,
+    path: `/docs/${name}`,
+    title: guide.title,
+    sections: guide.sections,
+    content: () => (
+      <article class="guide">
         <h1>{guide.title}</h1>
         {renderGuideContent(name, c.var.services.config)}
+        <NextGuide name={name} />
       </article>
-    </div>
-  ));
+    ),
+  });
 };
 
 /** `getDocument` returns the OpenAPI document of the whole app. */
 export const registerDocsRoutes = (app: Hono<AppEnv>, getDocument: () => object): void => {
   app.get("/docs", limitPublicReads, (c) => renderOverview(c, getDocument() as ApiDocument));
   app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, getDocument() as ApiDocument));
-  app.get("/docs/:guide", limitPublicReads, renderGuide);
+  app.get("/docs/:guide", limitPublicReads, (c) => renderGuide(c, getDocument() as ApiDocument));
 };

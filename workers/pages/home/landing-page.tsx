@@ -1,16 +1,23 @@
-// The landing page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
+// The first page, the not-found page and the start of a withdrawal. The first two list everything a visitor can do here.
 import type { Child, FC } from "hono/jsx";
 import type { Config } from "../../env.ts";
 import { productName } from "../shared/brand.ts";
-import { EmailField, ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { EmailField, ButtonLink, SubmitButton } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
+import { NavigationList } from "../shared/signed-in-components.tsx";
 import {
+  CodeBlock,
+  DescriptionRow,
+  FieldError,
+  Hash,
+  Icon,
+  Section,
+  StatusBadge,
+  Timestamp,
   VerbatimText,
   formatMessage,
-  Hash,
-  withLanguage,
-  DescriptionRow,
   usePageContext,
+  withLanguage,
   type PageContext,
 } from "../shared/components.tsx";
 
@@ -19,7 +26,7 @@ export interface LandingContext {
   readonly config: Config;
   /** The verifier download and its hash. */
   readonly verifier: { readonly url: string; readonly sha256: string };
-  /** The invalid certificate number. Set only if the form was sent from this site, so that it is safe to show again. */
+  /** The invalid certificate ID. Set only if the form was sent from this site, so that it is safe to show again. */
   readonly typedNumber?: string | undefined;
   readonly isInvalidNumber?: boolean;
   /** The invalid email address. */
@@ -28,59 +35,238 @@ export interface LandingContext {
 
 const getApiOrigin = ({ config }: LandingContext): string => new URL(config.baseUrl).origin;
 
-const LandingSection: FC<{ name: string; heading: string; children?: Child }> = ({ name, heading, children }) => (
-  <section class="door" aria-labelledby={`${name}-door`}>
-    <h2 id={`${name}-door`}>{heading}</h2>
-    {children}
+/** Length limit in characters. A URL with a certificate ID is about 60. */
+export const maxTypedLength = 300;
+
+interface NumberFormProps {
+  readonly landing: LandingContext;
+  readonly action: string;
+  readonly label: string;
+  readonly submit: string;
+  readonly hint: string;
+}
+
+/** Accepts a certificate ID as printed, or the certificate's whole URL. */
+const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, submit, hint }) => {
+  const { messages, selectedLanguage } = usePageContext();
+  const isInvalid = landing.isInvalidNumber === true;
+  return (
+    <form method="get" action={action}>
+      {selectedLanguage !== null && <input type="hidden" name="lang" value={selectedLanguage} />}
+      <div class="field">
+        <label for="number">{label}</label>
+        {isInvalid && <FieldError text={messages.front.badNumber} id="number-error" />}
+        <div class="join">
+          <input
+            id="number"
+            name="number"
+            required
+            maxlength={maxTypedLength}
+            placeholder={messages.front.placeholder}
+            value={landing.typedNumber}
+            dir="ltr"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            aria-describedby={isInvalid ? "number-hint number-error" : "number-hint"}
+            aria-invalid={isInvalid ? "true" : undefined}
+          />
+          <SubmitButton>{submit}</SubmitButton>
+        </div>
+        <p class="hint" id="number-hint">
+          {hint}
+        </p>
+      </div>
+    </form>
+  );
+};
+
+const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
+  const { front } = usePageContext().messages;
+  return (
+    <CertificateNumberForm
+      landing={landing}
+      action={`${landing.config.verifyUrl}/c`}
+      label={front.check}
+      submit={front.checkSubmit}
+      hint={front.numberHint}
+    />
+  );
+};
+
+/** What the example shows; a business and a fingerprint that do not exist. */
+const example = {
+  business: "Acme Solar LLC",
+  recordedAt: Date.UTC(2026, 10, 25, 22, 45),
+  fingerprint: "d36659b965f70926517a42ab9371de0b",
+};
+
+const ExampleCertificate: FC = () => {
+  const { messages } = usePageContext();
+  return (
+    <div class="exhibit">
+      <article class="card" aria-label={messages.front.example}>
+        <div class="body stack">
+          <div class="row apart">
+            <p class="row small quiet">
+              <Icon name="file-badge" />
+              {messages.certificate}
+            </p>
+            <StatusBadge tone="good" icon="circle-check" text={messages.active} />
+          </div>
+          <p>
+            <strong translate="no">{example.business}</strong>
+          </p>
+          <blockquote class="words">{messages.front.exampleText}</blockquote>
+          <ul class="checks">
+            <li>
+              <Icon name="circle-check" />
+              <div>
+                <strong>{messages.unchanged}</strong>
+              </div>
+            </li>
+            <li>
+              <Icon name="circle-check" />
+              <div>
+                <strong>{messages.inLedger}</strong>
+                <small>
+                  <Timestamp at={example.recordedAt} />
+                </small>
+              </div>
+            </li>
+          </ul>
+          <p class="quiet">
+            <Hash value={example.fingerprint} />…
+          </p>
+        </div>
+      </article>
+    </div>
+  );
+};
+
+const Door: FC<{ id: string; heading: string; text: string; children?: Child }> = ({ id, heading, text, children }) => (
+  <section class="card door" aria-labelledby={id}>
+    <h2 id={id}>{heading}</h2>
+    <p>{text}</p>
+    <div class="row">{children}</div>
   </section>
 );
 
-const LandingLink: FC<{ name: string; heading: string; text: string; href: string; link: string }> = ({
-  name,
-  heading,
-  text,
-  href,
-  link,
-}) => (
-  <LandingSection name={name} heading={heading}>
-    <p>{text}</p>
-    <p>
-      <ButtonLink href={href}>{link}</ButtonLink>
-    </p>
-  </LandingSection>
+const PrimaryLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
+  <a class="btn primary" href={href}>
+    {children}
+  </a>
 );
 
-/** Length limit in characters. A URL with a certificate number is about 60. */
-export const maxTypedLength = 300;
-
-/** Accepts a certificate number as printed, or the certificate's whole URL. */
-const CertificateNumberForm: FC<{ landing: LandingContext; action: string; submit: string; hint?: string }> = ({
-  landing,
-  action,
-  submit,
-  hint,
-}) => {
+/** Where people and businesses go next. */
+const Doors: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
   const { messages, selectedLanguage } = usePageContext();
+  const { front } = messages;
   return (
-    <form method="get" action={action} class="form">
-      {selectedLanguage !== null && <input type="hidden" name="lang" value={selectedLanguage} />}
-      <TextField
-        id="number"
-        label={messages.front.number}
-        hint={hint}
-        error={landing.isInvalidNumber ? messages.front.badNumber : undefined}
-        errorId="number-error"
-        required
-        maxlength={maxTypedLength}
-        placeholder="cc_"
-        value={landing.typedNumber}
-        dir="ltr"
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-      />
-      <SubmitButton>{submit}</SubmitButton>
-    </form>
+    <section class="doors" aria-label={front.doors}>
+      <Door id="people" heading={front.person} text={front.personText}>
+        <PrimaryLink href={withLanguage(`${config.appUrl}/app`, selectedLanguage)}>{front.personLink}</PrimaryLink>
+        <ButtonLink href={withLanguage(`${config.appUrl}/withdraw`, selectedLanguage)}>{front.withdrawLink}</ButtonLink>
+      </Door>
+      <Door id="business" heading={front.business} text={front.businessText}>
+        <PrimaryLink href={`${config.appUrl}/portal/sign-up`}>{front.businessLink}</PrimaryLink>
+        <ButtonLink href={`${config.appUrl}/portal`}>{front.signIn}</ButtonLink>
+      </Door>
+    </section>
+  );
+};
+
+const HowItWorks: FC = () => {
+  const { front } = usePageContext().messages;
+  const steps = [
+    [front.step1, front.step1Text],
+    [formatMessage(front.step2, { brand: productName }), front.step2Text],
+    [front.step3, front.step3Text],
+  ] as const;
+  return (
+    <section aria-labelledby="how">
+      <h2 id="how">{front.how}</h2>
+      <p>{front.howText}</p>
+      <ol class="three">
+        {steps.map(([heading, text]) => (
+          <li>
+            <h3>{heading}</h3>
+            <p>{text}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
+  <a class="link" href={href}>
+    {children} <Icon name="arrow-right" />
+  </a>
+);
+
+const buildExampleTag = (cdnUrl: string): readonly (readonly [name: string, value: string])[] => [
+  ["src", `${cdnUrl}/v1/svc.js`],
+  ["data-client-id", "pc_live_…"],
+  ["data-mode", "consent"],
+  ["data-purpose", "solar quote follow-up"],
+  ["data-entities", "Acme Solar LLC"],
+];
+
+const ForDevelopers: FC<{ landing: LandingContext }> = ({ landing }) => {
+  const { front } = usePageContext().messages;
+  const docs = `${getApiOrigin(landing)}/docs`;
+  return (
+    <section class="split" aria-labelledby="developers">
+      <div>
+        <h2 id="developers">{front.developers}</h2>
+        <p>{front.developersText}</p>
+        <p class="row">
+          <ArrowLink href={`${docs}/first-hour`}>{front.quickstart}</ArrowLink>
+          <ArrowLink href={docs}>{front.reference}</ArrowLink>
+        </p>
+      </div>
+      <figure class="code">
+        <figcaption>{front.exampleTag}</figcaption>
+        <CodeBlock label={front.exampleTag}>
+          {"<"}
+          <span class="k">script</span>
+          {buildExampleTag(landing.config.cdnUrl).map(([name, value], index) => (
+            <>
+              {index === 0 ? " " : "\n  "}
+              {name}=<span class="s">"{value}"</span>
+            </>
+          ))}
+          {">\n</"}
+          <span class="k">script</span>
+          {">"}
+        </CodeBlock>
+      </figure>
+    </section>
+  );
+};
+
+const Verifier: FC<{ landing: LandingContext }> = ({ landing: { verifier } }) => {
+  const { messages } = usePageContext();
+  return (
+    <section aria-labelledby="trust">
+      <h2 id="trust">{messages.front.trust}</h2>
+      <p>{messages.front.trustText}</p>
+      <div class="card">
+        <div class="body stack tight">
+          <p class="row apart">
+            <a class="link" href={verifier.url} download="svc-verify.mjs">
+              <Icon name="download" />
+              svc-verify.mjs
+            </a>
+            <span class="small quiet">{messages.verifierHash}</span>
+          </p>
+          <p>
+            <Hash value={verifier.sha256} />
+          </p>
+        </div>
+      </div>
+    </section>
   );
 };
 
@@ -89,19 +275,13 @@ const DemoSection: FC<{ config: Config }> = ({ config }) => {
   const { front } = usePageContext().messages;
   const { site_base, ...credentials } = config.demo;
   return (
-    <LandingSection name="demo" heading={front.demo}>
+    <Section name="demo" heading={front.demo}>
       <p>{front.demoText}</p>
-      <ul class="plain">
-        {site_base !== undefined && (
-          <li>
-            <a href={`${site_base}/`}>{front.demoSite}</a>
-          </li>
-        )}
-        <li>
-          <a href="/dev/mail">{front.demoMail}</a>
-        </li>
-      </ul>
-      <dl>
+      <p class="row">
+        {site_base !== undefined && <ButtonLink href={`${site_base}/`}>{front.demoSite}</ButtonLink>}
+        <ButtonLink href="/dev/mail">{front.demoMail}</ButtonLink>
+      </p>
+      <dl class="kv">
         {Object.entries(credentials).map(([name, value]) => (
           <DescriptionRow name={<code translate="no">{name}</code>}>
             <code>
@@ -110,65 +290,40 @@ const DemoSection: FC<{ config: Config }> = ({ config }) => {
           </DescriptionRow>
         ))}
       </dl>
-    </LandingSection>
+    </Section>
   );
 };
 
-const LandingLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
+const MainNavigation: FC<{ landing: LandingContext }> = ({ landing }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
-  const { appUrl, verifyUrl, environment } = landing.config;
-  const toWithdraw = withLanguage(`${appUrl}/withdraw`, selectedLanguage);
-  const toConsents = withLanguage(`${appUrl}/app`, selectedLanguage);
-  return (
-    <div class="doors">
-      <LandingSection name="check" heading={front.check}>
-        <CertificateNumberForm landing={landing} action={`${verifyUrl}/c`} submit={front.checkSubmit} />
-      </LandingSection>
-      <LandingLink
-        name="withdraw"
-        heading={messages.withdrawDoor.title}
-        text={front.withdrawText}
-        href={toWithdraw}
-        link={front.withdrawLink}
-      />
-      <LandingLink name="consents" heading={front.consents} text={front.consentsText} href={toConsents} link={front.consentsLink} />
-      <LandingLink name="business" heading={front.business} text={front.businessText} href={`${appUrl}/portal`} link={front.businessLink} />
-      {environment === "development" && <DemoSection config={landing.config} />}
-    </div>
-  );
+  const { appUrl } = landing.config;
+  const links = [
+    { path: "#business", text: front.business },
+    { path: `${getApiOrigin(landing)}/docs`, text: front.docs },
+    { path: withLanguage(`${appUrl}/app`, selectedLanguage), text: front.consents },
+    { path: `${appUrl}/portal`, text: front.signIn },
+  ];
+  return <NavigationList label={front.navigation} class="main" links={links.map((link) => ({ ...link, current: undefined }))} />;
 };
 
 const ResourceLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
   const { messages, selectedLanguage } = usePageContext();
-  const { front } = messages;
-  const { config, verifier } = landing;
+  const { front, format } = messages;
+  const { config } = landing;
   return (
-    <nav aria-label={front.links}>
-      <ul class="plain">
-        <li>
-          <a href={`${getApiOrigin(landing)}/docs`}>{front.docs}</a>
-        </li>
-        <li>
-          <a href={withLanguage(`${config.verifyUrl}/c/format`, selectedLanguage)}>{messages.format.title}</a>
-        </li>
-        <li>
-          <a href={verifier.url}>{front.verifier}</a>
-          <p class="quiet">
-            {messages.byToolHash} <Hash value={verifier.sha256} />
-          </p>
-        </li>
-        {config.securityContact !== null && (
-          <li>
-            <a href={`${getApiOrigin(landing)}/.well-known/security.txt`}>{front.security}</a>
-          </li>
-        )}
-      </ul>
-    </nav>
+    <>
+      <span class="row">
+        <a href={`${getApiOrigin(landing)}/docs`}>{front.documentation}</a>
+        <a href={withLanguage(`${config.verifyUrl}/c/format`, selectedLanguage)}>{format.title}</a>
+        {config.securityContact !== null && <a href={`${getApiOrigin(landing)}/.well-known/security.txt`}>{front.security}</a>}
+      </span>
+      <span translate="no">{productName}</span>
+    </>
   );
 };
 
-/** The certificate number form is handled by the host that serves certificates, which can differ from the page's own host. */
+/** The certificate ID form is handled by the host that serves certificates, which can differ from the page's own host. */
 const allowVerifyFormAction = ({ config }: LandingContext): { readonly formActionOrigin: string } => ({
   formActionOrigin: new URL(config.verifyUrl).origin,
 });
@@ -177,32 +332,48 @@ export const landingPage = ({ messages: { front } }: PageContext, landing: Landi
   title: `${front.title} · ${productName}`,
   hasError: landing.isInvalidNumber === true,
   isIndexable: true,
+  variant: "front",
+  navigation: <MainNavigation landing={landing} />,
+  footer: <ResourceLinks landing={landing} />,
   ...allowVerifyFormAction(landing),
   content: (
-    <article class="front">
-      <h1>{front.title}</h1>
-      <p>{formatMessage(front.lead, { brand: productName })}</p>
-      <LandingLinks landing={landing} />
-      <ResourceLinks landing={landing} />
-    </article>
+    <>
+      <section class="hero" aria-labelledby="title">
+        <div>
+          <h1 id="title">{front.title}</h1>
+          <p class="lede">{formatMessage(front.lead, { brand: productName })}</p>
+          <CheckForm landing={landing} />
+        </div>
+        <ExampleCertificate />
+      </section>
+      <Doors landing={landing} />
+      {landing.config.environment === "development" && <DemoSection config={landing.config} />}
+      <HowItWorks />
+      <ForDevelopers landing={landing} />
+      <Verifier landing={landing} />
+    </>
   ),
 });
 
 export const notFoundPage = ({ messages }: PageContext, landing: LandingContext): Page => ({
   title: messages.noPage,
+  variant: "front",
   ...allowVerifyFormAction(landing),
   content: (
-    <article class="front">
-      <h1>{messages.noPage}</h1>
-      <p>{messages.noPageAdvice}</p>
-      <LandingLinks landing={landing} />
-    </article>
+    <>
+      <div>
+        <h1>{messages.noPage}</h1>
+        <p class="lede">{messages.noPageAdvice}</p>
+      </div>
+      <CheckForm landing={landing} />
+      <Doors landing={landing} />
+    </>
   ),
 });
 
-/** Starts a withdrawal by certificate number or by email, for people who do not have the certificate open. */
+/** Starts a withdrawal by certificate ID or by email, for people who do not have the certificate open. */
 export const startWithdrawalPage = (
-  { messages: { withdrawDoor: messages, withdraw }, selectedLanguage }: PageContext,
+  { messages: { startWithdrawal: messages, withdraw }, selectedLanguage }: PageContext,
   landing: LandingContext,
 ): Page => {
   const { isInvalidNumber = false, typedEmail } = landing;
@@ -212,17 +383,23 @@ export const startWithdrawalPage = (
     isIndexable: true,
     ...allowVerifyFormAction(landing),
     content: (
-      <article class="step">
-        <h1>{messages.title}</h1>
-        <p>{messages.intro}</p>
-        <section aria-labelledby="with-number">
-          <h2 id="with-number">{messages.withNumber}</h2>
-          <CertificateNumberForm landing={landing} action="/withdraw" submit={messages.submit} hint={messages.hint} />
-        </section>
-        <section aria-labelledby="with-email">
-          <h2 id="with-email">{messages.withEmail}</h2>
+      <>
+        <div>
+          <h1>{messages.title}</h1>
+          <p class="lede">{messages.intro}</p>
+        </div>
+        <Section name="with-number" heading={messages.withNumber}>
+          <CertificateNumberForm
+            landing={landing}
+            action="/withdraw"
+            label={messages.number}
+            submit={messages.submit}
+            hint={messages.hint}
+          />
+        </Section>
+        <Section name="with-email" heading={messages.withEmail}>
           {/* The first step of signing in. The response is the same for every address, so it does not reveal who has an account. */}
-          <form method="post" action={withLanguage("/withdraw", selectedLanguage)} class="form">
+          <form method="post" action={withLanguage("/withdraw", selectedLanguage)} class="stack">
             <EmailField
               id="email"
               label={withdraw.email}
@@ -233,9 +410,9 @@ export const startWithdrawalPage = (
             />
             <SubmitButton>{withdraw.send}</SubmitButton>
           </form>
-        </section>
-        <p>{messages.otherWays}</p>
-      </article>
+        </Section>
+        <p class="quiet">{messages.otherWays}</p>
+      </>
     ),
   };
 };

@@ -155,6 +155,9 @@ export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at,
   return <time datetime={toIso(at)} data-bound={bound}>{`${formatDay(language, at)}, ${time}\u00a0UTC`}</time>;
 };
 
+/** "4 March 2026", for a deadline at the end of that day. */
+export const Day: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at)}>{formatDay(usePageContext().language, at)}</time>;
+
 const hashGroupLength = 8; // 64 characters make eight groups, each of which fits the narrowest screen
 
 /** A hash or ID that wraps between groups but is copied without spaces. */
@@ -197,18 +200,30 @@ export const formatMessage = (text: string, values: Readonly<Record<string, stri
 export const formatNumber = (value: number, language: Language): string =>
   new Intl.NumberFormat(languageInfo[language].locale).format(value);
 
-/** A card with a heading. */
-export const Section: FC<{ name: string; heading: string; class?: string; children?: Child }> = ({
-  name,
-  heading,
-  class: classes,
-  children,
-}) => (
-  <section class={classes === undefined ? "card" : `card ${classes}`} aria-labelledby={`${name}-heading`}>
+interface SectionProps {
+  readonly name: string;
+  readonly heading: Child;
+  readonly class?: string;
+  /** A status next to the heading. */
+  readonly status?: Child;
+  /** One sentence below the heading. */
+  readonly hint?: Child;
+  /** A list or a form that fills the card from edge to edge; takes the place of the body. */
+  readonly content?: Child;
+  readonly footer?: Child;
+  readonly children?: Child;
+}
+
+/** A card with a heading. Links can lead to it by `{name}-heading`. */
+export const Section: FC<SectionProps> = ({ name, heading, class: classes, status, hint, content, footer, children }) => (
+  <section id={name} class={classes === undefined ? "card" : `card ${classes}`} aria-labelledby={`${name}-heading`}>
     <header>
       <h2 id={`${name}-heading`}>{heading}</h2>
+      {status}
+      {hint !== undefined && <p>{hint}</p>}
     </header>
-    <div class="body stack">{children}</div>
+    {content ?? <div class="body stack">{children}</div>}
+    {footer !== undefined && <footer class="no-print">{footer}</footer>}
   </section>
 );
 
@@ -241,8 +256,29 @@ export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; act
   </div>
 );
 
-const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", failed: "circle-x" } as const;
-const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad" } as const;
+interface CodeBlockProps {
+  readonly label: string;
+  /** The element ID of the code, for a copy button. */
+  readonly id?: string;
+  /** The member of the signed record that the code is. */
+  readonly bound?: string;
+  /** Wraps long lines instead of scrolling. */
+  readonly isWrapped?: boolean;
+  readonly children?: Child;
+}
+
+/** Code that scrolls inside its frame. It can be focused, because otherwise the keyboard could not scroll it. */
+export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = false, children }) => (
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset holds fields
+  <pre class={isWrapped ? "wrapped" : undefined} tabindex={0} role="group" aria-label={label} translate="no">
+    <code id={id} data-bound={bound}>
+      {children}
+    </code>
+  </pre>
+);
+
+const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", failed: "circle-x", withdrawn: "ban" } as const;
+const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad", withdrawn: "bad" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
 /** A past or expected event; `at` is null while its time is unknown. */
@@ -251,9 +287,11 @@ export const TimelineEntry: FC<{
   text: Child;
   at: Instant | null;
   bound?: string | undefined;
+  /** The page script waits for this entry. */
+  isPending?: boolean;
   children?: Child;
 }> = (event) => (
-  <li class={timelineClasses[event.kind]}>
+  <li class={timelineClasses[event.kind]} {...(event.isPending === true && { "data-pending": "" })}>
     <Icon name={timelineIcons[event.kind]} />
     <div>
       {event.text}

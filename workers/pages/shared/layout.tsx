@@ -157,7 +157,7 @@ const bodyClasses = { people: "people", sheet: "sheet-page", portal: "portal", d
 
 const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ page, context: { language, messages }, search }) => {
   const { surface = "people", variant } = page;
-  const hasShortLinks = surface === "sheet" || page.navigation !== undefined;
+  const hasShortLinks = surface === "sheet" || (page.navigation !== undefined && variant !== "front");
   return (
     <html lang={language} dir={languageInfo[language].direction}>
       <head>

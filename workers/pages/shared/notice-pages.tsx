@@ -8,37 +8,59 @@ import { statusByCode } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { getErrorKind } from "../../log.ts";
 import type { PublicMessages } from "../i18n/public.ts";
+import type { IconName } from "./icon-names.ts";
 import { languageInfo } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
-import { formatMessage, type PageContext } from "./components.tsx";
+import { Icon, formatMessage, type PageContext } from "./components.tsx";
 
 /** A page with only a title and a message. */
-export const noticePage = (title: string, advice: string, more?: Child): Page => ({
+export const noticePage = (title: string, advice: string, more?: Child, icon: IconName = "info"): Page => ({
   title: `${title} · svc`,
   content: (
-    <article class="notice-page">
-      <h1>{title}</h1>
-      <p>{advice}</p>
-      {more}
-    </article>
+    <div class="card confirm">
+      <div class="empty">
+        <Icon name={icon} />
+        <h1>{title}</h1>
+        <p>{advice}</p>
+        {more}
+      </div>
+    </div>
   ),
 });
+
+interface NoticeContent {
+  readonly title: string;
+  readonly advice: string;
+  readonly icon: IconName;
+  readonly more?: Child;
+}
 
 const renderNotice = (
   c: Context<AppEnv>,
   code: RefusalCode,
-  getNotice: (messages: PublicMessages, locale: string) => { readonly title: string; readonly advice: string; readonly more?: Child },
+  getNotice: (messages: PublicMessages, locale: string) => NoticeContent,
   preservesQuery?: true,
 ): Promise<Response> => {
   c.set("refused", code);
   return renderPage(c, statusByCode[code], ({ messages, language }: PageContext) => {
-    const { title, advice, more } = getNotice(messages, languageInfo[language].locale);
-    return { ...noticePage(title, advice, more), title, ...(preservesQuery && { preservesQuery }) };
+    const { title, advice, more, icon } = getNotice(messages, languageInfo[language].locale);
+    return { ...noticePage(title, advice, more, icon), title, ...(preservesQuery && { preservesQuery }) };
   });
 };
 
 export const renderCertificateNotFound = (c: Context<AppEnv>): Promise<Response> =>
-  renderNotice(c, "cert_not_found", (messages) => ({ title: messages.notFound, advice: messages.notFoundAdvice }));
+  renderNotice(c, "cert_not_found", (messages) => ({
+    title: messages.notFound,
+    advice: messages.notFoundAdvice,
+    icon: "search",
+    more: (
+      <div class="row">
+        <a class="btn" href="/">
+          {messages.toFirstPage}
+        </a>
+      </div>
+    ),
+  }));
 
 /** "45 seconds", "20 minutes", "7 hours", rounded up. Limits range from a minute to a day. */
 const formatWait = (seconds: number, locale: string): string => {
@@ -55,6 +77,7 @@ const createWaitPageRenderer =
       c,
       "rate_limited",
       (messages, locale) => ({
+        icon: "timer",
         title: messages[title],
         advice: formatMessage(messages[`${title}Advice`], { wait: formatWait(Number(seconds), locale) }),
       }),
@@ -72,17 +95,17 @@ export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
 /** A form from another site, or one that pages of this site never send. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
-  renderNotice(c, "forbidden", (messages) => ({ title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
+  renderNotice(c, "forbidden", (messages) => ({ icon: "ban", title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
 
 export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Allow", "GET, HEAD");
-  return renderNotice(c, "method_not_allowed", (messages) => ({ title: messages.readOnly, advice: messages.readOnlyAdvice }));
+  return renderNotice(c, "method_not_allowed", (messages) => ({ icon: "lock", title: messages.readOnly, advice: messages.readOnlyAdvice }));
 };
 
 /** The databases are unavailable. Reloading the page shows whether a change was saved. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
-  return renderNotice(c, "storage_unavailable", (messages) => ({ title: messages.outage, advice: messages.outageAdvice }));
+  return renderNotice(c, "storage_unavailable", (messages) => ({ icon: "power", title: messages.outage, advice: messages.outageAdvice }));
 };
 
 /** Classifies and logs errors as the API does, but responds with a page. */
@@ -91,11 +114,12 @@ export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
   c.var.services.log.error({ request_id: c.var.requestId, at: "page", error: getErrorKind(error) });
   if (outage) c.header("Retry-After", "1");
   return renderNotice(c as Context<AppEnv>, outage ? "storage_unavailable" : "internal_error", (messages) => ({
+    icon: outage ? "power" : "triangle-alert",
     title: outage ? messages.outage : messages.failure,
     advice: outage ? messages.outageAdvice : messages.failureAdvice,
     more: (
-      <p class="quiet">
-        {messages.requestNumber} <code>{c.var.requestId}</code>
+      <p class="small">
+        {messages.requestId} <code translate="no">{c.var.requestId}</code>
       </p>
     ),
   }));

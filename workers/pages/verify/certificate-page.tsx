@@ -8,10 +8,11 @@ import {
   type PublishedCertificate,
   type PublishedPolicy,
 } from "../../../core/certificates/published-certificate.ts";
-import type { IconName } from "../shared/icon-names.ts";
-import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
+import { buildReceiptUrl, buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
+import type { Instant } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";
 import type { PublicMessages } from "../i18n/public.ts";
@@ -23,7 +24,10 @@ import {
   Hash,
   Timestamp,
   formatNumber,
-  BulletList,
+  Day,
+  formatDay,
+  Monogram,
+  Notice,
   TextWarnings,
   DescriptionRow,
   Section,
@@ -33,7 +37,7 @@ import {
   usePageContext,
   type PageContext,
 } from "../shared/components.tsx";
-import { groupEntityWithdrawals, maskIfErased, WithdrawalForms, WithdrawnSummary } from "../withdrawal/components.tsx";
+import { groupEntityWithdrawals, maskIfErased, WithdrawalForms, WithdrawnAdvice, WithdrawnSummary } from "../withdrawal/components.tsx";
 import { CertificateVerification } from "./certificate-verification.tsx";
 import { CertificateTimeline } from "./certificate-timeline.tsx";
 import { QrCode } from "./qr-code.tsx";
@@ -42,64 +46,133 @@ type CertificateComponent = FC<{ certificate: PublishedCertificate }>;
 
 const CertificateStatus: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
+  const { status, entitiesWithdrawn, environment } = certificate;
   return (
-    <p class="statuses">
-      {certificate.status !== "active" ? (
+    <>
+      {status !== "active" ? (
         <StatusBadge tone="bad" icon="ban" text={messages.withdrawn} />
       ) : isConsentRefused(certificate) ? (
-        <StatusBadge tone="caution" icon="ban" text={messages.refused} />
+        <StatusBadge tone="plain" icon="circle-slash" text={messages.refused} />
+      ) : entitiesWithdrawn.length > 0 ? (
+        <StatusBadge tone="caution" icon="circle-minus" text={messages.partlyWithdrawn} />
       ) : (
         <StatusBadge tone="good" icon="circle-check" text={messages.active} />
-      )}{" "}
-      {certificate.environment === "sandbox" && <StatusBadge tone="caution" icon="triangle-alert" text={messages.sandbox} />}
-    </p>
+      )}
+      {environment === "sandbox" && " "}
+      {environment === "sandbox" && <StatusBadge tone="caution" icon="triangle-alert" text={messages.sandbox} />}
+    </>
   );
 };
 
+/** The type, the business, the status and what the certificate says. On a phone, links lead to the panels at the end of the page. */
 const CertificateHeader: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
+  const isRefused = isConsentRefused(certificate);
   return (
-    <header class="opening">
-      <p class="kind">{isConsentRefused(certificate) ? messages.certificateOfRefusal : messages.certificate}</p>
-      <h1>
-        <VerbatimText text={certificate.businessName} bound="business.name" />
-      </h1>
-      <TextWarnings text={certificate.businessName} />
-      <div class="standing">
-        <CertificateStatus certificate={certificate} />
-        <p>
-          <FormattedMessage text={messages.issuedOn} parts={{ date: <Timestamp at={certificate.issuedAt} bound="timestamp" /> }} />
-        </p>
+    <div class="opening">
+      <div class="cert-head">
+        <div>
+          <p class="eyebrow">
+            <Icon name="file-badge" />
+            {isRefused ? messages.certificateOfRefusal : messages.certificate}
+          </p>
+          <h1>
+            <VerbatimText text={certificate.businessName} bound="business.name" />
+          </h1>
+          <TextWarnings text={certificate.businessName} />
+          <p class="row big standing">
+            <CertificateStatus certificate={certificate} />{" "}
+            <span class="quiet">
+              <FormattedMessage text={messages.issuedOn} parts={{ date: <Timestamp at={certificate.issuedAt} bound="timestamp" /> }} />
+            </span>
+          </p>
+          <p class="row jump no-print">
+            <a class="link" href="#check-heading">
+              <Icon name="shield-check" />
+              <span id="jump-verdict">{messages.jumpToCheck}</span>
+            </a>
+            {certificate.status === "active" && !isRefused && (
+              <a class="link" href="#withdrawal-heading">
+                {messages.jumpToWithdrawal}
+              </a>
+            )}
+          </p>
+        </div>
       </div>
-      {certificate.environment === "sandbox" && <p class="notice caution">{messages.summarySandbox}</p>}
-      {isConsentRefused(certificate) && <p class="notice caution">{messages.summaryRefused}</p>}
-      {certificate.status === "revoked" && (
-        <p class="notice bad">
-          {messages.summaryWithdrawn}
-          {certificate.withdrawal !== null && (
-            <>
-              {" "}
-              <WithdrawnSummary of={certificate.withdrawal} />
-            </>
-          )}
-        </p>
-      )}
-      <p class="summary">
+      <p class="lede">
         <FormattedMessage
-          text={messages.summary}
+          text={isRefused ? messages.summaryRefused : messages.summary}
           parts={{
-            domain: <VerbatimText text={certificate.originDomain} bound="origin_domain" />,
-            business: <VerbatimText text={certificate.businessName} bound="business.name" />,
+            domain: (
+              <strong>
+                <VerbatimText text={certificate.originDomain} bound="origin_domain" />
+              </strong>
+            ),
           }}
         />
       </p>
-    </header>
+    </div>
+  );
+};
+
+/** Whether the business has confirmed that contact has ended; null before the deadline if it does not have to yet. */
+const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate: { businessName, withdrawal }, now }) => {
+  const { messages } = usePageContext();
+  if (withdrawal === null) return null;
+  const { acknowledgedAt, ceaseBy } = withdrawal;
+  const parts = { business: <VerbatimText text={businessName} bound="business.name" /> };
+  if (acknowledgedAt !== null)
+    return <FormattedMessage text={messages.acknowledged} parts={{ ...parts, date: <Timestamp at={acknowledgedAt} /> }} />;
+  return <FormattedMessage text={isOverdue(ceaseBy, null, now) ? messages.overdue : messages.notAcknowledged} parts={parts} />;
+};
+
+/** What a reader must know before anything else. */
+const CertificateNotices: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate, now }) => {
+  const { messages, language } = usePageContext();
+  const { environment, status, withdrawal, entitiesWithdrawn } = certificate;
+  const withdrawnCount = entitiesWithdrawn.length;
+  const all = formatNumber(withdrawnCount + listActiveEntities(certificate).length, language);
+  return (
+    <>
+      {environment === "sandbox" && (
+        <Notice tone="caution" icon="triangle-alert" title={messages.sandboxTitle}>
+          {messages.sandboxText}
+        </Notice>
+      )}
+      {isConsentRefused(certificate) && (
+        <Notice icon="circle-slash" title={messages.refusedTitle}>
+          {messages.refusedText}
+        </Notice>
+      )}
+      {withdrawal !== null && (
+        <Notice
+          tone="bad"
+          icon="ban"
+          title={<FormattedMessage text={messages.withdrawnTitle} parts={{ date: <Timestamp at={withdrawal.withdrawnAt} /> }} />}
+        >
+          <FormattedMessage text={messages.withdrawnText} parts={{ day: <Day at={withdrawal.ceaseBy} /> }} />{" "}
+          <CeaseStatus certificate={certificate} now={now} />
+        </Notice>
+      )}
+      {status === "active" && withdrawnCount > 0 && (
+        <Notice
+          tone="caution"
+          icon="circle-minus"
+          title={formatMessage(withdrawnCount === 1 ? messages.partlyTitleOne : messages.partlyTitle, {
+            count: formatNumber(withdrawnCount, language),
+            all,
+          })}
+        >
+          {messages.partlyText}
+        </Notice>
+      )}
+    </>
   );
 };
 
 const DisclosureSection: CertificateComponent = ({ certificate }) => (
   <Section name="shown" heading={usePageContext().messages.shown}>
-    <blockquote>
+    <blockquote class="words big">
       <VerbatimText text={certificate.disclosureText} bound="disclosure" passage />
     </blockquote>
     <TextWarnings text={certificate.disclosureText} />
@@ -108,55 +181,82 @@ const DisclosureSection: CertificateComponent = ({ certificate }) => (
 
 const maxVisibleNames = 12; // enough for a glance; further names are one click away and always printed
 
-const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => {
-  const { messages, language } = usePageContext();
-  const list = names.map((name) => <UntrustedText text={name} bound="entity" />);
-  if (list.length <= maxVisibleNames + 1) return <BulletList of={list} />;
-  return (
-    <>
-      <BulletList of={list.slice(0, maxVisibleNames)} />
-      <details>
-        <summary>{formatMessage(messages.furtherRecipients, { count: formatNumber(list.length - maxVisibleNames, language) })}</summary>
-        <BulletList of={list.slice(maxVisibleNames)} />
-      </details>
-    </>
-  );
-};
+type RecipientStatus = "allowed" | "withdrawn" | "declined" | "notAsked";
 
-/** `list` is the member of the record that holds these names. A group without names is rendered empty, as in the record. */
-const RecipientGroup: FC<{ icon?: IconName; heading: string; list: string; names: readonly string[] }> = (group) => (
-  <div class="answer" data-list={group.list}>
-    <h3>
-      {group.icon !== undefined && (
+const recipientBadges = {
+  allowed: { tone: "good", icon: "check" },
+  withdrawn: { tone: "bad", icon: "ban" },
+  declined: { tone: "plain", icon: "circle-slash" },
+  notAsked: { tone: "plain", icon: "minus" },
+} as const;
+
+const RecipientItems: FC<{ names: readonly string[]; status: RecipientStatus }> = ({ names, status }) => (
+  <ul class="parties">
+    {names.map((name) => (
+      <li>
+        <span>
+          <Monogram name={name} isSmall />{" "}
+          <span>
+            <UntrustedText text={name} bound="entity" />
+          </span>
+        </span>{" "}
+        <StatusBadge {...recipientBadges[status]} text={usePageContext().messages[status]} />
+      </li>
+    ))}
+  </ul>
+);
+
+interface RecipientGroupProps {
+  readonly names: readonly string[];
+  readonly status: RecipientStatus;
+  /** The member of the record that holds these names. */
+  readonly list?: string | undefined;
+  /** Shown instead of the names if there are none. A group of the record without names is rendered empty, as in the record. */
+  readonly none?: string;
+  readonly children?: Child;
+}
+
+const RecipientGroup: FC<RecipientGroupProps> = ({ names, status, list, none, children }) => {
+  const { messages, language } = usePageContext();
+  const further = names.length - maxVisibleNames;
+  return (
+    <div class="group" {...(list !== undefined && { "data-list": list })}>
+      {children}
+      {names.length === 0 ? (
+        none !== undefined && <p class="small quiet">{none}</p>
+      ) : further <= 1 ? (
+        <RecipientItems names={names} status={status} />
+      ) : (
         <>
-          <Icon name={group.icon} />{" "}
+          <RecipientItems names={names.slice(0, maxVisibleNames)} status={status} />
+          <details class="more names">
+            <summary>
+              <Icon name="chevron-right" />
+              {formatMessage(messages.furtherRecipients, { count: formatNumber(further, language) })}
+            </summary>
+            <RecipientItems names={names.slice(maxVisibleNames)} status={status} />
+          </details>
         </>
       )}
-      {group.heading}
-    </h3>
-    {group.names.length === 0 ? <p class="quiet">{usePageContext().messages.nobody}</p> : <RecipientNames names={group.names} />}
-  </div>
-);
+    </div>
+  );
+};
 
 /** Withdrawn recipients, one group per withdrawal. The record lists them as accepted if consent was given for each separately. */
 const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
   <>
     {groupEntityWithdrawals(certificate).map((withdrawal) => (
-      <div class="answer" {...(certificate.answered !== null && { "data-list": "entities_accepted" })}>
-        <h3>
-          <Icon name="ban" /> {usePageContext().messages.withdrawnFrom}
-        </h3>
-        <p class="quiet">
+      <RecipientGroup names={withdrawal.entities} status="withdrawn" list={certificate.answered === null ? undefined : "entities_accepted"}>
+        <p class="small quiet">
           <WithdrawnSummary of={withdrawal} />
         </p>
-        <RecipientNames names={withdrawal.entities} />
-      </div>
+      </RecipientGroup>
     ))}
   </>
 );
 
 const RecipientSection: CertificateComponent = ({ certificate }) => {
-  const { entities, answered, entitiesWithdrawn, status } = certificate;
+  const { entities, answered, status } = certificate;
   const { messages } = usePageContext();
   const isWithdrawn = status === "revoked";
   const heading = isConsentRefused(certificate)
@@ -164,44 +264,29 @@ const RecipientSection: CertificateComponent = ({ certificate }) => {
     : isWithdrawn
       ? messages.recipientsWithdrawn
       : messages.recipients;
-  const hasWithdrawals = entitiesWithdrawn.length > 0;
-  const deadline = certificate.withdrawal !== null && (
-    <p>
-      <FormattedMessage text={messages.recipientsDeadline} parts={{ deadline: <Timestamp at={certificate.withdrawal.ceaseBy} /> }} />
-    </p>
-  );
   const active = listActiveEntities(certificate);
+  const activeStatus = isWithdrawn ? "withdrawn" : "allowed";
   if (answered === null) {
     return (
-      <Section name="recipients" heading={heading}>
-        {deadline}
-        <p>{entities.length === 1 ? messages.namedOne : messages.namedTogether}</p>
-        <RecipientNames names={active} />
-        {hasWithdrawals && (
-          <div class="answers">
-            <WithdrawnRecipients certificate={certificate} />
-          </div>
-        )}
+      <Section name="recipients" heading={heading} hint={entities.length === 1 ? messages.namedOne : messages.namedTogether}>
+        <RecipientGroup names={active} status={activeStatus} />
+        <WithdrawnRecipients certificate={certificate} />
       </Section>
     );
   }
   const decided = new Set([...answered.accepted, ...answered.rejected]);
   const notAsked = entities.filter((name) => !decided.has(name));
   return (
-    <Section name="recipients" heading={heading}>
-      {deadline}
-      <p>{messages.askedEach}</p>
-      <div class="answers">
-        <RecipientGroup
-          icon={isWithdrawn ? "ban" : "circle-check"}
-          heading={isWithdrawn ? messages.withdrawnFrom : messages.accepted}
-          list="entities_accepted"
-          names={active}
-        />
-        {hasWithdrawals && <WithdrawnRecipients certificate={certificate} />}
-        <RecipientGroup icon="ban" heading={messages.declined} list="entities_rejected" names={answered.rejected} />
-        {notAsked.length > 0 && <RecipientGroup heading={messages.notAsked} list="entities" names={notAsked} />}
-      </div>
+    <Section name="recipients" heading={heading} hint={messages.askedEach}>
+      <RecipientGroup
+        names={active}
+        status={activeStatus}
+        list="entities_accepted"
+        {...(answered.accepted.length === 0 && { none: messages.noneAccepted })}
+      />
+      <WithdrawnRecipients certificate={certificate} />
+      <RecipientGroup names={answered.rejected} status="declined" list="entities_rejected" none={messages.noneDeclined} />
+      {notAsked.length > 0 && <RecipientGroup names={notAsked} status="notAsked" list="entities" />}
     </Section>
   );
 };
@@ -216,36 +301,42 @@ const SubmissionNotes: CertificateComponent = ({ certificate: { notes } }) => {
   return (
     <>
       {keys !== undefined && (
-        <p>
+        <>
           <FormattedMessage
             text={messages.notes.unrecognized}
             parts={{ fields: keys.map((key, at) => [at > 0 && ", ", getFieldLabel(key, messages)]) }}
-          />
-        </p>
+          />{" "}
+        </>
       )}
-      {notes?.fields_truncated && <p>{messages.notes.truncated}</p>}
-      {notes?.text_replaced && <p>{messages.notes.replaced}</p>}
+      {notes?.fields_truncated && `${messages.notes.truncated} `}
+      {notes?.text_replaced && `${messages.notes.replaced} `}
     </>
   );
 };
 
 const SubjectDetails: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
-  if (certificate.subjectErasedAt !== null) return <p class="quiet">{messages.erased}</p>;
+  if (certificate.subjectErasedAt !== null) return <>{messages.erased}</>;
   return (
     <>
       <ul class="person">
         {Object.entries(certificate.subjectMasked).map(([key, value]) => (
           <li>
-            <span class="field">{getFieldLabel(key, messages)}</span>{" "}
-            {value === "" ? <span class="quiet">{messages.leftEmpty}</span> : <UntrustedText text={value} />}
+            <span class="quiet">{getFieldLabel(key, messages)}</span>{" "}
+            {value === "" ? (
+              <span class="quiet">{messages.leftEmpty}</span>
+            ) : (
+              <span class="mono">
+                <UntrustedText text={value} />
+              </span>
+            )}
           </li>
         ))}
       </ul>
-      <SubmissionNotes certificate={certificate} />
-      <p class="quiet">
+      <small>
+        <SubmissionNotes certificate={certificate} />
         {messages.masked} {messages.checks.subject}
-      </p>
+      </small>
     </>
   );
 };
@@ -258,20 +349,23 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
     : [checks.origin_unverified, checks.domain_unverified];
   return (
     <Section name="details" heading={messages.details}>
-      <dl>
+      <dl class="kv">
         <DescriptionRow name={messages.purpose}>
           <UntrustedText text={certificate.purpose} bound="purpose" />
         </DescriptionRow>
         <DescriptionRow name={messages.website}>
           <VerbatimText text={certificate.originDomain} bound="origin_domain" />
-          <p class="quiet">
-            {origin} {domain}
-          </p>
+          <small>
+            {domain} {origin}
+          </small>
         </DescriptionRow>
         <DescriptionRow name={messages.person}>
           <SubjectDetails certificate={certificate} />
         </DescriptionRow>
         {certificate.gpc && <DescriptionRow name={messages.signal}>{messages.signalGpc}</DescriptionRow>}
+        <DescriptionRow name={messages.certificateId}>
+          <Hash value={certificate.id} bound="cert_id" />
+        </DescriptionRow>
       </dl>
     </Section>
   );
@@ -280,55 +374,91 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
 /** Only http and https become links: other schemes can do more than open a page. */
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
-const PolicyRow: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
+const PolicyItem: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
   const { messages } = usePageContext();
-  const address = <UntrustedText text={policy.sourceUrl} />;
+  const name = policy.kind === "privacy" ? messages.privacy : messages.terms;
   return (
-    <DescriptionRow name={policy.kind === "privacy" ? messages.privacy : messages.terms}>
-      {isHttpUrl(policy.sourceUrl) ? (
-        <a href={policy.sourceUrl} rel="nofollow noopener noreferrer external">
-          {address}
-        </a>
-      ) : (
-        address
-      )}
-      <p class="quiet">
-        <FormattedMessage text={messages.policySaved} parts={{ date: <Timestamp at={policy.capturedAt} /> }} />
-      </p>
-      <p class="quiet">
-        {messages.policyHash} <Hash value={policy.contentHash} />
-      </p>
-    </DescriptionRow>
+    <li>
+      <Icon name="file-text" />
+      <div>
+        {isHttpUrl(policy.sourceUrl) ? (
+          <a href={policy.sourceUrl} rel="nofollow noopener noreferrer external">
+            {name}
+          </a>
+        ) : (
+          name
+        )}
+        <small>
+          <UntrustedText text={policy.sourceUrl} /> ·{" "}
+          <FormattedMessage text={messages.policySaved} parts={{ date: <Timestamp at={policy.capturedAt} /> }} />
+        </small>
+        <small>
+          SHA-256 <Hash value={policy.contentHash} />
+        </small>
+      </div>
+    </li>
   );
 };
 
 const PolicySection: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
   const status = getPoliciesStatus(certificate);
-  return (
-    <Section name="policies" heading={messages.policies}>
-      {status === "captured" ? (
-        <dl>
+  return status === "captured" ? (
+    <Section
+      name="policies"
+      heading={messages.policies}
+      hint={messages.policiesText}
+      content={
+        <ul class="lines">
           {certificate.policies.map((policy) => (
-            <PolicyRow policy={policy} />
+            <PolicyItem policy={policy} />
           ))}
-        </dl>
-      ) : (
-        <p class="quiet">{status === "pending" ? messages.policiesPending : messages.policiesUnavailable}</p>
-      )}
+        </ul>
+      }
+    />
+  ) : (
+    <Section name="policies" heading={messages.policies}>
+      <p class="quiet" {...(status === "pending" && { "data-pending": "" })}>
+        {status === "pending" ? messages.policiesPending : messages.policiesUnavailable}
+      </p>
     </Section>
   );
 };
 
-const PageAddress: FC<{ url: string }> = ({ url }) => {
+/** The withdrawal form while consent is active; afterwards what the person can still do. */
+const WithdrawalSection: FC<{ page: CertificatePage; apiBaseUrl: string }> = ({ page: { certificate, businessContact }, apiBaseUrl }) => {
   const { messages } = usePageContext();
+  if (certificate.withdrawal !== null) {
+    return (
+      <Section name="withdrawn" class="no-print" heading={messages.withdrawnByYou}>
+        <WithdrawnAdvice
+          certificate={certificate}
+          ceaseBy={certificate.withdrawal.ceaseBy}
+          contact={businessContact}
+          receiptUrl={buildReceiptUrl(apiBaseUrl, certificate.id)}
+        />
+      </Section>
+    );
+  }
   return (
-    <div class="address">
+    <Section name="withdrawal" class="no-print" heading={messages.isThisYou} hint={messages.isThisYouText}>
+      <WithdrawalForms certificate={maskIfErased(certificate)} contact={businessContact} />
+    </Section>
+  );
+};
+
+/** Only on paper: where to check the certificate. */
+const PrintedAddress: FC<{ url: string; now: Instant }> = ({ url, now }) => {
+  const { messages, language } = usePageContext();
+  return (
+    <div class="printed">
       <QrCode text={url} label={messages.qr} />
       <p>
-        {messages.address}
+        <strong>{messages.printedTitle}</strong>
         <br />
-        <span class="url">{url}</span>
+        <span class="hash url">{url}</span>
+        <br />
+        <small>{formatMessage(messages.printedText, { date: formatDay(language, now) })}</small>
       </p>
     </div>
   );
@@ -342,30 +472,43 @@ interface CertificatePageProps extends ViewContext {
 }
 
 export const certificatePage = (
-  { messages }: PageContext,
+  { messages, selectedLanguage }: PageContext,
   { page, apiBase: apiBaseUrl, verifyBase: verifyBaseUrl, now, published, trust }: CertificatePageProps,
 ): Page => {
-  const { certificate, businessContact } = page;
+  const { certificate } = page;
+  const isRefused = isConsentRefused(certificate);
   return {
-    title: `${certificate.businessName} · ${messages.certificate}`,
+    title: `${certificate.businessName} · ${isRefused ? messages.certificateOfRefusal : messages.certificate}`,
     script: "verify.js",
-    footer: messages.footer,
+    variant: "certificate",
+    canFetchItself: true,
+    footer: (
+      <>
+        <span>{messages.footer}</span>
+        <span class="row">
+          <a href={`format${selectedLanguage === null ? "" : `?lang=${selectedLanguage}`}`}>{messages.footerFormat}</a>
+        </span>
+      </>
+    ),
     content: (
-      <article class="certificate">
+      <>
         <CertificateHeader certificate={certificate} />
-        <DisclosureSection certificate={certificate} />
-        <RecipientSection certificate={certificate} />
-        <CertificateDetails certificate={certificate} />
-        <CertificateTimeline page={page} apiBaseUrl={apiBaseUrl} now={now} />
-        <CertificateVerification certificate={certificate} apiBaseUrl={apiBaseUrl} published={published} trust={trust} />
-        <PolicySection certificate={certificate} />
-        {certificate.status === "active" && (
-          <Section name="withdrawal" heading={messages.isThisYou}>
-            <WithdrawalForms certificate={maskIfErased(certificate)} contact={businessContact} />
-          </Section>
-        )}
-        <PageAddress url={buildVerifyUrl(verifyBaseUrl, certificate.id)} />
-      </article>
+        <CertificateNotices certificate={certificate} now={now} />
+        <div class="cert-cols">
+          <div class="stack">
+            <DisclosureSection certificate={certificate} />
+            <RecipientSection certificate={certificate} />
+            <CertificateDetails certificate={certificate} />
+            <CertificateTimeline page={page} apiBaseUrl={apiBaseUrl} now={now} />
+            <PolicySection certificate={certificate} />
+          </div>
+          <aside class="stack" aria-label={messages.checkAndWithdraw}>
+            <CertificateVerification certificate={certificate} apiBaseUrl={apiBaseUrl} published={published} trust={trust} />
+            {!isRefused && <WithdrawalSection page={page} apiBaseUrl={apiBaseUrl} />}
+            <PrintedAddress url={buildVerifyUrl(verifyBaseUrl, certificate.id)} now={now} />
+          </aside>
+        </div>
+      </>
     ),
   };
 };

@@ -6,6 +6,7 @@ import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { CertificatePage } from "../../operations/certificates/get-certificate-page.ts";
 import {
+  Day,
   TimelineEntry,
   VerbatimText,
   formatMessage,
@@ -19,13 +20,15 @@ import {
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/components.tsx";
 
-/** One entry of the timeline. `at` is null if it has not happened yet. */
+/** One entry of the timeline. `at` is null if it has not happened yet; the page script then waits for it. */
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
-  /** Set if the kind cannot be derived from `at`. "counted" entries are sorted by `at` but do not show a time. */
+  /** Set if the kind cannot be derived from `at`. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
+  /** Shown instead of `at`. */
+  readonly when?: Child;
   readonly details?: Child;
 }
 
@@ -38,12 +41,18 @@ const createAnchorItem = (
   const at = status === "anchored" ? anchoredAt : null;
   return {
     at,
-    text: (
-      <span>
-        <FormattedMessage text={at === null ? pending : done} parts={{ ledger: <VerbatimText text={ledgerId} /> }} />
-      </span>
+    text: at === null ? pending : done,
+    details: (
+      <small>
+        <VerbatimText text={ledgerId} />
+        {at === null && note !== undefined && (
+          <>
+            <br />
+            {note}
+          </>
+        )}
+      </small>
     ),
-    details: at === null && note !== undefined && <p class="quiet">{note}</p>,
   };
 };
 
@@ -59,27 +68,32 @@ const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: Timelin
   if (withdrawal === null) return [];
   const { anchor, acknowledgedAt, ceaseBy, withdrawnAt } = withdrawal;
   const receipt = (
-    <p class="quiet">
+    <small class="no-print">
       <a href={buildReceiptUrl(apiBaseUrl, id)} download={`withdrawal-${id}.json`}>
         {messages.withdraw.receipt}
       </a>
-    </p>
+    </small>
   );
   const by = withdrawal.method === "business_recorded" ? messages.withdraw.recordedByBusiness : messages.withdrawnByPerson;
   const items: TimelineItem[] = [
-    { at: withdrawnAt, text: by, details: receipt },
-    { at: ceaseBy, text: messages.withdraw.deadline, kind: "pending" },
+    { at: withdrawnAt, text: by, kind: "withdrawn", details: receipt },
+    {
+      at: ceaseBy,
+      text: messages.withdraw.deadline,
+      kind: "pending",
+      when: <FormattedMessage text={messages.withdraw.deadlineDay} parts={{ day: <Day at={ceaseBy} /> }} />,
+    },
   ];
   if (anchor !== null) items.push(createAnchorItem(anchor, messages.withdraw.revocationAnchored, messages.withdraw.revocationPending));
   if (acknowledgedAt !== null) items.push({ at: acknowledgedAt, text: messages.withdraw.acknowledged });
-  if (isOverdue(ceaseBy, acknowledgedAt, now)) items.push({ at: now, text: messages.withdraw.overdue, kind: "counted" });
+  if (isOverdue(ceaseBy, acknowledgedAt, now)) items.push({ at: now, text: messages.withdraw.overdue, kind: "failed", when: null });
   return items;
 };
 
 const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of }) => (
-  <p class="quiet">
+  <small>
     <JoinedList of={of.map(({ entity }) => <VerbatimText text={entity} />)} by=", " />
-  </p>
+  </small>
 );
 
 /** Withdrawals for individual recipients of an active certificate. */
@@ -93,10 +107,11 @@ const listEntityWithdrawalItems = (
     return {
       at: withdrawnAt,
       text: `${by}${formatMessage(from, { count: formatNumber(entities.length, language) })}`,
+      kind: "withdrawn",
       details: (
-        <p class="quiet">
+        <small class="no-print">
           <EntityReceiptLink id={certificate.id} number={number} apiBaseUrl={apiBaseUrl} />
-        </p>
+        </small>
       ),
     };
   });
@@ -109,7 +124,13 @@ const listEntityWithdrawalItems = (
   const late = certificate.entitiesWithdrawn.filter(({ ceaseBy, acknowledgedAt }) =>
     isOverdue(ceaseBy, acknowledgedAt ?? certificateAcknowledgedAt, now),
   );
-  const overdue: TimelineItem = { at: now, text: messages.withdraw.someOverdue, kind: "counted", details: <InlineNames of={late} /> };
+  const overdue: TimelineItem = {
+    at: now,
+    text: messages.withdraw.someOverdue,
+    kind: "failed",
+    when: null,
+    details: <InlineNames of={late} />,
+  };
   return [...withdrawals, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
 };
 
@@ -131,9 +152,16 @@ export const CertificateTimeline: FC<TimelineProps> = (props) => {
   const opened = viewCount === 1 ? messages.openedOnce : formatMessage(messages.openedTimes, { count: formatNumber(viewCount, language) });
   return (
     <Section name="timeline" heading={messages.timeline}>
-      <ol>
-        {sorted.map(({ at, text, kind = at === null ? "pending" : "done", boundMember, details }) => (
-          <TimelineEntry kind={kind} text={text} at={kind === "counted" ? null : at} bound={boundMember}>
+      <ol class="timeline">
+        {sorted.map(({ at, text, kind = at === null ? "pending" : "done", boundMember, when, details }) => (
+          <TimelineEntry
+            kind={kind}
+            text={<strong>{text}</strong>}
+            at={when === undefined ? at : null}
+            bound={boundMember}
+            isPending={at === null}
+          >
+            {when !== undefined && when !== null && <small>{when}</small>}
             {details}
           </TimelineEntry>
         ))}

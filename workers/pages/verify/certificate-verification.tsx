@@ -1,8 +1,28 @@
-// The section that explains how to check a certificate without trusting this service: in the page, with common tools, or with the verifier.
-import type { FC } from "hono/jsx";
-import { canonicalPreimageFromPublished, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+// The panel that says whether a certificate is genuine: checks that the page script runs in the visitor's browser, and how to check without
+// trusting this page, with common tools or with the verifier.
+import type { Child, FC } from "hono/jsx";
+import {
+  canonicalPreimageFromPublished,
+  type PublishedAnchor,
+  type PublishedCertificate,
+} from "../../../core/certificates/published-certificate.ts";
+import { parseReceipt } from "../../../core/ledger/receipt.ts";
 import type { TrustDocument } from "../../../core/ledger/trust-document.ts";
-import { CopyButton, Hash, DescriptionRow, Section, Icon, usePageContext } from "../shared/components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import {
+  CodeBlock,
+  CopyButton,
+  DescriptionRow,
+  FormattedMessage,
+  Hash,
+  Icon,
+  Section,
+  StatusBadge,
+  Timestamp,
+  formatMessage,
+  formatNumber,
+  usePageContext,
+} from "../shared/components.tsx";
 
 interface VerificationProps {
   readonly certificate: PublishedCertificate;
@@ -11,73 +31,190 @@ interface VerificationProps {
   readonly trust: TrustDocument;
 }
 
-/**
- * Results of the checks besides the fingerprint: the issuer's signature, the ledger, and third-party attestations. client/proofs runs
- * the evidence pack verifier on the embedded JSON and fills in the results.
- */
-const ProofResults: FC<VerificationProps> = ({ certificate, published, trust }) => {
+interface CheckItemProps {
+  /** The group of checks, as client/proofs names it. */
+  readonly name: "fingerprint" | "signature" | "ledger" | "others" | "withdrawal";
+  readonly label: string;
+  /** What is true if the check passes. */
+  readonly passed: string;
+  readonly passedText?: string;
+  readonly incompleteText?: string;
+  readonly skippedText?: string;
+  /** A fact about the record, whether or not it was checked. */
+  readonly fact?: Child;
+}
+
+/** A check. The page script replaces "Not checked in this browser" with its outcome. */
+const CheckItem: FC<CheckItemProps> = ({ name, label, passed, passedText, incompleteText, skippedText, fact }) => {
   const { messages } = usePageContext();
-  const rows = [
-    ["signature", messages.proofSignature],
-    ["ledger", messages.proofLedger],
-    ["others", messages.proofOthers],
-    ...(certificate.status === "revoked" ? [["withdrawal", messages.proofWithdrawal] as const] : []),
-  ] as const;
   return (
-    <details
-      class="record proofs"
-      id="proofs"
-      data-pass={messages.proofPass}
-      data-fail={messages.proofFail}
-      data-incomplete={messages.proofIncomplete}
-      data-skipped={messages.proofSkipped}
+    <li
+      class="open"
+      data-proof={name}
+      data-passed={passed}
+      data-pass={passedText}
+      data-fail={messages.doesNotMatch}
+      data-incomplete={incompleteText ?? messages.incomplete}
+      data-skipped={skippedText}
     >
-      <summary>{messages.proofs}</summary>
-      <p>{messages.proofsIntro}</p>
-      <dl>
-        {rows.map(([name, label]) => (
-          <div>
-            <dt>{label}</dt>
-            <dd data-proof={name}>{messages.proofWaiting}</dd>
-          </div>
+      <Icon name="circle-dashed" />
+      <div>
+        <strong>{label}</strong>
+        <small class="outcome">{messages.notChecked}</small>
+        {fact !== undefined && <small>{fact}</small>}
+      </div>
+    </li>
+  );
+};
+
+/** The entry of an anchored statement and when it was recorded; null while there is none. */
+const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ anchor }) => {
+  const { messages, language } = usePageContext();
+  if (anchor?.status !== "anchored" || anchor.receipt === null || anchor.anchoredAt === null) return null;
+  const receipt = parseReceipt(anchor.receipt);
+  if (receipt === null) return null;
+  const index = formatNumber(Number(receipt.leaf_index), language);
+  return <FormattedMessage text={messages.ledgerText} parts={{ index, date: <Timestamp at={anchor.anchoredAt} /> }} />;
+};
+
+/** Shapes for the page script, which shows them by outcome. */
+const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
+  ["pass", "circle-check"],
+  ["fail", "circle-x"],
+  ["incomplete", "clock"],
+  ["skipped", "circle-minus"],
+  ["genuine", "shield-check"],
+];
+
+/**
+ * The checks: the fingerprint, the issuer's signature, the ledger, and third-party attestations. client/verify.ts and client/proofs run
+ * them on the text of the page and on the embedded JSON.
+ */
+const CheckList: FC<VerificationProps> = ({ certificate, published, trust }) => {
+  const { messages, language } = usePageContext();
+  const { anchor, withdrawal, signature } = certificate;
+  const witnesses = anchor?.attested?.attestations.length ?? 0;
+  const witnessed =
+    witnesses === 1 ? messages.witnessedOne : formatMessage(messages.witnessed, { count: formatNumber(witnesses, language) });
+  return (
+    <>
+      <ul class="checks" id="checks">
+        <CheckItem name="fingerprint" label={messages.fingerprintCheck} passed={messages.unchanged} passedText={messages.unchangedText} />
+        <CheckItem
+          name="signature"
+          label={messages.signatureCheck}
+          passed={messages.signed}
+          fact={formatMessage(messages.signatureText, { algorithm: signature.alg, key: signature.kid })}
+        />
+        <CheckItem
+          name="ledger"
+          label={messages.ledgerCheck}
+          passed={messages.inLedger}
+          incompleteText={messages.ledgerPending}
+          fact={<LedgerEntry anchor={anchor} />}
+        />
+        <CheckItem
+          name="others"
+          label={messages.witnessCheck}
+          passed={witnessed}
+          passedText={witnesses === 1 ? messages.witnessTextOne : messages.witnessText}
+          skippedText={messages.witnessNone}
+        />
+        {withdrawal !== null && (
+          <CheckItem
+            name="withdrawal"
+            label={messages.withdrawalCheck}
+            passed={messages.withdrawalCheck}
+            incompleteText={messages.ledgerPending}
+            fact={<LedgerEntry anchor={withdrawal.anchor} />}
+          />
+        )}
+      </ul>
+      <template id="outcome-icons">
+        {outcomeIcons.map(([outcome, icon]) => (
+          <span data-outcome={outcome}>
+            <Icon name={icon} />
+          </span>
         ))}
-      </dl>
+      </template>
       <code id="published" hidden translate="no">
         {JSON.stringify(published)}
       </code>
       <code id="trust" hidden translate="no">
         {JSON.stringify(trust)}
       </code>
-    </details>
+    </>
   );
 };
 
-/** Download links for the verifier and the keys, and the command to run: the same as in the README of an evidence pack. */
+const CommandBlock: FC<{ lines: string }> = ({ lines }) => (
+  <div class="code">
+    <CodeBlock label={usePageContext().messages.command}>{lines}</CodeBlock>
+  </div>
+);
+
+/** The verifier and its keys, and the command to run: the same as in the README of an evidence pack. */
 const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => {
   const { messages } = usePageContext();
   const { url, sha256 } = trust.verifier;
   return (
-    <div class="by-tool">
-      <p>{messages.byTool}</p>
-      <dl>
-        <DescriptionRow name={messages.byToolFile}>
-          <a href={url} download="svc-verify.mjs">
-            svc-verify.mjs
-          </a>
-          <p class="quiet">
-            {messages.byToolHash} <Hash value={sha256} id="verifier-sha256" />
-          </p>
+    <>
+      <p>{messages.verifyIntro}</p>
+      <CommandBlock lines={`node svc-verify.mjs evidence-${certificate.id}.zip --trust svc-trust.json`} />
+      <p class="row">
+        <a class="link" href={url} download="svc-verify.mjs">
+          {messages.verifierFile}
+        </a>
+        <a class="link" href={new URL("/.well-known/svc-trust.json", url).href} download="svc-trust.json">
+          {messages.verifierKeys}
+        </a>
+      </p>
+      <p class="quiet">
+        svc-verify.mjs, {messages.verifierHash}: <Hash value={sha256} id="verifier-sha256" />
+      </p>
+    </>
+  );
+};
+
+/** The text behind the fingerprint, and the members that are shown nowhere else. */
+const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const { messages } = usePageContext();
+  return (
+    <>
+      <h3>{messages.record}</h3>
+      <p>{messages.recordText}</p>
+      <div class="code">
+        <CodeBlock id="record" bound="record" label={messages.record} isWrapped>
+          {canonicalPreimageFromPublished(certificate)}
+        </CodeBlock>
+      </div>
+      <CopyButton of="record" label={messages.copyRecord} />
+      <dl class="kv up">
+        <DescriptionRow name={messages.businessId}>
+          <Hash value={certificate.businessId} bound="business.id" />
         </DescriptionRow>
-        <DescriptionRow name={messages.byToolKeys}>
-          <a href={new URL("/.well-known/svc-trust.json", url).href} download="svc-trust.json">
-            svc-trust.json
-          </a>
+        <DescriptionRow name={messages.disclosureHash}>
+          <Hash value={certificate.disclosureHash} bound="disclosure_hash" />
+        </DescriptionRow>
+        <DescriptionRow name={messages.subjectHash}>
+          <Hash value={certificate.subjectHash} bound="subject_hash" />
         </DescriptionRow>
       </dl>
-      <pre>
-        <code translate="no">{`node svc-verify.mjs evidence-${certificate.id}.zip --trust svc-trust.json`}</code>
-      </pre>
-    </div>
+    </>
+  );
+};
+
+const CommonTools: FC<{ verificationUrl: string }> = ({ verificationUrl }) => {
+  const { messages } = usePageContext();
+  const fetchCommand = `curl -s ${verificationUrl} | jq -j .data`;
+  return (
+    <>
+      <h3>{messages.byHand}</h3>
+      <p>{messages.byHandFile}</p>
+      <CommandBlock lines="sha256sum record.json" />
+      <p>{messages.byHandFetch}</p>
+      <CommandBlock lines={`${fetchCommand}.canonical | sha256sum\n${fetchCommand}.disclosure_text | sha256sum`} />
+    </>
   );
 };
 
@@ -86,75 +223,68 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBaseU
   const { certificate } = props;
   const verificationUrl = `${apiBaseUrl}/certs/${certificate.id}/verify`;
   return (
-    <Section name="check" heading={messages.check}>
-      <p>{messages.checkIntro}</p>
-      <dl>
-        <DescriptionRow name={messages.fingerprint}>
-          <div class="fingerprint">
-            <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
-            <CopyButton of="fingerprint" label={messages.copyFingerprint} />
-          </div>
-        </DescriptionRow>
-      </dl>
-      <div
-        class="verdict"
-        id="verdict"
-        role="status"
-        data-match={messages.match}
-        data-mismatch={messages.mismatch}
-        data-mismatch-fingerprint={messages.mismatchFingerprint}
-        data-mismatch-page={messages.mismatchPage}
-        data-unable={messages.unable}
-      >
-        <Icon name="circle-check" />
-        <Icon name="ban" />
-        <Icon name="clock" />
-        <p>{messages.notChecked}</p>
+    <Section
+      name="check"
+      class="verify off"
+      heading={messages.check}
+      status={
+        <span
+          id="verdict"
+          role="status"
+          data-pass={messages.allPass}
+          data-fail={messages.doesNotMatch}
+          data-incomplete={messages.someIncomplete}
+          data-genuine={messages.genuine}
+          data-not-genuine={messages.notGenuine}
+          data-mismatch-fingerprint={messages.mismatchFingerprint}
+          data-mismatch-page={messages.mismatchPage}
+          data-unable={messages.unable}
+          data-active={certificate.status === "active" ? "" : undefined}
+        >
+          <StatusBadge tone="plain" icon="circle-dashed" text={messages.notChecked} />
+        </span>
+      }
+      hint={certificate.withdrawal === null ? undefined : messages.withdrawnGenuine}
+      footer={
+        <>
+          <a class="link" href={verificationUrl}>
+            <Icon name="file-down" />
+            {messages.jsonLink}
+          </a>
+          <button type="button" class="link" id="print" hidden>
+            <Icon name="printer" />
+            {messages.print}
+          </button>
+        </>
+      }
+    >
+      <CheckList {...props} />
+      <noscript>
+        <p class="small quiet">{messages.notCheckedAdvice}</p>
+      </noscript>
+      <div>
+        <p class="small">
+          <strong>{messages.fingerprint}</strong> <span class="quiet">{messages.fingerprintText}</span>
+        </p>
+        <div class="copyline">
+          <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
+          <CopyButton of="fingerprint" label={messages.copyFingerprint} />
+        </div>
       </div>
-      <details class="record">
-        <summary>{messages.record}</summary>
-        <pre>
-          <code id="record" data-bound="record" translate="no">
-            {canonicalPreimageFromPublished(certificate)}
-          </code>
-        </pre>
-        <CopyButton of="record" label={messages.copyRecord} />
-        <dl>
-          <DescriptionRow name={messages.certificateNumber}>
-            <Hash value={certificate.id} bound="cert_id" />
-          </DescriptionRow>
-          <DescriptionRow name={messages.businessNumber}>
-            <Hash value={certificate.businessId} bound="business.id" />
-          </DescriptionRow>
-          <DescriptionRow name={messages.disclosureHash}>
-            <Hash value={certificate.disclosureHash} bound="disclosure_hash" />
-          </DescriptionRow>
-          <DescriptionRow name={messages.subjectHash}>
-            <Hash value={certificate.subjectHash} bound="subject_hash" />
-          </DescriptionRow>
-        </dl>
+      <details class="more no-print" id="by-hand">
+        <summary>
+          <Icon name="chevron-right" />
+          {messages.verifyYourself}
+        </summary>
+        <div class="stack small">
+          <VerifierInstructions {...props} />
+          <p>
+            <a href={`format?lang=${language}`}>{messages.formatLink}</a>
+          </p>
+          <RecordText certificate={certificate} />
+          <CommonTools verificationUrl={verificationUrl} />
+        </div>
       </details>
-      <ProofResults {...props} />
-      <VerifierInstructions {...props} />
-      <details class="by-hand">
-        <summary>{messages.byHand}</summary>
-        <p>{messages.byHandFile}</p>
-        <pre>
-          <code translate="no">sha256sum record.json</code>
-        </pre>
-        <p>{messages.byHandFetch}</p>
-        <pre>
-          <code translate="no">{`curl -s ${verificationUrl} | jq -j .data.canonical | sha256sum\ncurl -s ${verificationUrl} | jq -j .data.disclosure_text | sha256sum`}</code>
-        </pre>
-      </details>
-      <ul class="links">
-        <li>
-          <a href={`format?lang=${language}`}>{messages.formatLink}</a>
-        </li>
-        <li>
-          <a href={verificationUrl}>{messages.jsonLink}</a>
-        </li>
-      </ul>
     </Section>
   );
 };

@@ -19,6 +19,9 @@ const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
 
+/** True for the page script that follows an open page while something on it is pending: not another visit. */
+const isRefresh = (c: Context<AppEnv>): boolean => c.req.header("svc-refresh") === "1";
+
 /** Redirects to the canonical URL of a certificate number as a person typed it. */
 const redirectToCertificate = (c: Context<AppEnv>, typed: string): Response | Promise<Response> => {
   const certId = parseTypedCertId(typed);
@@ -35,6 +38,7 @@ const renderCertificate = async (c: Context<AppEnv>): Promise<Response> => {
     ip: c.var.ip,
     userAgent: c.req.header("user-agent") ?? "",
     isPrefetch: isPrefetchOrHead(c),
+    isRefresh: isRefresh(c),
   });
   if (!opened.ok) return renderCertificateNotFound(c);
   const context = getViewContext(services);

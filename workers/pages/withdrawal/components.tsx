@@ -2,12 +2,15 @@
 import type { FC } from "hono/jsx";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import { buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
+import type { Instant } from "../../../core/time.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";
 import { EmailField, ChoiceField, SubmitButton } from "../shared/form-fields.tsx";
 import {
+  Day,
   VerbatimText,
   Hash,
+  Icon,
   withLanguage,
   Timestamp,
   BusinessMessage,
@@ -38,9 +41,10 @@ export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValu
   const masked = <VerbatimText text={certificate.subjectMasked.email ?? ""} />;
   const hint = <FormattedMessage text={messages.withdraw.emailHint} parts={{ masked }} />;
   return (
-    <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw`, selectedLanguage)} class="form">
+    <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw`, selectedLanguage)} class="stack">
       <EmailField id="withdraw-email" label={messages.withdraw.email} hint={hint} error={error} typed={typedValue} />
       <SubmitButton>{messages.withdraw.send}</SubmitButton>
+      <p class="small quiet">{messages.withdraw.nothingYet}</p>
     </form>
   );
 };
@@ -81,9 +85,12 @@ export const hasSeveralRecipients = (certificate: WithdrawableCertificate): bool
 export const PartialWithdrawalChoice: FC<RecipientChoiceProps> = ({ certificate, formName, chosen }) => {
   const messages = usePageContext().messages.withdraw;
   return hasSeveralRecipients(certificate) ? (
-    <details open={[...(chosen?.keys() ?? [])].some((name) => name.startsWith("entity."))}>
-      <summary>{messages.linkSome}</summary>
-      <p class="quiet">{messages.linkSomeHint}</p>
+    <details class="more" open={[...(chosen?.keys() ?? [])].some((name) => name.startsWith("entity."))}>
+      <summary>
+        <Icon name="chevron-right" />
+        {messages.linkSome}
+      </summary>
+      <p class="hint">{messages.linkSomeHint}</p>
       <RecipientCheckboxes certificate={certificate} formName={formName} label={messages.linkSome} chosen={chosen} />
     </details>
   ) : null;
@@ -96,7 +103,7 @@ const LinkWithdrawalForm: FC<{ certificate: WithdrawableCertificate }> = ({ cert
     <form
       method="post"
       action={withLanguage(`/c/${certificate.id}/withdraw/link`, selectedLanguage)}
-      class="form link-form"
+      class="stack"
       id="withdraw-link"
       hidden
     >
@@ -135,9 +142,8 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
   return (
     <>
       <LinkWithdrawalForm certificate={certificate} />
-      <p>{hasEmail ? messages.intro : messages.noEmail}</p>
-      {hasEmail && <WithdrawalEmailForm certificate={certificate} />}
-      <p class="quiet">
+      {hasEmail ? <WithdrawalEmailForm certificate={certificate} /> : <p>{messages.noEmail}</p>}
+      <p class="small quiet">
         {messages.linkHint} <FormattedMessage text={messages.orTell} parts={parts} />
       </p>
       {contactDetails}
@@ -163,6 +169,33 @@ export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business
   );
 };
 
+interface WithdrawnAdviceProps {
+  readonly certificate: WithdrawableCertificate;
+  readonly ceaseBy: Instant;
+  readonly contact: BusinessContactDetails | null;
+  readonly receiptUrl: string;
+}
+
+/** For a person who has withdrawn: the receipt, and whom to contact if contact does not end. */
+export const WithdrawnAdvice: FC<WithdrawnAdviceProps> = ({ certificate, ceaseBy, contact, receiptUrl }) => {
+  const messages = usePageContext().messages.withdraw;
+  const parts = { day: <Day at={ceaseBy} />, business: <VerbatimText text={certificate.businessName} /> };
+  return (
+    <>
+      <p class="small">
+        <FormattedMessage text={messages.stillContacted} parts={parts} />
+      </p>
+      {contact !== null && <BusinessContact contact={contact} certificate={certificate} />}
+      <p>
+        <a class="link" href={receiptUrl} download={`withdrawal-${certificate.id}.json`}>
+          <Icon name="file-down" />
+          {messages.receipt}
+        </a>
+      </p>
+    </>
+  );
+};
+
 /** How to contact the business. Renders nothing if it has not published any contact details. */
 export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate: WithdrawableCertificate }> = ({
   contact: { contact, mailingAddress },
@@ -170,7 +203,7 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
 }) =>
   contact === null && mailingAddress === null ? null : (
     <>
-      <p>
+      <p class="small">
         <BusinessMessage text={usePageContext().messages.withdraw.contact} name={certificate.businessName} />
       </p>
       <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
@@ -187,7 +220,7 @@ export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCert
 export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({ of: { withdrawnAt, ceaseBy } }) => (
   <FormattedMessage
     text={usePageContext().messages.withdraw.summary}
-    parts={{ date: <Timestamp at={withdrawnAt} />, deadline: <Timestamp at={ceaseBy} /> }}
+    parts={{ date: <Timestamp at={withdrawnAt} />, day: <Day at={ceaseBy} /> }}
   />
 );
 

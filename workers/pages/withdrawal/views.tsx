@@ -5,9 +5,13 @@ import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts"
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { OtherCertificates } from "../../operations/withdrawals/load-other-certificates.ts";
 import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";
-import { CodeField, SubmitButton } from "../shared/form-fields.tsx";
+import { CodeField, ConfirmActions } from "../shared/form-fields.tsx";
+import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
+  Day,
+  Monogram,
+  Notice,
   VerbatimText,
   Hash,
   withLanguage,
@@ -34,25 +38,34 @@ import {
   type EmailFormProps,
 } from "./components.tsx";
 
-const WithdrawalStep: FC<{ certificate: WithdrawableCertificate; heading: string; children?: Child }> = ({
-  certificate,
-  heading,
-  children,
-}) => {
+interface StepProps {
+  readonly certificate: WithdrawableCertificate;
+  readonly heading: string;
+  readonly children?: Child;
+}
+
+/** One card: the business, what it is about, and a way back. */
+const WithdrawalStep: FC<StepProps> = ({ certificate, heading, children }) => {
   const { selectedLanguage, messages } = usePageContext();
   return (
-    <article class="step">
-      <header>
+    <div class="card confirm step">
+      <div class="body">
+        <div class="row">
+          <Monogram name={certificate.businessName} />
+          <p>
+            <strong>
+              <VerbatimText text={certificate.businessName} />
+            </strong>
+            <br />
+            <a class="small" href={withLanguage(`/c/${certificate.id}`, selectedLanguage)}>
+              {messages.withdraw.back}
+            </a>
+          </p>
+        </div>
         <h1>{heading}</h1>
-        <p class="quiet">
-          <BusinessMessage text={messages.withdraw.given} name={certificate.businessName} />
-        </p>
-      </header>
-      {children}
-      <p class="leave">
-        <a href={withLanguage(`/c/${certificate.id}`, selectedLanguage)}>{messages.withdraw.back}</a>
-      </p>
-    </article>
+        {children}
+      </div>
+    </div>
   );
 };
 
@@ -68,6 +81,34 @@ export const emailPage = ({ messages: { withdraw: messages } }: PageContext, pro
   ),
 });
 
+/** What withdrawing means, before the decision. */
+const WithdrawalConsequences: FC = () => {
+  const messages = usePageContext().messages.withdraw;
+  const consequences: readonly (readonly [IconName, string])[] = [
+    ["clock-alert", messages.stopContact],
+    ["bell", messages.tellBusiness],
+    ["archive", messages.certificateStays],
+    ["undo-2", messages.cannotUndo],
+  ];
+  return (
+    <ul class="follows">
+      {consequences.map(([icon, text]) => (
+        <li>
+          <Icon name={icon} />
+          <span>{text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+/** Two answers of the same size: back to the certificate, or withdraw. */
+const WithdrawalAnswers: FC<{ certificate: WithdrawableCertificate }> = ({ certificate }) => {
+  const { selectedLanguage, messages } = usePageContext();
+  const back = withLanguage(`/c/${certificate.id}`, selectedLanguage);
+  return <ConfirmActions back={back} keep={messages.withdraw.cancel} go={messages.withdraw.confirm} />;
+};
+
 /** Step 2: the code, the recipients, and what withdrawing means. */
 export const codePage = (
   pageContext: PageContext,
@@ -80,22 +121,26 @@ export const codePage = (
     hasError: error !== undefined,
     content: (
       <WithdrawalStep certificate={certificate} heading={messages.title}>
-        <p role="status">
+        <Notice icon="mail" title={messages.checkEmail} role="status">
           <FormattedMessage text={messages.sent} parts={{ email: <VerbatimText text={email} /> }} />
-        </p>
-        <form method="post" action={withLanguage(`${path}/confirm`, pageContext.selectedLanguage)} class="form">
-          <CodeField id="withdraw-code" label={messages.code} error={error} typed={typedValue} class="code" />
+        </Notice>
+        <form method="post" action={withLanguage(`${path}/confirm`, pageContext.selectedLanguage)} class="stack">
+          <CodeField id="withdraw-code" label={messages.code} error={error} typed={typedValue} />
           <PartialWithdrawalChoice certificate={certificate} formName="code" chosen={chosen} />
-          <p>{messages.consequence}</p>
-          <p class="quiet">
+          <WithdrawalConsequences />
+          <p class="small quiet">
             <BusinessMessage text={messages.codeNext} name={certificate.businessName} />
           </p>
-          <SubmitButton>{messages.confirm}</SubmitButton>
+          <WithdrawalAnswers certificate={certificate} />
         </form>
-        <form method="post" action={withLanguage(path, pageContext.selectedLanguage)} class="form quiet-form">
+        <form method="post" action={withLanguage(path, pageContext.selectedLanguage)} class="row">
           <input type="hidden" name="email" value={email} />
-          <button type="submit">{messages.again}</button>
-          <a href={withLanguage(`/c/${certificate.id}`, pageContext.selectedLanguage)}>{messages.otherAddress}</a>
+          <button type="submit" class="btn bare sm">
+            {messages.again}
+          </button>
+          <a class="btn bare sm" href={withLanguage(`/c/${certificate.id}`, pageContext.selectedLanguage)}>
+            {messages.otherAddress}
+          </a>
         </form>
       </WithdrawalStep>
     ),
@@ -120,8 +165,11 @@ const OtherCertificatesSummary: FC<{
           parts={{ count: formatNumber(count, language) }}
         />
       </p>
-      <details>
-        <summary>{messages.withdraw.othersShow}</summary>
+      <details class="more">
+        <summary>
+          <Icon name="chevron-right" />
+          {messages.withdraw.othersShow}
+        </summary>
         <BulletList
           of={newest.map(({ id, issuedAt }) => (
             <a href={`/c/${id}`}>
@@ -153,11 +201,11 @@ export const withdrawalScopePage = (
     title: messages.title,
     content: (
       <WithdrawalStep certificate={certificate} heading={messages.title}>
-        <p class="notice">{messages.proved}</p>
+        <Notice tone="good" icon="circle-check" title={messages.confirmed} />
         {others.count > 0 && (
           <OtherCertificatesSummary others={others} singular={messages.otherOne} plural={messages.others} certificate={certificate} />
         )}
-        <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw/link`, pageContext.selectedLanguage)} class="form">
+        <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw/link`, pageContext.selectedLanguage)} class="stack">
           <input type="hidden" name="token" value={token} />
           {others.count === 0 ? (
             <input type="hidden" name="scope" value="certificate" />
@@ -166,8 +214,8 @@ export const withdrawalScopePage = (
               <ScopeChoice business={certificate.businessName} />
             </fieldset>
           )}
-          <p>{messages.consequence}</p>
-          <SubmitButton>{messages.confirm}</SubmitButton>
+          <WithdrawalConsequences />
+          <WithdrawalAnswers certificate={certificate} />
         </form>
       </WithdrawalStep>
     ),
@@ -195,9 +243,7 @@ interface CompletedProps {
 }
 
 const CompletedNotice: FC<{ text: string; name: string }> = (props) => (
-  <p class="notice good" role="status">
-    <Icon name="circle-check" /> <BusinessMessage {...props} />
-  </p>
+  <Notice tone="good" icon="circle-check" title={<BusinessMessage {...props} />} role="status" />
 );
 
 /** After a withdrawal: what stays active, the number to keep, and how to contact the business. */
@@ -219,21 +265,26 @@ export const withdrawnPage = (
   content: (
     <WithdrawalStep certificate={result.certificate} heading={messages.doneTitle}>
       <CompletedNotice text={messages.done} name={result.certificate.businessName} />
-      <dl>
+      <dl class="kv">
         <DescriptionRow name={messages.doneAt}>
           <Timestamp at={withdrawal.withdrawnAt} />
         </DescriptionRow>
         <DescriptionRow name={messages.deadline}>
-          <Timestamp at={withdrawal.ceaseBy} />
+          <FormattedMessage text={messages.deadlineDay} parts={{ day: <Day at={withdrawal.ceaseBy} /> }} />
         </DescriptionRow>
       </dl>
-      <NextSteps {...result} />
       <p>
-        <a href={buildReceiptUrl(result.apiBaseUrl, result.certificate.id)} download={`withdrawal-${result.certificate.id}.json`}>
+        <a
+          class="btn"
+          href={buildReceiptUrl(result.apiBaseUrl, result.certificate.id)}
+          download={`withdrawal-${result.certificate.id}.json`}
+        >
+          <Icon name="file-down" />
           {messages.receipt}
         </a>
       </p>
-      <p class="quiet">{messages.receiptHint}</p>
+      <p class="small quiet">{messages.receiptHint}</p>
+      <NextSteps {...result} />
     </WithdrawalStep>
   ),
 });
@@ -250,7 +301,7 @@ export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedP
       <WithdrawalStep certificate={certificate} heading={messages.someTitle}>
         <CompletedNotice text={messages.someDone} name={certificate.businessName} />
         {groupEntityWithdrawals(certificate).map((withdrawal) => (
-          <section>
+          <section class="stack tight">
             <p>
               <WithdrawnSummary of={withdrawal} />
             </p>
@@ -261,7 +312,7 @@ export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedP
           </section>
         ))}
         <p>
-          <strong>{messages.someStanding}</strong>
+          <strong>{messages.someActive}</strong>
         </p>
         <NameList names={listActiveEntities(certificate)} />
         <p>

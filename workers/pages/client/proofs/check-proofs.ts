@@ -8,8 +8,11 @@ import { asObject, type JsonObject } from "../../../../verifier/json.ts";
 import { trustOf } from "../../../../verifier/trust.ts";
 import { defaultVerificationOptions } from "../../../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../../../verifier/verify-public.ts";
+import { findCheckItem, showOutcome } from "./check-list.ts";
 
-const getProofGroup = (id: CheckId): string => {
+const proofGroups = ["signature", "ledger", "others", "withdrawal"] as const;
+
+const getProofGroup = (id: CheckId): (typeof proofGroups)[number] => {
   if (id.startsWith("attest.") || id.startsWith("revoke.attest.")) return "others";
   if (id.startsWith("anchor.")) return "ledger";
   return id.startsWith("revoke.") ? "withdrawal" : "signature";
@@ -22,17 +25,14 @@ const parseEmbeddedJson = (id: string): JsonObject | null => {
   return parsed.ok ? asObject(parsed.value) : null;
 };
 
-/** Fills in the outcome of each group of checks. A failure opens the section, so that readers do not overlook it. */
+/** Shows the outcome of each group of checks. */
 export const checkProofs = async (): Promise<void> => {
-  const element = document.querySelector<HTMLDetailsElement>("#proofs");
   const published = parseEmbeddedJson("published");
-  if (element === null || published === null || globalThis.crypto?.subtle === undefined) return;
+  if (published === null || globalThis.crypto?.subtle === undefined) return;
   const { checks } = await verifyPublic(published, { ...defaultVerificationOptions, trust: trustOf(parseEmbeddedJson("trust")) });
-  for (const row of element.querySelectorAll<HTMLElement>("[data-proof]")) {
-    const outcomes = checks.filter(({ id }) => getProofGroup(id) === row.dataset.proof).map(({ outcome }) => outcome);
-    const outcome = outcomesBySeverity.find((candidate) => outcomes.includes(candidate)) ?? "skipped";
-    row.dataset.outcome = outcome;
-    row.textContent = element.dataset[outcome] ?? "";
-    if (outcome === "fail") element.open = true;
+  for (const group of proofGroups) {
+    const item = findCheckItem(group);
+    const outcomes = checks.filter(({ id }) => getProofGroup(id) === group).map(({ outcome }) => outcome);
+    if (item !== null) showOutcome(item, outcomesBySeverity.find((candidate) => outcomes.includes(candidate)) ?? "skipped");
   }
 };

@@ -1,0 +1,58 @@
+// Follows an open certificate page while something on it is pending: the audit log, the public log, or the website's policies. Without
+// scripts, readers reload the page.
+
+const firstDelayMs = 5_000;
+const delayGrowth = 1.5; // 5 s, 7.5 s, … : about a dozen requests in ten minutes
+const maxDelayMs = 60_000;
+const maxPollingMs = 10 * 60_000;
+
+/** The parts of the page that change when something pending is done. They are replaced unless they contain the keyboard focus. */
+const followedIds = ["timeline", "policies", "checks", "published"] as const;
+
+/** Tells the service that this is not another visit, so that it is neither recorded nor counted. */
+const refreshHeader = { "svc-refresh": "1" };
+
+/** Each part as the service sent it: the page script changes the checks afterwards. */
+const readParts = (page: Document): Map<string, Element> =>
+  new Map(
+    followedIds.flatMap((id) => {
+      const part = page.getElementById(id);
+      return part === null ? [] : [[id, part.cloneNode(true) as Element] as const];
+    }),
+  );
+
+const isPending = (page: ParentNode): boolean => page.querySelector("[data-pending]") !== null;
+
+/** Replaces parts that changed, then calls `onChange`. Stops once nothing is pending, after ten minutes, or when the service refuses. */
+export const refreshWhilePending = (onChange: () => Promise<void>): void => {
+  const known = readParts(document);
+  const endsAt = Date.now() + maxPollingMs;
+
+  const refresh = async (): Promise<boolean> => {
+    if (document.hidden) return true;
+    const response = await fetch(location.href, { credentials: "same-origin", headers: refreshHeader });
+    if (!response.ok || response.redirected) return false;
+    const fresh = readParts(new DOMParser().parseFromString(await response.text(), "text/html"));
+    let hasChanged = false;
+    for (const [id, part] of fresh) {
+      const shown = document.getElementById(id);
+      if (shown === null || shown.contains(document.activeElement) || known.get(id)?.outerHTML === part.outerHTML) continue;
+      shown.replaceWith(part.cloneNode(true));
+      known.set(id, part);
+      hasChanged = true;
+    }
+    if (hasChanged) await onChange();
+    return isPending(document);
+  };
+
+  const schedule = (delayMs: number): void => {
+    if (!isPending(document) || Date.now() > endsAt) return;
+    setTimeout(() => {
+      void refresh().then(
+        (isStillPending) => isStillPending && schedule(Math.min(delayMs * delayGrowth, maxDelayMs)),
+        () => undefined,
+      );
+    }, delayMs);
+  };
+  schedule(firstDelayMs);
+};
