@@ -354,10 +354,11 @@ const CertificateTable: FC<{ certificates: readonly CertificateSummary[] }> = ({
             <small class="quiet">{row.originDomain}</small>
           </>
         ),
+        "plain",
       ],
-      [certificateMessages.recipients, (row) => <Recipients names={row.entities} />],
+      [certificateMessages.recipients, (row) => <Recipients names={row.entities} />, "plain"],
       [certificateMessages.opened, (row) => formatCount(row.viewCount), "minor number"],
-      [certificateMessages.issuedUtc, (row) => <ShortTime at={row.issuedAt} />],
+      [certificateMessages.issuedUtc, (row) => <ShortTime at={row.issuedAt} />, "plain"],
     ]}
   />
 );

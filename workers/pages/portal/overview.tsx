@@ -65,10 +65,12 @@ const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
               <span class="figure">{formatCount(comparisons[name].current)}</span>
               {name === "withdrawn" && issued.current > 0 ? (
                 <span class="delta">
-                  <FormattedMessage
-                    text={overviewMessages.ofIssued}
-                    parts={{ percent: <b>{rate("current")}</b>, before: rate("previous") }}
-                  />
+                  <span>
+                    <FormattedMessage
+                      text={overviewMessages.ofIssued}
+                      parts={{ percent: <b>{rate("current")}</b>, before: rate("previous") }}
+                    />
+                  </span>
                 </span>
               ) : (
                 <Change {...comparisons[name]} />

@@ -72,10 +72,13 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
   </nav>
 );
 
-/** What a column shows beyond its text: `corner` holds the status and moves to the corner of a folded row; `minor` is left out if there is little room. */
-export type ColumnKind = "corner" | "minor" | "number" | "minor number";
+/**
+ * How a column looks. `corner` holds the status and moves to the corner of a folded row; `plain` needs no label there; `minor` is left out
+ * if there is little room.
+ */
+export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 
-const columnClasses = { corner: "corner", minor: "wide-only", number: "num", "minor number": "num wide-only" } as const;
+const columnClasses = { corner: "corner", plain: undefined, minor: "wide-only", number: "num", "minor number": "num wide-only" } as const;
 
 export interface Column {
   readonly heading: string;
@@ -87,6 +90,9 @@ interface DataTableProps {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Child[])[];
 }
+
+const labelOf = (column: Column | undefined): string | undefined =>
+  column?.kind === "corner" || column?.kind === "plain" ? undefined : column?.heading;
 
 /**
  * A table whose first cell heads its row. On a narrow screen each row becomes a block. The roles are stated because a browser drops those
@@ -117,7 +123,7 @@ export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
                   {cell}
                 </th>
               ) : (
-                <td role="cell" class={classOf(index)} data-label={columns[index]?.kind === "corner" ? undefined : columns[index]?.heading}>
+                <td role="cell" class={classOf(index)} data-label={labelOf(columns[index])}>
                   {cell}
                 </td>
               ),
