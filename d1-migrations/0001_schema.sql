@@ -813,6 +813,8 @@ CREATE TABLE shares (
   -- One bit per field, in the order of core/shares/fields.ts.
   scope INTEGER NOT NULL CHECK (scope BETWEEN 1 AND 1023),
   origin TEXT NOT NULL,
+  -- What showed that the request came from the business.
+  request_evidence TEXT NOT NULL CHECK (request_evidence IN ('request_signature', 'return_url', 'referer', 'message', 'api')),
   purpose TEXT NOT NULL,
   disclosure_hash TEXT NOT NULL REFERENCES disclosures (hash),
   duration_days INTEGER NOT NULL,
@@ -930,8 +932,8 @@ CREATE INDEX field_fanouts_due ON field_fanouts (next_at);
 CREATE TRIGGER shares_kept BEFORE DELETE ON shares BEGIN SELECT RAISE(ABORT, 'a share is never deleted'); END;
 
 CREATE TRIGGER shares_granted BEFORE UPDATE OF
-  id, business_id, business_name, client_id, environment, scope, origin, purpose, disclosure_hash, duration_days, created_at, expires_at,
-  supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
+  id, business_id, business_name, client_id, environment, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at,
+  expires_at, supersedes, fields_revision, fingerprint, subject_hash, signature, signature_kid
 ON shares BEGIN SELECT RAISE(ABORT, 'the terms of a share are immutable'); END;
 
 CREATE TRIGGER shares_states BEFORE UPDATE OF state ON shares

@@ -1,13 +1,13 @@
 // The clients of each business. A client ID identifies the business in public pages and scripts.
-import { eq } from "drizzle-orm";
-import type { BusinessId } from "../core/ids.ts";
+import { and, eq } from "drizzle-orm";
+import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { ownerIfBelowLimit } from "./inserts.ts";
 import { clients } from "./schema.ts";
 
-const { id, name, environment, createdAt } = clients;
-const listedFields = { id, name, environment, createdAt };
+const { id, name, environment, createdAt, returnUrls } = clients;
+const listedFields = { id, name, environment, createdAt, returnUrls };
 export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields>;
 
 const maxClients = 50;
@@ -22,3 +22,13 @@ export const isClientLimitReached = (error: unknown): boolean => isConstraintVio
 /** Lists all of a business's clients, oldest first. */
 export const listClientsByBusiness = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
   db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();
+
+const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
+
+/** Null if the client does not exist or belongs to another business. */
+export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
+  (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
+
+/** Replaces the client's registered return URLs. */
+export const updateReturnUrls = (db: Database, businessId: BusinessId, clientId: ClientId, urls: readonly string[]) =>
+  db.update(clients).set({ returnUrls: urls }).where(isOwnClient(businessId, clientId));

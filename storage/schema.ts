@@ -9,6 +9,7 @@ import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
+import { requestEvidenceKinds } from "../core/shares/request-evidence.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
 
 const { table } = snakeCase;
@@ -961,6 +962,7 @@ export const shares = table(
     state: oneOf("active", "revoked", "ceased", "expired", "superseded").notNull().default("active"),
     scope: contactScope().notNull(),
     origin: text().notNull(),
+    requestEvidence: oneOf(...requestEvidenceKinds).notNull(),
     purpose: text().notNull(),
     disclosureHash: disclosureRef().notNull(),
     durationDays: integer().notNull(),

@@ -30,6 +30,7 @@ const shareFields = {
   clientId: shares.clientId,
   environment: shares.environment,
   origin: shares.origin,
+  requestEvidence: shares.requestEvidence,
   purpose: shares.purpose,
   scope: shares.scope,
   disclosureHash: shares.disclosureHash,

@@ -44,9 +44,17 @@ const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 /** Normalizes a resource: ignores the case of scheme and host, and one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
-/** Returns whether every requested resource is this server. Also true if the request contains no resource. */
-export const isForResource = (requested: readonly string[], resource: string): boolean =>
-  requested.every((name) => normalizeResource(name) === normalizeResource(resource));
+/**
+ * Whether all requested resources are this server, named by its URL or by the origin of that URL, which is also the issuer. Clients that read
+ * only the issuer's metadata send the origin. Also true if the request does not name a resource.
+ */
+export const isForResource = (requested: readonly string[], resource: string): boolean => {
+  const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];
+  return requested.every((name) => names.includes(normalizeResource(name)));
+};
+
+/** Describes the error for any other resource, and names the right value. */
+export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
@@ -77,8 +85,7 @@ export const parseAuthorizationRequest = (
     if ((getFirst("response_mode") ?? "query") !== "query") return createOAuthFault("invalid_request", "response_mode must be query");
     if (getFirst("code_challenge_method") !== "S256" || !isCodeChallenge(challenge))
       return createOAuthFault("invalid_request", "PKCE with code_challenge_method=S256 is required");
-    if (!isForResource(query.resource ?? [], resource))
-      return createOAuthFault("invalid_target", "resource must be the URL of this server");
+    if (!isForResource(query.resource ?? [], resource)) return createOAuthFault("invalid_target", describeResourceFault(resource));
     return null;
   };
   return {

@@ -102,6 +102,19 @@ const parseFieldValue = (
   return ok(key === "country" ? value.toUpperCase() : value);
 };
 
+const getCountry = (current: ContactFields, change: ReadonlyMap<ContactKey, string | null>): string =>
+  (trimWhiteSpace(change.get("country") ?? "") || current.country?.value || defaultCountry).toUpperCase();
+
+/** Returns the keys of a partial change whose value is invalid. */
+export const findInvalidKeys = (
+  current: ContactFields,
+  change: ReadonlyMap<ContactKey, string | null>,
+  toE164: ToE164,
+): readonly ContactKey[] => {
+  const country = getCountry(current, change);
+  return [...change].flatMap(([key, raw]) => (parseFieldValue(key, raw, country, toE164).ok ? [] : [key]));
+};
+
 export interface FieldsUpdate {
   readonly fields: ContactFields;
   /** The keys whose value changed. */
@@ -117,11 +130,11 @@ export const applyFieldChanges = (
   now: Instant,
   toE164: ToE164,
 ): Result<FieldsUpdate, "invalid_request"> => {
-  const country = trimWhiteSpace(change.get("country") ?? "") || current.country?.value || defaultCountry;
+  const country = getCountry(current, change);
   const fields: Partial<Record<ContactKey, { value: string; updatedAt: Instant }>> = { ...current };
   const changed: ContactKey[] = [];
   for (const [key, raw] of change) {
-    const parsed = parseFieldValue(key, raw, country.toUpperCase(), toE164);
+    const parsed = parseFieldValue(key, raw, country, toE164);
     if (!parsed.ok) return parsed;
     if (parsed.value === (current[key]?.value ?? null)) continue;
     changed.push(key);

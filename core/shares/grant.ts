@@ -12,6 +12,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 import type { BusinessPrincipal, Person } from "../access/principal.ts";
 import type { ContactFields, ContactKey } from "./fields.ts";
+import type { RequestEvidence } from "./request-evidence.ts";
 import { canonicalizeSharePreimage, computeShareFingerprint } from "./fingerprint.ts";
 import { getOriginDomain, type Share } from "./share.ts";
 
@@ -88,6 +89,7 @@ export interface ShareAgreement extends ShareTerms {
   readonly scope: readonly ContactKey[];
   readonly durationDays: number;
   readonly origin: string;
+  readonly requestEvidence: RequestEvidence;
 }
 
 export interface PreparedShare {
@@ -151,7 +153,7 @@ const prepareShare = (
 ): PreparedShare => {
   const { client, person, agreement, now, shareId, rootSalt, supersedes } = input;
   const { business, clientId, environment } = client;
-  const { scope, durationDays, origin, purpose, disclosureText } = agreement;
+  const { scope, durationDays, origin, requestEvidence, purpose, disclosureText } = agreement;
   const fields = Object.fromEntries(scope.flatMap((key) => (input.fields[key] === undefined ? [] : [[key, input.fields[key]]])));
   const values = new Map(Object.entries(fields as ContactFields).map(([key, { value }]) => [key, value]));
   const expiresAt = now + durationDays * dayMs;
@@ -169,7 +171,15 @@ const prepareShare = (
   const canonical = canonicalizeSharePreimage({ ...boundMembers, originDomain: getOriginDomain(origin), subjectHash, createdAt: now });
   const fingerprint = computeShareFingerprint(canonical);
   const actor = getShareActor(person, clientId);
-  const payload = { fingerprint, client_id: clientId, environment, scope: [...scope], expires_at: toIso(expiresAt), supersedes };
+  const payload = {
+    fingerprint,
+    client_id: clientId,
+    environment,
+    scope: [...scope],
+    expires_at: toIso(expiresAt),
+    supersedes,
+    request_evidence: requestEvidence,
+  };
   const share: Share = {
     ...boundMembers,
     status: "active",
@@ -177,6 +187,7 @@ const prepareShare = (
     clientId,
     environment,
     origin,
+    requestEvidence,
     createdAt: now,
     durationDays,
     revokedAt: null,
@@ -247,8 +258,8 @@ export const decideRenewal = (
   if (!writable.ok) return writable;
   const scope = input.scope ?? old.scope;
   if (hasMissingValue(scope, fields, old.scope)) return missingValueRefusal;
-  const { purpose, origin } = old;
+  const { purpose, origin, requestEvidence } = old;
   const durationDays = input.durationDays ?? old.durationDays;
-  const agreement = { purpose, origin, disclosureText: input.disclosureText, scope, durationDays };
+  const agreement = { purpose, origin, requestEvidence, disclosureText: input.disclosureText, scope, durationDays };
   return ok(prepareShare("share.renewed", { ...input, supersedes: old.id, agreement }));
 };

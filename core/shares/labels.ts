@@ -4,7 +4,7 @@ import type { ContactKey, FieldGroup } from "./fields.ts";
 
 export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactKey, string>>>> = {
   en: {
-    email: "E-mail",
+    email: "Email",
     phone: "Phone",
     address_line1: "Address",
     address_line2: "Address, second line",

@@ -3,6 +3,7 @@ import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId, ClientId, ShareId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 import type { ContactKey } from "./fields.ts";
+import type { RequestEvidence } from "./request-evidence.ts";
 
 export const shareStatuses = ["active", "revoked", "expired", "ceased", "superseded"] as const;
 export type ShareStatus = (typeof shareStatuses)[number];
@@ -17,6 +18,8 @@ export interface Share {
   readonly environment: Environment;
   /** Scheme, host and port of the requesting page. */
   readonly origin: string;
+  /** A renewal keeps the evidence of the share that it replaces, whose terms it repeats. */
+  readonly requestEvidence: RequestEvidence;
   readonly purpose: string;
   readonly scope: readonly ContactKey[];
   readonly disclosureHash: string;

@@ -51,6 +51,7 @@ const unknownRecords: Readonly<Record<string, string>> = {
   key_id: "key_00000000000000000000000000",
   member_id: "mem_00000000000000000000000000",
   business_id: "biz_00000000000000000000000000",
+  client_id: "pc_live_00000000000000000000000000",
   removal_id: "rmv_00000000000000000000000000",
   request_id: "req_00000000000000000000000000",
 };
@@ -108,6 +109,7 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/contact-check$/, () => ({ subjects: [{ email: "pat@example.com" }] })],
   [/\/(?:revoke|sever\/\{share_id\})$/, () => ({ reason: "Found another provider" })],
   [/\/renew$/, () => ({ consent: true })],
+  [/\/share\/requests$/, () => ({ ...buildDecision(createVerifier()), scope: "email" })],
   [/\/share\/consent$/, () => buildDecision(createVerifier())],
   [/\/share\/sandbox-consent$/, () => buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox })],
   [/\/share\/redeem$/, () => ({ code: `ac_00${"A".repeat(43)}`, code_verifier: createVerifier(), client_id: world.acme.clients.live })],

@@ -45,6 +45,7 @@ import {
   issueCertificate,
   createServiceCall,
   buildSubmission,
+  origin,
   world,
   type TestResponse,
 } from "../support/world.ts";
@@ -365,6 +366,7 @@ const signInWithTenPasskeys = async (): Promise<Record<string, string>> => {
 const signupPath = "/v1/business/signup";
 const signup = () => ({ business_name: "Fresh Roofs LLC", email: `founder-${crypto.randomUUID()}@example.com` });
 const portal = (at: string): string => `/v1/business/portal${at}`;
+const clientPath = (): string => portal(`/clients/${world.acme.clients.live}`);
 const noDomain = "dom_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const noKey = "key_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const noMember = "mem_00zzzzzzzzzzzzzzzzzzzzzzzz";
@@ -713,6 +715,12 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     client_limit: () => callAtLimit("clients", "environment", "'live'", "/clients", { name: "Website" }),
     idempotency_conflict: () =>
       sendTwice((body, headers) => callAsMember("POST", portal("/clients"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+  },
+  updateClient: {
+    200: () => callAsMember("PATCH", clientPath(), { owner: true, body: { return_urls: [`${origin}/landing`] } }),
+    ...ownerRefusals("PATCH", clientPath, { return_urls: [] }),
+    not_found: () => callAsMember("PATCH", portal(`/clients/${world.other.clients.live}`), { owner: true, body: { return_urls: [] } }),
+    invalid_request: () => callAsMember("PATCH", clientPath(), { owner: true, body: { return_urls: ["https://elsewhere.example/"] } }),
   },
   listClients: {
     200: () => callAsMember("GET", portal("/clients")),

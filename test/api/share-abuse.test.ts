@@ -87,7 +87,9 @@ const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
-/** Opens the consent sheet in one browser, which keeps its cookies. */
+/** The browser comes from the page that asks. */
+const fromPage = { referer: `${origin}/` };
+/** The consent sheet in one browser, which keeps its cookies. */
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -332,7 +334,7 @@ describe("the consent sheet", () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path));
+    const token = tokenIn(await sheet.get(path, fromPage));
     expect(token).toMatch(/^az_00/);
     const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM shares").first("n");
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }])
@@ -357,7 +359,7 @@ describe("the consent sheet", () => {
     const pat = await signInPerson();
     const path = query({ scope: "email phone?" });
     const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path));
+    const token = tokenIn(await sheet.get(path, fromPage));
     const changed: Record<string, string>[] = [
       { scope: "email phone? name" },
       { scope: "phone?" },
@@ -371,9 +373,11 @@ describe("the consent sheet", () => {
     for (const change of changed) {
       const other = new URL(path, "http://svc.test");
       for (const [name, value] of Object.entries(change)) other.searchParams.set(name, value);
+      await sheet.get(`/authorize${other.search}`, fromPage);
       await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "on", "group.phone": "on" });
     }
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
+    await sheet.get(path, fromPage); // a browser remembers its five newest requests
     await sheet.post(decidePath(path), { token, "group.name": "on", "group.address": "on", "group.phone": "on", days: "3650" });
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect([share.scope, share.duration_days]).toEqual([["email", "phone"], 365]);
@@ -432,7 +436,7 @@ describe("the consent sheet", () => {
     const away = createServiceCall({
       DB: { prepare: () => { throw new Error("D1_ERROR: away"); }, batch: () => Promise.reject(new Error("D1_ERROR: away")) }, // biome-ignore format: one line says it
     });
-    const form = { token: tokenIn(await sheet.get(path)) };
+    const form = { token: tokenIn(await sheet.get(path, fromPage)) };
     const answers: Record<string, TestResponse> = {
       "a request": await sheet.get(path),
       "nobody signed in": await sheetOf(null).get(path),
@@ -470,7 +474,7 @@ describe("the consent sheet", () => {
     const pat = await signInPerson();
     const path = query({ scope: "email" });
     const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path));
+    const token = tokenIn(await sheet.get(path, fromPage));
     const answers = await concurrently(30, () => sheet.post(decidePath(path), { token }));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
@@ -481,6 +485,21 @@ describe("the consent sheet", () => {
     expect(codeIn(await sheet.get(path))).toBe(code);
     const other = await signInPerson();
     expect(codeIn(await sheetOf(other).get(path))).toBeUndefined();
+  });
+
+  test("P36: accepts no decision on a link that anyone can write, whatever it says and whoever is signed in", async () => {
+    const pat = await signInPerson();
+    const path = query({ purpose: "Sell your details", disclosure_text: "I agree to everything.", duration_days: "730" });
+    const sheet = sheetOf(pat);
+    for (const headers of [{}, { referer: "https://elsewhere.example/" }, { referer: `${origin}.elsewhere.example/` }, { origin }]) {
+      const shown = await sheet.get(path, headers);
+      expect([shown.status, shown.text.includes("Sell your details")]).toEqual([200, false]);
+      expect((await sheet.post(decidePath(path), { token: tokenIn(shown) }, headers)).status).toBe(403);
+    }
+    // A token of the API shows nothing about who made the request.
+    const checked = await call(path.replace("/authorize", "/v1/authorize"));
+    expect((await sheet.post(decidePath(path), { token: checked.body.data.authorize_token })).status).toBe(403);
+    expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
   });
 });
 

@@ -29,6 +29,7 @@ const operations = [
   "workers/operations/consumers/continue-fan-outs.ts", // copies of a changed field, and the events about it
   "workers/operations/consumers/list-own-shares.ts",
   "workers/operations/consumers/load-email-index.ts",
+  "workers/operations/consumers/prepare-fields-update.ts",
   "workers/operations/consumers/prepare-share-updates.ts",
   "workers/operations/consumers/query-shards.ts",
   "workers/operations/consumers/update-contact-fields.ts",

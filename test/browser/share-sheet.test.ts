@@ -64,6 +64,16 @@ const checkStep = async (page: Page): Promise<void> => {
   checkedSteps.add(step);
 };
 
+/** The consent button. */
+const share = ".answer [formaction]";
+const next = ".answer button.primary";
+
+/** Fills in the details that a new person has not saved. */
+const typeName = async (sheet: Page): Promise<void> => {
+  await sheet.fill("#field-first_name", "Pat");
+  await sheet.fill("#field-last_name", "Example");
+};
+
 /** Signs in as a new person and continues to the decision without deciding. Returns the email address. */
 const continueToDecision = async (sheet: Page): Promise<string> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
@@ -71,18 +81,14 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
   await checkStep(sheet);
   await waitUntilClickable(sheet);
   await sheet.fill("#sheet-email", email);
-  await sheet.click("button.primary");
+  await sheet.click(next);
   await sheet.waitForSelector("#sheet-code");
   await checkStep(sheet);
   await sheet.fill("#sheet-code", await codeFor(email));
-  await sheet.click("button.primary");
-  await sheet.waitForSelector("#field-email");
+  await sheet.click(next);
+  await sheet.waitForSelector(share);
   await checkStep(sheet);
-  await sheet.fill("#field-first_name", "Pat");
-  await sheet.fill("#field-last_name", "Example");
-  await sheet.click("button.primary");
-  await sheet.waitForSelector(".decision");
-  await checkStep(sheet);
+  await typeName(sheet);
   await waitUntilClickable(sheet);
   return email;
 };
@@ -122,7 +128,7 @@ const reachDecision = async (sheet: Page, how: SignIn, device: Device | null): P
     await waitUntilClickable(sheet);
     await use.click();
   }
-  await sheet.waitForSelector(".decision");
+  await sheet.waitForSelector(share);
   await waitUntilClickable(sheet);
   return null;
 };
@@ -185,7 +191,8 @@ const openSheet = async (page: Page): Promise<Page> => {
   return sheet;
 };
 
-const share = ".decision button.primary";
+const unconfirmed = "We can’t confirm this request";
+const lostOpener = "This window lost its connection to";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
@@ -265,10 +272,10 @@ describe("sharing with the demo business", () => {
       }
       gate.resolve();
       const sheet = await opening;
-      await sheet.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+      await sheet.getByRole("heading", { name: unconfirmed }).waitFor();
       expect(await sheet.locator("[data-decides]:visible").count()).toBe(0);
       await page.getByRole("button", { name: "Continue in the window that opened, or continue here" }).click();
-      await page.waitForSelector(".decision");
+      await page.waitForSelector(share);
       expect(sheetRequests.map((request) => [request.headers().referer, new URL(request.url()).searchParams.get("display")])).toEqual([
         [undefined, "popup"],
         [`${service.demoOrigin}/`, "page"],
@@ -299,7 +306,7 @@ describe("sharing with the demo business", () => {
     const link = page.getByRole("link", { name: linkText });
     const isHere = linkText === "Continue here";
     const [sheet] = isHere ? [page, await link.click()] : await Promise.all([page.context().waitForEvent("page"), link.click()]);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     expect(new URL(sheet.url()).searchParams.get("display")).toBe(isHere ? "page" : "popup");
     await waitUntilClickable(sheet);
     await sheet.click(share);
@@ -315,7 +322,7 @@ describe("sharing with the demo business", () => {
     const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
-    await page.waitForSelector(".decision");
+    await page.waitForSelector(share);
     await waitUntilClickable(page);
     await page.click(share);
     await expectShared(visited, email, address);
@@ -325,7 +332,7 @@ describe("sharing with the demo business", () => {
     await page.goBack();
     // Firefox has a single history entry for the decision and its result, so Back skips both.
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
-    else await page.getByRole("heading", { name: "You have already decided this" }).waitFor();
+    else await page.getByRole("heading", { name: "You already decided" }).waitFor();
     await checkStep(page);
     expect(listEventTypes(events).filter((type) => type === "svc:share")).toHaveLength(1);
     expect(filterRedemptions(requests)).toHaveLength(1);
@@ -342,7 +349,7 @@ describe("sharing with the demo business", () => {
       const address = buildPageUrl(`opener=${policy}`);
       await page.goto(address);
       const sheet = await openSheet(page);
-      await sheet.waitForSelector(".decision");
+      await sheet.waitForSelector(share);
       await page.reload();
       await page.waitForSelector(shareButtonSelector);
       await waitUntilClickable(sheet);
@@ -362,19 +369,17 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector("#sheet-email");
     await waitUntilClickable(sheet);
     await sheet.fill("#sheet-email", email);
-    await sheet.click("button.primary");
+    await sheet.click(next);
     await sheet.waitForSelector("#sheet-code");
     await sheet.reload();
     await sheet.waitForSelector("#sheet-code");
     await sheet.goBack();
     await sheet.fill("#sheet-code", await codeFor(email));
-    await sheet.click("button.primary");
-    await sheet.fill("#field-first_name", "Pat");
-    await sheet.fill("#field-last_name", "Example");
-    await sheet.click("button.primary");
-    await sheet.waitForSelector(".decision");
+    await sheet.click(next);
+    await sheet.waitForSelector(share);
     await sheet.reload();
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
+    await typeName(sheet);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address);
@@ -391,7 +396,7 @@ describe("sharing with the demo business", () => {
       const sheetRequests = await watchSheets(page);
       await page.goto(address);
       const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.dblclick(shareButtonSelector)]);
-      await sheet.waitForSelector(".decision");
+      await sheet.waitForSelector(share);
       expect(page.context().pages()).toHaveLength(2);
       expect(sheetRequests).toHaveLength(1);
       await waitUntilClickable(sheet);
@@ -413,17 +418,17 @@ describe("sharing with the demo business", () => {
     await page.goto(`${service.demoOrigin}/outer`);
     const frame = page.frameLocator("iframe");
     const [lost] = await Promise.all([page.context().waitForEvent("page"), frame.locator(shareButtonSelector).click()]);
-    await lost.waitForSelector(".decision");
+    await lost.waitForSelector(share);
     expect(new URL(lost.url()).searchParams.has("return_url")).toBe(false);
     await lost.evaluate(() => {
       window.opener = null;
     });
     await lost.reload();
-    await lost.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+    await lost.getByRole("heading", { name: lostOpener }).waitFor();
     expect(await lost.locator("[data-decides]:visible").count()).toBe(0);
     await lost.close();
     const [sheet] = await Promise.all([page.context().waitForEvent("page"), frame.locator(shareButtonSelector).click()]);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     expect(new URL(sheet.url()).searchParams.has("return_url")).toBe(false);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
@@ -443,7 +448,7 @@ describe("sharing with the demo business", () => {
     const [first, second] = [await openSheet(page), await openSheet(other)];
     const decideAtFront = async (sheet: Page): Promise<void> => {
       await sheet.bringToFront();
-      await sheet.waitForSelector(".decision");
+      await sheet.waitForSelector(share);
       await waitUntilClickable(sheet);
       await decideIn(sheet);
     };
@@ -467,7 +472,7 @@ describe("sharing with the demo business", () => {
     const address = buildPageUrl();
     await page.goto(address);
     const sheet = await openSheet(page);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     await sheet.waitForLoadState("load"); // by then the sheet's script has announced itself
     const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
     const send = (from: Page, data: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), data);
@@ -510,7 +515,7 @@ describe("sharing with the demo business", () => {
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy.includes("script-src 'nonce-")).toBe(trust === "trust=nonce");
     const sheet = await openSheet(page);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectShared(visited, email, address); // this also expects no content policy violations
@@ -527,7 +532,7 @@ describe("sharing with the demo business", () => {
     await page.addInitScript(withoutStorage);
     await page.goto(`${service.demoOrigin}/share?opener=${policy}`);
     const sheet = await openSheet(page);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expectFilled(visited, email);
@@ -544,7 +549,7 @@ describe("sharing with the demo business", () => {
     const address = buildPageUrl();
     await page.goto(address);
     await page.click(shareButtonSelector);
-    await page.waitForSelector(".decision");
+    await page.waitForSelector(share);
     await waitUntilClickable(page);
     await page.click(share);
     // Whether the page still reports popup_blocked depends on how quickly it is unloaded.
@@ -575,9 +580,9 @@ describe("sharing with the demo business", () => {
     await checkStep(sheet);
     await device?.recognizes(true);
     await sheet.getByRole("button", { name: "Use a passkey" }).click();
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     await checkStep(sheet);
-    await sheet.getByRole("link", { name: "Change my details" }).click();
+    await sheet.getByRole("link", { name: "Edit these details" }).click();
     await sheet.waitForSelector("#field-email");
     await checkStep(sheet);
     await close();
@@ -613,7 +618,7 @@ describe("sharing with the demo business", () => {
     const other = await openVisit();
     await prepare(other.page, "code");
     await other.page.goto(sheet.url());
-    await other.page.getByRole("heading", { name: "This window has lost touch with" }).waitFor();
+    await other.page.getByRole("heading", { name: unconfirmed }).waitFor();
     expect(await other.page.locator("[data-decides]:visible").count()).toBe(0);
     await checkStep(other.page);
     expect(await countOwnShares(other.page)).toBe(0);
@@ -629,7 +634,7 @@ describe("sharing with the demo business", () => {
     await prepare(page, "code");
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
-    await opened.waitForSelector(".sheet");
+    await opened.waitForSelector("[data-origin]");
     const sheetUrl = new URL(opened.url());
     await opened.close();
     const own = sheetUrl.searchParams.get("return_url") as string;
@@ -640,8 +645,8 @@ describe("sharing with the demo business", () => {
       address.searchParams.set("return_url", returnUrl);
       address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
       await arriveFrom(page, from, address);
-      if (await page.getByRole("heading", { name: "This window has lost touch with" }).isVisible()) return null;
-      return page.getAttribute(".sheet", "data-back");
+      for (const name of [unconfirmed, lostOpener]) if (await page.getByRole("heading", { name }).isVisible()) return null;
+      return page.getAttribute("[data-origin]", "data-back");
     };
     expect(await sheetFor(own, referer)).toBe(own);
     for (const [returnUrl, from] of [
@@ -674,7 +679,7 @@ describe("sharing with the demo business", () => {
     const { page, close } = await openVisit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);
-    await opened.waitForSelector(".sheet");
+    await opened.waitForSelector("[data-origin]");
     const address = opened.url();
     await opened.close();
     // Firefox is automated through its script engine, so scripts must stay enabled, and only the sheet's own script is blocked.
@@ -684,17 +689,98 @@ describe("sharing with the demo business", () => {
     await arriveFrom(sheet, service.demoOrigin, address);
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await sheet.fill("#sheet-email", email);
-    await sheet.click("button.primary");
+    await sheet.click(next);
     await sheet.fill("#sheet-code", await codeFor(email));
-    await sheet.click("button.primary");
-    await sheet.fill("#field-first_name", "Pat");
-    await sheet.fill("#field-last_name", "Example");
-    await sheet.click("button.primary");
+    await sheet.click(next);
+    await typeName(sheet);
     await sheet.click(share);
     const back = await sheet.getAttribute("[data-go-back]", "href");
     expect(new URL(back ?? "").origin).toBe(service.demoOrigin);
     expect(new URL(back ?? "").searchParams.get("svc_code")).toMatch(/^ac_00/);
     await plain.close();
+    await close();
+  });
+
+  test.each([
+    ["on", true],
+    ["off", false],
+  ])("never shares by the Enter key in a field or on a box (scripts %s)", async (_name, javaScriptEnabled) => {
+    const { page, close } = await openVisit();
+    await page.goto(`${service.demoOrigin}/share`);
+    const opened = await openSheet(page);
+    await opened.waitForSelector("[data-origin]");
+    const address = opened.url().replace("scope=email+name", "scope=email+name+phone%3F");
+    await opened.close();
+    const context = await browser.newContext({ javaScriptEnabled });
+    if (javaScriptEnabled) await context.clock.install();
+    const sheet = await context.newPage();
+    const press = async (field: string): Promise<void> => {
+      if (javaScriptEnabled) await waitUntilClickable(sheet);
+      await sheet.press(field, "Enter");
+    };
+    await arriveFrom(sheet, service.demoOrigin, address);
+    await sheet.fill("#sheet-email", `pat-${crypto.randomUUID().slice(0, 8)}@example.com`);
+    await press("#sheet-email");
+    const email = (await sheet.locator(".inner strong").first().textContent()) ?? "";
+    await sheet.fill("#sheet-code", await codeFor(email));
+    await press("#sheet-code");
+    await typeName(sheet);
+    await sheet.check("#group-phone");
+    await sheet.fill("#field-phone", "+1 202 555 0123");
+    for (const field of ["#field-last_name", "#group-phone", "#field-phone"]) {
+      await Promise.all([sheet.waitForURL(/\/authorize\/review/), press(field)]);
+      expect(await sheet.inputValue("#field-last_name")).toBe("Example");
+      expect(await sheet.isChecked("#group-phone")).toBe(true);
+      await Promise.all([sheet.waitForURL(/\/authorize\?/), sheet.goto(address)]);
+      await typeName(sheet);
+      await sheet.check("#group-phone");
+      await sheet.fill("#field-phone", "+1 202 555 0123");
+    }
+    expect(await countOwnShares(sheet)).toBe(0);
+    if (javaScriptEnabled) await waitUntilClickable(sheet);
+    await sheet.click(share);
+    await expect.poll(() => countOwnShares(sheet)).toBe(1);
+    await context.close();
+    await close();
+  });
+
+  test("confirms the page that opened it by a message when the page sends no referrer", async () => {
+    const visited = await openVisit();
+    const { page, close } = visited;
+    const { email } = await prepare(page, "code");
+    const address = buildPageUrl("opener=none&referrer=none");
+    const sheetRequests = await watchSheets(page);
+    await page.goto(address);
+    const sheet = await openSheet(page);
+    await sheet.waitForSelector(share);
+    expect(sheetRequests[0]?.headers().referer).toBeUndefined();
+    await waitUntilClickable(sheet);
+    await decideIn(sheet);
+    const id = await expectFilled(visited, email);
+    expect(await api(`/shares/${String(id)}`)).toMatchObject({ request_evidence: "message" });
+    await close();
+  });
+
+  test("offers nothing in a window that another site opened, even after that site gives way to the business's page", async () => {
+    const { page, close } = await openVisit();
+    await prepare(page, "code");
+    await page.goto(`${service.demoOrigin}/share`);
+    const opened = await openSheet(page);
+    const address = new URL(opened.url());
+    await opened.close();
+    address.searchParams.set("state", "stranger");
+    address.searchParams.set("purpose", "Sell your details");
+    const other = service.origin.replace("localhost", "127.0.0.1");
+    await page.route(`${other}/stranger`, (route) => route.fulfill({ contentType: "text/html", body: "<title>Stranger</title>" }));
+    await page.goto(`${other}/stranger`);
+    const [sheet] = await Promise.all([page.context().waitForEvent("page"), page.evaluate((url) => void window.open(url), address.href)]);
+    await page.goto(`${service.demoOrigin}/share`); // the sheet's opener is now the business's page
+    await page.waitForSelector(shareButtonSelector);
+    await sheet.reload();
+    await sheet.waitForLoadState("load");
+    await letTimersRun({ context: page.context() });
+    await sheet.getByRole("heading", { name: unconfirmed }).waitFor();
+    expect(await sheet.locator(share).count()).toBe(0);
     await close();
   });
 
@@ -731,14 +817,14 @@ describe("sharing with the demo business", () => {
     );
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForSelector(".decision");
+    await sheet.waitForSelector(share);
     const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
     const state = stateIn(sheet);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
-    const again = late.getByRole("button", { name: "Send it again" });
+    const again = late.getByRole("button", { name: "Send again" });
     await again.waitFor();
     expect(stateIn(late)).toBe(state);
     await checkStep(late);
@@ -756,15 +842,14 @@ describe("sharing with the demo business", () => {
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
     await reachDecision(sheet, "code", null);
-    await sheet.click("details > summary");
-    await sheet.check("#days-30");
+    await sheet.selectOption("#days", "30");
     await service.later(11 * 60_000);
     await sheet.click(share);
-    await sheet.getByRole("heading", { name: "This took longer than 10 minutes" }).waitFor();
+    await sheet.getByRole("heading", { name: "This request expired" }).waitFor();
     await checkStep(sheet);
     await sheet.getByRole("button", { name: "Start again" }).click();
-    await sheet.waitForSelector(".decision");
-    expect(await sheet.isChecked("#days-30")).toBe(true);
+    await sheet.waitForSelector(share);
+    expect(await sheet.inputValue("#days")).toBe("30");
     await checkStep(sheet);
     await waitUntilClickable(sheet);
     await decideIn(sheet);

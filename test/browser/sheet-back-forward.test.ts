@@ -63,10 +63,11 @@ test("delivers the answer when Back restores a decision that has been made in th
   await signIn(page);
   await page.goto(`${service.demoOrigin}/share`);
   await page.click(shareButtonSelector);
-  await page.waitForSelector(".decision");
+  await page.waitForSelector(".answer [formaction]");
   const { action, sent } = await page.evaluate(() => {
-    const form = document.querySelector(".decision")?.closest("form") as HTMLFormElement;
-    return { action: form.action, sent: [...new FormData(form)].map(([name, value]) => [name, String(value)]) };
+    const button = document.querySelector(".answer [formaction]") as HTMLButtonElement;
+    const form = button.form as HTMLFormElement;
+    return { action: button.formAction, sent: [...new FormData(form)].map(([name, value]) => [name, String(value)]) };
   });
   await page.goto(`${service.origin}/app`);
   const made = await page.request.post(action, {

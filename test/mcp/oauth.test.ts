@@ -23,7 +23,7 @@ import {
   registerClient,
   verifier,
 } from "../support/oauth-connection.ts";
-import { findEmailCode, listMailTo, signIn } from "../support/people.ts";
+import { clearCodes, findEmailCode, listMailTo, signIn } from "../support/people.ts";
 import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
@@ -174,15 +174,43 @@ describe("a person", () => {
     expect(page.text).toContain('name="request"');
   });
 
+  test("sees who is asking on every step, can ask for a new code, and can decline before signing in", async () => {
+    const client = await registerClient();
+    const path = buildAuthorizePath(client);
+    const first = await call(path);
+    const asked = await call(path.replace("/authorize?", "/authorize/email?"), buildForm({ email: world.consumerEmail, as: "consumer" }));
+    const back = asked.headers.get("location") ?? "";
+    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const code = await call(back, { headers: { cookie } });
+    const wrong = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: "12" }, { cookie }));
+    const { page } = await openConsentPage(client, await pat());
+    for (const step of [first, code, wrong, page]) {
+      const asker = /<div class="asker">[\s\S]*?<\/div>/.exec(step.text)?.[0] ?? "";
+      for (const word of ["Helper", "svc couldn’t check it", "a program on this computer"]) expect(asker).toContain(word);
+    }
+    for (const step of [first, code, wrong]) {
+      const declined = new URL((/<a[^>]*href="([^"]+)"[^>]*>Don’t allow</.exec(step.text)?.[1] ?? "").replaceAll("&amp;", "&"));
+      expect([declined.href.startsWith(loopback), declined.searchParams.get("error")]).toEqual([true, "access_denied"]);
+    }
+    vi.setSystemTime(clock + 61_000);
+    await clearCodes();
+    const again = await call(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
+    const resent = await call(again.headers.get("location") ?? "", { headers: { cookie } });
+    expect(resent.text).toContain("Use the code in our newest email.");
+    const newest = await findEmailCode(world.consumerEmail);
+    const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: newest }, { cookie }));
+    expect(signed.headers.getSetCookie().some((one) => one.startsWith("svc_session="))).toBe(true);
+  });
+
   test("sees in three languages who is asking and what is not verified, and viewing writes nothing", async () => {
     const before = await readDatabaseContents();
     const client = await registerClient();
     const session = await pat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
-      ["en", ["svc could not check it", "on the computer in front of you", "agree to, widen or renew a share"]],
-      ["es", ["svc no ha podido comprobarlo", "que tiene delante", "aceptar, ampliar o renovar"]],
-      ["fr-CA", ["svc n’a pas pu le vérifier", "devant vous", "accepter, élargir ou renouveler"]],
+      ["en", ["svc couldn’t check it", "a program on this computer", "Share your details, share more, or renew a share"]],
+      ["es", ["svc no pudo comprobarlo", "un programa de este equipo", "Compartir sus datos, compartir más ni renovar"]],
+      ["fr-CA", ["svc n’a pas pu le vérifier", "un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
     ] as const) {
       const { page } = await openConsentPage(client, session, { lang });
       for (const word of words) expect(page.text, lang).toContain(word);
@@ -287,7 +315,7 @@ describe("a person with ten assistants", () => {
     const { page } = await openConsentPage(client, session);
     const ids = idsIn(page.text);
     expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
-    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can never"));
+    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can’t"));
     const ended = await endOne(client, ids[0] as string, session);
     expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
     const after = await openConsentPage(client, session);
@@ -392,6 +420,22 @@ describe("a code", () => {
     expect(outcome(await exchangeCode(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
   });
 
+  test.each(["http://svc.test", "http://svc.test/"])(
+    "is exchanged for the resource %s, the origin of the server and its issuer",
+    async (resource) => {
+      const client = await registerClient();
+      const code = await getAuthorizationCode(client, await pat(), { resource } as never);
+      expect(outcome(await exchangeCode(code, client, { resource }))).toBe("200 ok");
+    },
+  );
+
+  test("is refused for another resource with an error that names the right one", async () => {
+    const client = await registerClient();
+    const code = await getAuthorizationCode(client, await pat());
+    const refused = await exchangeCode(code, client, { resource: "http://svc.test/other" });
+    expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp" });
+  });
+
   test("expires after five minutes", async () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await pat());
@@ -489,6 +533,7 @@ describe("an authorization request", () => {
     ["a challenge without its method", { code_challenge_method: null }, "invalid_request"],
     ["an empty challenge", { code_challenge: "" }, "invalid_request"],
     ["another resource", { resource: "https://evil.example/mcp" }, "invalid_target"],
+    ["another path of the server as the resource", { resource: "http://svc.test/v1" }, "invalid_target"],
     ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
     ["a request object", { request: "x" }, "invalid_request"],
   ];
@@ -667,7 +712,7 @@ describe("a program with a document", () => {
     const { asked, get } = await serving(() => document);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect(page.status).toBe(200);
-    expect(page.text).toContain("Its identity is served by <strong");
+    expect(page.text).toContain("</strong> confirms its identity");
     expect(page.text).toContain("Known Helper");
     expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });

@@ -287,7 +287,7 @@ describe("account deletion", () => {
     expect(describeRedirect(await browser.send(typing, "/app/code", { code: differentCode(code) }))).toBe(
       "303 /app/prove/delete?answer=failed",
     );
-    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: The code is not right");
+    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: That code is wrong");
     expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/prove/delete");
     expect(describeRedirect(await browser.open("/app/prove/delete"))).toBe("303 /app/delete");
     const proved = await browser.open("/app/delete");

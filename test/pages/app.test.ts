@@ -50,13 +50,13 @@ describe("signing in", () => {
     const pat = createBrowserSession();
     const response = await pat.open("/app/details");
     expect(response.status).toBe(200);
-    expect(getPageText(response)).toContain("We mail you a six-digit code. No password.");
+    expect(getPageText(response)).toContain("We’ll email you a 6-digit code. No password needed.");
     expect(describeRedirect(await pat.send(response, "/app/sign-in", { email }))).toBe("303 /app/details");
     const step = await pat.open("/app/details");
-    expect(getPageText(step)).toContain(`To ${email}, valid for 10 minutes.`);
+    expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}. It works for 10 minutes.`);
     const code = await findEmailCode(email);
     expect(describeRedirect(await pat.send(step, "/app/code", { code: differentCode(code) }))).toBe("303 /app/details?answer=failed");
-    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: The code is not right");
+    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is wrong");
     expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
     expect(getPageText(inside)).toContain("Nothing here yet.");
@@ -86,7 +86,7 @@ describe("signing in", () => {
 
   test("is not possible with the session of a business member", async () => {
     const member = createBrowserSession((await signIn(world.ownerEmail)).cookie);
-    expect(getPageText(await member.open("/app"))).toContain("We mail you a six-digit code.");
+    expect(getPageText(await member.open("/app"))).toContain("We’ll email you a 6-digit code.");
   });
 });
 
@@ -237,6 +237,24 @@ describe("consents", () => {
     expect(getPageText(await browser.open(fresh))).toContain("Renewed, until");
     expect(describeRedirect(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
     expect(getPageText(await browser.open(`/app/shares/${share.id}`))).toContain("A new share took its place.");
+  });
+});
+
+describe("the form that renews a share", () => {
+  test("renews only by its button: the Enter key shows it again with what was chosen", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 200 });
+    const browser = browserOf(pat);
+    const path = `/app/shares/${share.id}/renew`;
+    const page = await browser.open(path);
+    const [first = "", consent = ""] = [...page.text.matchAll(/<button type="submit"[^>]*>/g)].map(([button]) => button).slice(-2);
+    expect([first.includes('name="check"'), consent.includes("name=")]).toEqual([true, false]);
+    const { form = "" } = parseFormFields(page, path);
+    const entered = await browser.post(path, { form, check: "on", "group.phone": "on", days: "30" });
+    expect(entered.status).toBe(200);
+    const checked = [...entered.text.matchAll(/id="([a-z0-9-]+)" checked=""/g)].map(([, id]) => id);
+    expect(checked).toEqual(["group-phone", "days-30"]);
+    expect(await shareStatus(share.id)).toBe("active");
   });
 });
 
@@ -444,10 +462,10 @@ describe("account security", () => {
     expect(describeRedirect(await browser.send(page, end))).toBe("303 /app/account");
     const after = await browser.open("/app/account");
     expect([there, getPageText(after).includes("Signed out there.")]).toEqual([200, true]);
-    expect(getPageText(await other.open("/app"))).toContain("We mail you a six-digit code.");
+    expect(getPageText(await other.open("/app"))).toContain("We’ll email you a 6-digit code.");
     const third = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
-    expect(getPageText(await third.open("/app"))).toContain("We mail you a six-digit code.");
+    expect(getPageText(await third.open("/app"))).toContain("We’ll email you a 6-digit code.");
     expect((await pat.get("/v1/me/sessions")).body.data.sessions).toHaveLength(1);
   });
 

@@ -159,8 +159,9 @@ const sheetPages = async (language: Language): Promise<Pages> => {
     return page;
   };
   const email = createPersonEmail();
-  await createBrowserSession("", undefined, {}).open(`/authorize${search}`);
-  await keep("signed out", await browser.open(`/authorize${search}`));
+  const fromPage = { referer: `${origin}/` };
+  await keep("unconfirmed", await browser.open(`/authorize${search}`));
+  await keep("signed out", await browser.open(`/authorize${search}`, fromPage));
   const step = (name: string, path: string, fields: Readonly<Record<string, string>>) =>
     browser.post(`/authorize/${path}${search}`, fields).then((answer) => keep(name, answer));
   await step("no address", "email", { email: "pat" });
@@ -168,15 +169,15 @@ const sheetPages = async (language: Language): Promise<Pages> => {
   await step("no code", "code", { code: "1" });
   const code = await findEmailCode(email);
   await step("wrong code", "code", { code: String((Number(code) + 1) % 1_000_000).padStart(6, "0") });
-  await step("details", "code", { code });
-  await step("missing", "details", { email: "" });
-  const decision = await step("decision", "details", { email, phone: "+1 202 555 0123" });
-  const action = `/authorize/decide${search}`;
-  await step("shared", "decide", { ...parseFormFields(decision, action), "group.phone": "on" });
+  await step("new code", "new-code", {});
+  const review = await step("review", "code", { code });
+  const typed = { ...parseFormFields(review, `/authorize/review${search}`), "group.phone": "on", "group.address": "on" };
+  await step("wrong values", "decide", { ...typed, "field.phone": "12", "field.country": "Texas" });
+  await step("shared", "decide", { ...typed, "field.phone": "+1 202 555 0123", "field.city": "Testville" });
   await keep("decided", await browser.open(`/authorize${search}`));
   const again = searchFor({ scope: "email? name?" });
-  const more = await keep("something is shared", await browser.open(`/authorize${again}`));
-  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, parseFormFields(more, `/authorize/decide${again}`)));
+  const more = await keep("something is shared", await browser.open(`/authorize${again}`, fromPage));
+  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, parseFormFields(more, `/authorize/review${again}`)));
   await keep("not now", await browser.open(`/authorize/not-now${again}`));
   for (const [name, change] of [
     ["unknown client", { client_id: "pc_live_00000000000000000000000000" }],
@@ -184,7 +185,7 @@ const sheetPages = async (language: Language): Promise<Pages> => {
     ["bad parameter", { scope: "nothing" }],
     ["test client", { client_id: world.acme.clients.sandbox }],
   ] as const)
-    await keep(name, await browser.open(`/authorize${searchFor(change)}`));
+    await keep(name, await browser.open(`/authorize${searchFor(change)}`, fromPage));
   return pages;
 };
 

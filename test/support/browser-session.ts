@@ -4,8 +4,8 @@ import { read, textOf, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
-  readonly open: (path: string) => Promise<ReadPage>;
-  /** Submits the form on the page with this action. `fields` override the form's own values. */
+  readonly open: (path: string, headers?: Readonly<Record<string, string>>) => Promise<ReadPage>;
+  /** Submits the page's form with this action: its own fields, overridden by `fields`. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,
@@ -54,8 +54,8 @@ export const createBrowserSession = (cookie = "", by: Call = call, headers: Read
   return {
     jar,
     post,
-    open: async (path) => {
-      const page = await read(path, { headers: { ...headers, ...cookies() }, redirect: "manual" }, by);
+    open: async (path, more = {}) => {
+      const page = await read(path, { headers: { ...headers, ...cookies(), ...more }, redirect: "manual" }, by);
       saveCookies(jar, page);
       return page;
     },

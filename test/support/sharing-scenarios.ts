@@ -82,7 +82,13 @@ const buildAuthorizePath = (change: Record<string, string> = {}): string => {
   const query = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/v1/authorize?${new URLSearchParams(query)}`;
 };
-/** Makes a decision with the token of a request that /v1/authorize has checked. */
+const requestsPath = "/v1/share/requests";
+/** A request that a server signs. */
+const buildShareRequest = (change: object = {}) => {
+  const { consent: _, ...request } = buildDecision(createVerifier());
+  return { ...request, scope: "email phone?", ...change };
+};
+/** A decision with the token of a request that /v1/authorize has checked. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });
@@ -177,6 +183,21 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
     business_inactive: () => getWithKey(buildAuthorizePath({ client_id: examples.closed.clients.live })),
     origin_mismatch: () => getWithKey(buildAuthorizePath({ origin: "https://elsewhere.example" })),
     ...listOutages(buildAuthorizePath, {}),
+  },
+  signShareRequest: {
+    200: () => call(requestsPath, buildKeyedPost(buildShareRequest({ state: "xyz", return_url: `${origin}/quote`, duration_days: 30 }))),
+    "200 of a test client": () =>
+      call(requestsPath, buildKeyedPost(buildShareRequest({ client_id: acme.clients.sandbox }), acme.keys.sandbox)),
+    invalid_request: () => call(requestsPath, buildKeyedPost(buildShareRequest({ return_url: "https://elsewhere.example/" }))),
+    client_not_found: () => call(requestsPath, buildKeyedPost(buildShareRequest(), world.other.keys.live)),
+    subscription_past_due: () =>
+      call(requestsPath, buildKeyedPost(buildShareRequest({ client_id: examples.past_due.clients.live }), examples.past_due.keys.live)),
+    origin_mismatch: () => call(requestsPath, buildKeyedPost(buildShareRequest({ origin: "https://elsewhere.example" }))),
+    ...listBodyRefusals(() => requestsPath, bearerHeader(acme.keys.live)),
+    ...listKeyRefusals(
+      () => requestsPath,
+      () => buildShareRequest(),
+    ),
   },
   grantShare: {
     201: () =>

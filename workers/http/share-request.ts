@@ -66,8 +66,35 @@ export const authorizeQuerySchema = z.object({
   return_url: z.string().max(2_048).optional().openapi({
     description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
   }),
+  request_signature: z.string().max(100).optional().openapi({
+    description: "Shows the consent sheet that your server made this request. From `POST /v1/share/requests`. Ignored by the API.",
+  }),
   display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
+
+/** The request that a server signs: the parameters of the consent sheet. */
+export const shareRequestSchema = z
+  .object({
+    client_id: clientIdSchema,
+    origin: originSchema,
+    scope: authorizeQuerySchema.shape.scope,
+    purpose: purposeSchema,
+    code_challenge: challengeSchema,
+    code_challenge_method: challengeMethodSchema,
+    state: stateSchema.nullish(),
+    duration_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(maxDurationDays)
+      .nullish()
+      .openapi({ description: "Duration in days of 24 hours. Default: 365." }),
+    disclosure_text: disclosureSchema.nullish(),
+    return_url: z.string().max(2_048).nullish().openapi({
+      description: "URL on `origin` to which the consent sheet returns with `svc_code` and `svc_state`.",
+    }),
+  })
+  .openapi("ShareRequest");
 
 export type AuthorizeQuery = z.output<typeof authorizeQuerySchema>;
 

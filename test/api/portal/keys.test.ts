@@ -1,9 +1,9 @@
 // Tests of API keys and public clients: secrets are shown once, their number is limited, and they work until they are revoked.
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";
 import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Person } from "../../support/portal.ts";
-import { readDatabaseContents, getWithKey, buildSubmission, submitConsent, world } from "../../support/world.ts";
+import { readDatabaseContents, getWithKey, buildSubmission, submitConsent, origin, world } from "../../support/world.ts";
 
 let round = 0;
 let owner: Person & { id: string; userId: string };
@@ -124,6 +124,7 @@ describe("POST /v1/business/portal/clients", () => {
       name: "Landing pages",
       environment: "sandbox",
       created_at: expect.any(String),
+      return_urls: [],
     });
     const form = { ...buildSubmission(), client_id: made.body.data.client_id, page_url: "http://localhost:3000/" };
     const issued = await submitConsent(form, { origin: "http://localhost:3000" });
@@ -145,6 +146,57 @@ describe("POST /v1/business/portal/clients", () => {
     );
     expect(outcomes.filter((outcome) => outcome === "409 client_limit")).toHaveLength(3);
     expect((await callPortal(owner, "GET", "/clients")).body.data.clients).toHaveLength(50);
+  });
+});
+
+describe("PATCH /v1/business/portal/clients/{client_id}", () => {
+  const path = (clientId: string = world.acme.clients.live): string => `/clients/${clientId}`;
+  const storedUrls = async (): Promise<readonly string[]> =>
+    (await callPortal(acmeOwner, "GET", "/clients")).body.data.clients.find(
+      ({ client_id }: { client_id: string }) => client_id === world.acme.clients.live,
+    ).return_urls;
+  let acmeOwner: Awaited<ReturnType<typeof signIn>>;
+  beforeAll(async () => {
+    await clearCodes();
+    acmeOwner = await signIn(world.ownerEmail);
+  });
+
+  test("replaces the return URLs, without duplicates, and records it in the audit trail once", async () => {
+    const urls = [`${origin}/quote?step=2`, `${origin}`, `${origin}/`];
+    const changed = await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls });
+    expect(changed.body.data).toMatchObject({
+      client_id: world.acme.clients.live,
+      return_urls: [`${origin}/quote?step=2`, `${origin}/`],
+    });
+    await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls });
+    expect(await storedUrls()).toEqual([`${origin}/quote?step=2`, `${origin}/`]);
+    const entries = (await listAuditEntryTypes(world.acme.id)).filter((type) => type === "client.return_urls_changed");
+    expect(entries).toHaveLength(1);
+    await callPortal(acmeOwner, "PATCH", path(), { return_urls: [] });
+    expect(await storedUrls()).toEqual([]);
+  });
+
+  test.each([
+    ["a host that is not verified", ["https://elsewhere.example/"]],
+    ["another port", [`${origin}:8443/`]],
+    ["plain http", [origin.replace("https", "http")]],
+    ["a fragment", [`${origin}/#here`]],
+    ["a user name", [origin.replace("https://", "https://user@")]],
+    ["a script", ["javascript:alert(1)"]],
+    ["no URL", ["/quote"]],
+    ["a long URL", [`${origin}/${"x".repeat(2_048)}`]],
+    ["21 URLs", Array.from({ length: 21 }, (_, at) => `${origin}/${at}`)],
+  ])("returns 400 invalid_request with %s", async (_name, return_urls) => {
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(), { return_urls }))).toBe("400 invalid_request");
+    expect(await storedUrls()).toEqual([]);
+  });
+
+  test("is for owners of the client's business only", async () => {
+    const body = { return_urls: [`${origin}/`] };
+    expect(describeOutcome(await callPortal(owner, "PATCH", path(), body))).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(world.other.clients.live), body))).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(await signIn(world.memberEmail), "PATCH", path(), body))).toBe("403 owner_required");
+    expect(await storedUrls()).toEqual([]);
   });
 });
 

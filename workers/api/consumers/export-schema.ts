@@ -22,7 +22,9 @@ export const accountExportSchema = z
     export_version: z.literal("1"),
     exported_at: timeSchema,
     profile: profileSchema,
-    fields: contactFieldsSchema,
+    fields: contactFieldsSchema.openapi({
+      description: "Your contact fields as in `GET /v1/me/fields`: `fields` has the values, `updated_at` when each was set.",
+    }),
     shares: z.array(
       shareSchema
         .extend({

@@ -3,7 +3,7 @@
 import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization-request.ts";
+import { describeResourceFault, isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization-request.ts";
 import { tokenLifetimeMs } from "../../../core/agents/agent-token.ts";
 import { parseIJson } from "../../../core/i-json.ts";
 import { isCodeVerifier } from "../../../core/shares/pkce.ts";
@@ -102,8 +102,8 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
   if (!code || !redirectUri || !verifier)
     return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required");
-  if (!isForResource(form.get("resource") ?? [], getOAuthUrls(c).resource))
-    return respondWithError(c, "invalid_target", "resource must be the URL of this server");
+  const { resource } = getOAuthUrls(c);
+  if (!isForResource(form.get("resource") ?? [], resource)) return respondWithError(c, "invalid_target", describeResourceFault(resource));
   const token = isCodeVerifier(verifier) ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
   if (token === "full")
     return respondWithError(c, "invalid_grant", "this person already has 10 connections; one must be disconnected first");

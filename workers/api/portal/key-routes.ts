@@ -1,6 +1,6 @@
 // Routes to manage a business's public clients and API keys.
 import { z } from "@hono/zod-openapi";
-import { parseApiKeyId } from "../../../core/ids.ts";
+import { parseApiKeyId, parseClientId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
@@ -14,6 +14,7 @@ import { createApiKey, type CreatedApiKey } from "../../operations/portal/create
 import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
+import { maxReturnUrls, updateReturnUrls } from "../../operations/portal/update-return-urls.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
 
 const exampleKeyId = "key_00m4x8c1v6b3n9q2t7w0h5k3d8";
@@ -90,15 +91,33 @@ const clientSchema = z
     name: z.string(),
     environment: environmentSchema,
     created_at: timeSchema,
+    return_urls: z.array(z.string()).openapi({
+      description: "URLs that a share request may return to without other evidence that it is yours. Compared exactly.",
+    }),
   })
   .openapi("Client");
 
-const clientToWire = (client: Client): z.input<typeof clientSchema> => toWire(clientSchema, { ...client, clientId: client.id });
+const clientIdParamSchema = z.object({
+  client_id: idParamSchema(parseClientId, "ID of the client. Starts with `pc_`.", "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9"),
+});
+
+const returnUrlsSchema = z
+  .object({
+    return_urls: z
+      .array(z.string().max(2_048))
+      .max(maxReturnUrls)
+      .openapi({ description: `All return URLs of the client, at most ${maxReturnUrls}, each on one of your verified domains.` }),
+  })
+  .openapi("ClientChange");
+
+const clientToWire = (client: Client): z.input<typeof clientSchema> =>
+  toWire(clientSchema, { ...client, clientId: client.id, returnUrls: [...client.returnUrls] });
 const clientExample = {
   client_id: "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9",
   name: "Website",
   environment: "live",
   created_at: toIso(exampleCreatedAt),
+  return_urls: ["https://acme-solar.example/quote"],
 };
 
 const createRoute = createRouteFactory("portal");
@@ -165,6 +184,19 @@ const listClientsRoute = createRoute({
   },
 });
 
+const updateClientRoute = createRoute({
+  method: "patch",
+  path: "/v1/business/portal/clients/{client_id}",
+  operationId: "updateClient",
+  summary: "Register return URLs",
+  description:
+    "Owners only. Replaces the URLs that the consent sheet may return to. A share request with one of them counts as yours, however the person reached the sheet.",
+  middleware: portalGuard(requireOwner, jsonBody),
+  request: { params: clientIdParamSchema, body: requestBody(returnUrlsSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
+  responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },
+  when: { not_found: "The client does not exist or is not yours." },
+});
+
 export const keyRoutes = createApi();
 
 keyRoutes.openapi(createKeyRoute, async (c) => {
@@ -192,3 +224,9 @@ keyRoutes.openapi(createClientRoute, async (c) => {
 keyRoutes.openapi(listClientsRoute, async (c) =>
   success(c, 200, { clients: (await listClients(c.var.services, c.var.member)).map(clientToWire) }),
 );
+
+keyRoutes.openapi(updateClientRoute, async (c) => {
+  const { services, member } = c.var;
+  const updated = await updateReturnUrls(services, member, c.req.valid("param").client_id, c.req.valid("json").return_urls);
+  return respond(c, 200, updated, clientToWire);
+});

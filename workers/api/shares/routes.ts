@@ -19,7 +19,7 @@ import {
 } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { authorizeQuerySchema, toShareRequest, parseScope } from "../../http/share-request.ts";
+import { authorizeQuerySchema, shareRequestSchema, toShareRequest, parseScope } from "../../http/share-request.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
 import { getSessionToken } from "../../http/guards/session-cookie.ts";
@@ -37,6 +37,7 @@ import { getCurrentValues } from "../../operations/shares/get-current-values.ts"
 import { listShares } from "../../operations/shares/list-shares.ts";
 import { redeemShareCode } from "../../operations/shares/redeem-share-code.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
+import { signShareRequest } from "../../operations/shares/sign-share-request.ts";
 import { revokeShareByPerson, type ShareRevoker } from "../../operations/shares/revoke-share-by-person.ts";
 import { selectLanguage } from "../../pages/shared/language.ts";
 import * as wire from "./schema.ts";
@@ -74,6 +75,25 @@ const authorizeShareRoute = createRoute({
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
   when: { origin_mismatch: "The origin is not on a verified domain of the business." },
+});
+
+const signShareRequestRoute = createRoute({
+  method: "post",
+  path: "/v1/share/requests",
+  operationId: "signShareRequest",
+  summary: "Sign a share request",
+  description:
+    "Returns the address of the consent sheet for a request that your server makes, with a signature that is valid for one hour. The sheet accepts a decision only if something shows that the request is yours: use this for links that people open outside of your website, for example from an email. Nothing is stored.",
+  middleware: apiKeyGuard(jsonBody),
+  request: { body: requestBody(shareRequestSchema, wire.shareRequestExample) },
+  responses: {
+    200: successResponse("The signed request.", "SignedRequestAnswer", wire.signedRequestSchema, wire.signedRequestExample),
+  },
+  refuses: ["subscription_past_due"],
+  when: {
+    client_not_found: "The client does not exist, is not yours, or is in another environment than the key.",
+    origin_mismatch: "The origin is not on a verified domain of the business.",
+  },
 });
 
 const limitGrants = limitByAccount("GRANTS", "More than 30 grants or 120 requests per minute by one person.");
@@ -118,9 +138,14 @@ const grantSandboxShareRoute = createRoute({
   description:
     "Same as `POST /v1/share/consent` for sandbox clients, without a session. A test person with fictional details gives consent.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
-  request: { body: requestBody(wire.sandboxShareConsentSchema, { ...wire.shareConsentExample, persona: "default" }) },
+  request: { body: requestBody(wire.sandboxShareConsentSchema, wire.sandboxShareConsentExample) },
   responses: {
-    201: successResponse("The share and its single-use code.", "SandboxConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
+    201: successResponse(
+      "The share and its single-use code.",
+      "SandboxConsentAnswer",
+      wire.shareGrantSchema,
+      wire.sandboxShareGrantExample,
+    ),
   },
   refuses: [...grantRefusals.refuses, "sandbox_only"],
   when: {
@@ -277,6 +302,15 @@ shareRoutes.openapi(authorizeShareRoute, async (c) => {
     200,
     wire.authorizedRequestToWire(authorized.value, await createShareRequestToken(services, authorized.value), language),
   );
+});
+
+shareRoutes.openapi(signShareRequestRoute, async (c) => {
+  const body = c.req.valid("json");
+  const { services, principal } = c.var;
+  const scope = parseScope(body.scope);
+  if (!scope.ok) return refusal(c, scope);
+  const signed = await signShareRequest(services, principal, wire.shareRequestFromWire(body, scope.value), body.return_url ?? undefined);
+  return respond(c, 200, signed, (of) => wire.signedRequestToWire(services, body, of));
 });
 
 const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {

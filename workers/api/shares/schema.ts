@@ -3,11 +3,19 @@ import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
-import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
+import {
+  parseRequestedScope,
+  contactKeys,
+  fieldGroupNames,
+  groupsFromKeys,
+  type ContactKey,
+  type RequestedScope,
+} from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
 import { fieldLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import { isCodeVerifier } from "../../../core/shares/pkce.ts";
+import { requestEvidenceKinds } from "../../../core/shares/request-evidence.ts";
 import { shareStatuses, type Share } from "../../../core/shares/share.ts";
 import { codeLifetimeMs, requestLifetimeMs } from "../../../core/shares/request.ts";
 import { toIso, toIsoOrNull, type Instant, secondMs } from "../../../core/time.ts";
@@ -20,11 +28,14 @@ import {
   disclosureSchema,
   originSchema,
   purposeSchema,
+  type shareRequestSchema,
   stateSchema,
 } from "../../http/share-request.ts";
 import { environmentSchema, idParamSchema, limitSchema, nullableSchema, describedTime, toWire } from "../../http/wire.ts";
 import type { CeasedShare } from "../../operations/shares/acknowledge-share.ts";
-import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
+import type { AuthorizedRequest, ShareRequest } from "../../operations/shares/authorize-share-request.ts";
+import type { SignedShareRequest } from "../../operations/shares/sign-share-request.ts";
+import type { Services } from "../../platform/platform.ts";
 import type { ShareDecision } from "../../operations/shares/decide-share.ts";
 import type { GrantResult } from "../../operations/shares/grant-result.ts";
 import type { SharePage } from "../../../storage/shares.ts";
@@ -53,6 +64,7 @@ export const shareExample = {
   client_id: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7",
   environment: "live",
   origin: "https://acme-solar.example",
+  request_evidence: "referer",
   purpose: "Send you a solar estimate",
   scope: ["email", "phone"],
   scope_groups: ["email", "phone"],
@@ -79,7 +91,7 @@ export const authorizedRequestExample = {
   scope: shareExample.scope,
   scope_groups: shareExample.scope_groups,
   needed: ["email"],
-  labels: { email: "E-mail", phone: "Phone" },
+  labels: { email: "Email", phone: "Phone" },
   purpose: shareExample.purpose,
   duration_days: 365,
   disclosure_text: null,
@@ -100,13 +112,39 @@ export const shareConsentExample = {
   consent: true,
 };
 
+export const shareRequestExample = {
+  client_id: shareExample.client_id,
+  origin: shareExample.origin,
+  scope: "email phone?",
+  purpose: shareExample.purpose,
+  code_challenge: shareConsentExample.code_challenge,
+  code_challenge_method: "S256",
+  state: "xyz",
+  return_url: `${shareExample.origin}/quote`,
+};
+
+const exampleSignature = "rs_1763632800000.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const signedRequestExample = {
+  authorize_url: `https://app.example.com/authorize?${new URLSearchParams({ ...shareRequestExample, request_signature: exampleSignature })}`,
+  request_signature: exampleSignature,
+  expires_at: "2026-11-20T11:00:00.000Z",
+};
+
 const exampleCode = "ac_00dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const sandboxClientId = "pc_test_00f7m2k9x4c1v8b5n3q6t0w2h7";
+export const sandboxShareConsentExample = { ...shareConsentExample, client_id: sandboxClientId, persona: "default" };
+
 export const shareGrantExample = {
   code: exampleCode,
   expires_in: 60,
   expires_at: "2026-11-20T10:06:00.000Z",
   state: "xyz",
   share: shareExample,
+};
+
+export const sandboxShareGrantExample = {
+  ...shareGrantExample,
+  share: { ...shareExample, client_id: sandboxClientId, environment: "sandbox", request_evidence: "api" },
 };
 
 /** The verifier from RFC 7636, appendix B. */
@@ -229,6 +267,37 @@ export const authorizedRequestToWire = (
   expires_in: requestLifetimeMs / secondMs,
 });
 
+export const signedRequestSchema = z
+  .object({
+    authorize_url: z.string().openapi({ description: "Address of the consent sheet for this request. Redirect the person to it." }),
+    request_signature: z.string().openapi({ description: "Signature of the request. It is part of `authorize_url`." }),
+    expires_at: describedTime("When the signature expires. The person must have opened the consent sheet by then"),
+  })
+  .openapi("SignedRequest");
+
+type ShareRequestBody = z.output<typeof shareRequestSchema>;
+
+export const shareRequestFromWire = (body: ShareRequestBody, requestedScope: RequestedScope): ShareRequest => ({
+  clientId: parseClientId(body.client_id),
+  origin: body.origin,
+  requestedScope,
+  purpose: body.purpose,
+  disclosureText: body.disclosure_text ?? null,
+  durationDays: body.duration_days ?? defaultDurationDays,
+  challenge: body.code_challenge,
+  state: body.state ?? null,
+});
+
+export const signedRequestToWire = (
+  { config }: Pick<Services, "config">,
+  body: ShareRequestBody,
+  { signature, expiresAt }: SignedShareRequest,
+): z.input<typeof signedRequestSchema> => {
+  const given = Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
+  const query = new URLSearchParams([...given, ["request_signature", signature]]);
+  return { authorize_url: `${config.appUrl}/authorize?${query}`, request_signature: signature, expires_at: toIso(expiresAt) };
+};
+
 const decisionFields = {
   client_id: clientIdSchema,
   origin: originSchema,
@@ -256,6 +325,7 @@ export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent
 export const sandboxShareConsentSchema = z
   .object({
     ...decisionFields,
+    client_id: clientIdSchema.openapi({ description: "The ID of a sandbox client.", example: sandboxClientId }),
     persona: z.enum(personaNames).nullish().openapi({ description: "Test person. `minimal` has only an email address and a first name." }),
   })
   .openapi("SandboxShareConsent");
@@ -307,6 +377,10 @@ export const shareSchema = z
     client_id: z.string(),
     environment: environmentSchema,
     origin: z.string(),
+    request_evidence: z.enum(requestEvidenceKinds).openapi({
+      description:
+        "What showed that the request came from the business: `request_signature` (signed with its API key), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` answered the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
+    }),
     purpose: z.string(),
     scope: z.array(fieldKeySchema),
     scope_groups: z.array(fieldGroupSchema),

@@ -46,7 +46,7 @@ export const renewAsTestPerson = async (
     });
     if (!decided.ok) return decided;
     const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
-    const creation = { client, person: null, revision: stored.revision, language, requestId, writtenAt };
+    const creation = { client, person: null, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt };
     await commitShare(services, db, decided.value, creation, { before, after: [] });
     return ok(shareId);
   });

@@ -25,6 +25,7 @@ export const shareAsTestPerson = async (
     {
       clientId,
       origin: "http://localhost",
+      requestEvidence: "api",
       scope: contactKeys,
       purpose: "Try out events",
       disclosureText: null,

@@ -6,14 +6,15 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { ShardId } from "../../../core/ids.ts";
 import { scopeToBits, scopeFromBits, type RequestedScope } from "../../../core/shares/fields.ts";
 import { requestLifetimeMs } from "../../../core/shares/request.ts";
+import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Stores } from "../dependencies.ts";
 
 interface TokenContent {
   readonly requestedScope: RequestedScope;
   readonly issuedAt: Instant;
-  /** Whether the request verifiably came from the origin that it states. Required for returning the decision by redirect. */
-  readonly hasOriginEvidence: boolean;
+  /** What showed that the request came from the business; null if nothing did. */
+  readonly evidence: RequestEvidence | null;
 }
 
 /**
@@ -33,10 +34,10 @@ const computeTokenMac = ({ vault }: Stores, shard: string, content: string, bind
 export const createAuthorizationToken = async (
   services: Stores,
   shard: ShardId,
-  { requestedScope, issuedAt, hasOriginEvidence }: TokenContent,
+  { requestedScope, issuedAt, evidence }: TokenContent,
   binding: TokenBinding,
 ): Promise<string> => {
-  const text = toCanonicalJson([issuedAt, scopeToBits(requestedScope.scope), scopeToBits(requestedScope.needed), hasOriginEvidence]);
+  const text = toCanonicalJson([issuedAt, scopeToBits(requestedScope.scope), scopeToBits(requestedScope.needed), evidence]);
   const content = toBase64Url(new TextEncoder().encode(text));
   return `${tokenPrefix}${shard}${content}.${await computeTokenMac(services, shard, content, binding)}`;
 };
@@ -49,13 +50,13 @@ export const parseAuthorizationToken = async (services: Stores, token: string, b
   const [, shard, content, mac] = tokenPattern.exec(token) ?? [];
   if (shard === undefined || content === undefined || mac === undefined) return null;
   if (!isEqualConstantTime(mac, await computeTokenMac(services, shard, content, binding))) return null;
-  const [issuedAt, scope, needed, hasOriginEvidence] = JSON.parse(new TextDecoder().decode(fromBase64Url(content) as Uint8Array)) as [
+  const [issuedAt, scope, needed, evidence] = JSON.parse(new TextDecoder().decode(fromBase64Url(content) as Uint8Array)) as [
     Instant,
     number,
     number,
-    boolean,
+    RequestEvidence | null,
   ];
-  return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, hasOriginEvidence };
+  return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, evidence };
 };
 
 /** Returns whether the token is older than 10 minutes. */

@@ -11,6 +11,7 @@ import { insertShare } from "../../../storage/share-changes.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { computeContactIndexes } from "../consumers/compute-contact-indexes.ts";
 import { loadEmailIndex } from "../consumers/load-email-index.ts";
+import type { FieldsWrite } from "../consumers/prepare-fields-update.ts";
 import { recordShareIntent } from "./record-share-intent.ts";
 import { settleShareIntent } from "./settle-share-intents.ts";
 import { prepareShareReceiptMail } from "./share-mails.ts";
@@ -20,6 +21,8 @@ export interface ShareCreation {
   readonly person: Person | null;
   /** The revision of the contact fields on which the share is based. */
   readonly revision: number;
+  /** A change of the contact fields to commit together with the share; null if there is none. */
+  readonly fieldsWrite: FieldsWrite | null;
   readonly language: MailLanguage;
   readonly requestId: string;
   readonly writtenAt: Instant;
@@ -34,7 +37,7 @@ export const commitShare = async (
   services: ShareWriteDependencies,
   db: Database,
   prepared: PreparedShare,
-  { revision, writtenAt, ...creation }: ShareCreation,
+  { revision, fieldsWrite, writtenAt, ...creation }: ShareCreation,
   { before, after }: { readonly before: readonly Statement[]; readonly after: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;
@@ -46,12 +49,18 @@ export const commitShare = async (
     (person === null ? Promise.resolve("test person" as const) : loadEmailIndex(services, person)).then((own) =>
       computeContactIndexes(services, prepared.fields, own),
     ),
-    person === null ? [] : recordShareIntent(services, db, person, share.id),
+    person === null ? [] : recordShareIntent(services, db, person, share.id, fieldsWrite),
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);
   const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
   const rows = await insertShare(db, vault, { prepared, ...creation, fields: { revision, isSameShard: isSameShard }, indexes, signature });
-  await commit(db, services, [...intent, ...before, ...rows, ...after, ...mail], [withRecordedTime(prepared.domainEvent, writtenAt)]);
+  await commit(
+    db,
+    services,
+    [...intent, ...before, ...rows, ...after, ...mail],
+    [...(isSameShard && fieldsWrite !== null ? [fieldsWrite.domainEvent] : []), withRecordedTime(prepared.domainEvent, writtenAt)],
+  );
+  fieldsWrite?.continueAfterCommit();
   if (person !== null && !isSameShard) await settleShareIntent(services, person.id, share.id, revision);
   services.scheduleMail();
 };

@@ -7,6 +7,6 @@ import { toTokenBinding, type AuthorizedRequest } from "./authorize-share-reques
 /** Creates a token for programs that show the request themselves and then send the decision. It proves nothing about the origin. */
 export const createShareRequestToken = (services: ReadDependencies, request: AuthorizedRequest): Promise<string> => {
   const { clientId } = request.client;
-  const content = { requestedScope: request.requestedScope, issuedAt: services.clock(), hasOriginEvidence: false };
+  const content = { requestedScope: request.requestedScope, issuedAt: services.clock(), evidence: null };
   return createAuthorizationToken(services, shardOfId(clientId), content, toTokenBinding({ ...request, clientId }));
 };

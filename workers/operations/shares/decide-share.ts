@@ -1,4 +1,5 @@
-// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. The consent sheet has a separate token
+// POST /v1/share/consent and /v1/share/sandbox-consent: the decision on a share request. Only the person's own session, from the app's
+// origin, or a test person can send it, so the evidence of the request is the API itself. The consent sheet has a separate token
 // (sheet-token.ts) and calls `grantShare` directly.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -11,7 +12,7 @@ import { toTokenBinding } from "./authorize-share-request.ts";
 import type { GrantResult } from "./grant-result.ts";
 import { grantShare, type GrantRequest, type Grantor } from "./grant-share.ts";
 
-export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision"> {
+export interface ShareDecision extends Omit<GrantRequest, "decisionKey" | "checkDecision" | "requestEvidence" | "fieldChanges"> {
   readonly state: string | null;
   /** The token from GET /v1/authorize. Null if the caller requested none. */
   readonly token: string | null;
@@ -52,6 +53,11 @@ export const decideShare = async (
   grantShare(
     services,
     grantor,
-    { ...decision, decisionKey: decision.token, checkDecision: () => checkDecisionAgainstToken(services, decision) },
+    {
+      ...decision,
+      requestEvidence: "api",
+      decisionKey: decision.token,
+      checkDecision: () => checkDecisionAgainstToken(services, decision),
+    },
     saveIdempotentResponse,
   );

@@ -7,13 +7,15 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { parseShareTerms, checkGrantAllowed, maxTestShares, decideGrant, type ShareGrant } from "../../../core/shares/grant.ts";
 import { getPersonaFields, type PersonaName } from "../../../core/shares/persona.ts";
+import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import { codeLifetimeMs } from "../../../core/shares/request.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
-import { findContactFields } from "../../../storage/contact-fields.ts";
+import { findContactFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
+import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { commitShare, type ShareCreation } from "./commit-share.ts";
@@ -27,6 +29,8 @@ export interface GrantRequest {
   /** Null if the given text is not a client ID. */
   readonly clientId: ClientId | null;
   readonly origin: string;
+  /** What showed that the request came from the business. */
+  readonly requestEvidence: RequestEvidence;
   readonly scope: readonly ContactKey[];
   readonly purpose: string;
   readonly disclosureText: string | null;
@@ -34,6 +38,8 @@ export interface GrantRequest {
   readonly challenge: string;
   /** Fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
+  /** Values that the person typed with the decision; null clears one. They are saved in the same transaction as the share. */
+  readonly fieldChanges?: ReadonlyMap<ContactKey, string | null>;
   /**
    * Requests from the same person with the same key count as one request, with one share and one code. Null always creates a new request.
    */
@@ -65,6 +71,19 @@ const commitGrant = async (
   return granted;
 };
 
+/** The grantor's fields as they will be once the share is written. */
+const prepareGrantorFields = async (
+  services: ShareWriteDependencies,
+  grantor: Grantor,
+  changes: GrantRequest["fieldChanges"],
+): Promise<Result<Omit<PreparedFieldsUpdate, "changedKeys">, "invalid_request" | "unauthorized">> => {
+  if ("persona" in grantor) return ok({ fields: getPersonaFields(grantor.persona), revision: 0, write: null });
+  const { person } = grantor;
+  if (changes !== undefined && changes.size > 0) return prepareFieldsUpdate(services, person, changes);
+  const stored = await findContactFields(services.shards.forId(person.id), services.vault, person.id);
+  return stored === null ? refuse("unauthorized") : ok({ ...stored, write: null });
+};
+
 const testShareLimitRefusal = refuse(
   "rate_limited",
   "Active test share limit reached (10,000). Reset the sandbox with POST /v1/sandbox/reset first.",
@@ -76,7 +95,7 @@ const testShareLimitRefusal = refuse(
  * - `invalid_request` for text that must not be shown
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client
- * - `unauthorized` if the person's account no longer exists
+ * - `unauthorized` if the person's account no longer exists, and `invalid_request` for an invalid value in `fieldChanges`
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
  * - `rate_limited` at 10,000 active test shares, `share_limit` at 100 active shares of the person with the business
@@ -97,18 +116,17 @@ export const grantShare = async (
   const person = "person" in grantor ? grantor.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
   const requestHash = hashDecisionRequest(person, decisionKey);
-  return retryOnConflict([isOutdatedGrant, isAlreadyDecided], async () => {
+  return retryOnConflict([isOutdatedGrant, isOutdatedFields, isAlreadyDecided], async () => {
     const [client, stored] = await Promise.all([
       findGrantingClient(db, clientId),
-      "persona" in grantor
-        ? { fields: getPersonaFields(grantor.persona), revision: 0 }
-        : findContactFields(services.shards.forId(grantor.person.id), services.vault, grantor.person.id),
+      prepareGrantorFields(services, grantor, request.fieldChanges),
     ]);
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");
     if (client.environment === "sandbox" && person !== null)
       return refuse("forbidden", "Test clients only accept test persons. Use POST /v1/share/sandbox-consent.");
-    if (stored === null) return refuse("unauthorized");
+    if (!stored.ok) return stored;
+    const { fields, revision, write: fieldsWrite } = stored.value;
     const verified = checkGrantAllowed(client, request.origin, services.config.environment === "development");
     if (!verified.ok) return verified;
     const allowed = (await request.checkDecision?.()) ?? ok(true);
@@ -120,7 +138,7 @@ export const grantShare = async (
       person,
       agreement: { ...request, ...terms.value },
       bound: verified.value,
-      fields: stored.fields,
+      fields,
       missingOk: request.allowedMissing,
       now: writtenAt + client.clockOffsetMs,
       shareId: generateId("shr_", shardOfId(clientId), services.random) as ShareId,
@@ -128,7 +146,7 @@ export const grantShare = async (
     });
     if (!decided.ok) return decided;
     const { language, requestId, challenge } = request;
-    const creation = { client, person, revision: stored.revision, language, requestId, writtenAt };
+    const creation = { client, person, revision, fieldsWrite, language, requestId, writtenAt };
     try {
       return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {

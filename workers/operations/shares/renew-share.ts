@@ -75,7 +75,7 @@ export const renewShare = async (
     const before = [updateShareSuperseded(db, id, shareId, now, requestId)];
     const renewed = { share: decided.value.share, superseded: id };
     const after = (await saveIdempotentResponse?.(renewed)) ?? [];
-    const creation = { client, person, revision: stored.revision, language, requestId, writtenAt: now };
+    const creation = { client, person, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt: now };
     await commitShare(services, db, decided.value, creation, { before, after });
     return ok(renewed);
   });

@@ -1,21 +1,34 @@
 // The signed cookie that identifies a browser on the consent sheet.
 import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
+import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** A browser, with the keys of requests that verifiably came from the origin that they state. */
+/** Evidence that only the arrival of the browser shows, so that the cookie has to remember it for the later steps. */
+export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
+
+/** A browser, with the evidence that its requests came from the business that they name, by the key of the request. */
 export interface SheetBrowser {
   readonly id: string;
-  readonly seenRequests: readonly string[];
+  readonly evidence: readonly (readonly [requestKey: string, evidence: ArrivalEvidence])[];
 }
 
-const maxSeenRequests = 5;
+const maxRequests = 5;
+
+export const findArrivalEvidence = ({ evidence }: SheetBrowser, requestKey: string): ArrivalEvidence | null =>
+  evidence.find(([key]) => key === requestKey)?.[1] ?? null;
+
+/** Replaces what is known about the request. */
+export const withArrivalEvidence = (browser: SheetBrowser, requestKey: string, evidence: ArrivalEvidence): SheetBrowser => ({
+  ...browser,
+  evidence: [...browser.evidence.filter(([key]) => key !== requestKey), [requestKey, evidence]],
+});
 
 const computeBrowserMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(`sheet browser\n${payload}`);
 
 /** Serializes the cookie. Keeps the five newest requests. */
 export const serializeSheetBrowser = async (services: Stores, browser: SheetBrowser): Promise<string> => {
-  const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.seenRequests.slice(-maxSeenRequests)])));
+  const payload = toBase64Url(encodeUtf8(JSON.stringify([browser.id, ...browser.evidence.slice(-maxRequests)])));
   return `${payload}.${await computeBrowserMac(services, payload)}`;
 };
 
@@ -24,7 +37,7 @@ export const parseSheetBrowser = async (services: ReadDependencies, cookie: stri
   const [payload = "", mac = ""] = (cookie ?? "").split(".");
   const bytes = fromBase64Url(payload);
   if (payload === "" || bytes === null || !isEqualConstantTime(mac, await computeBrowserMac(services, payload)))
-    return { id: toBase64Url(services.random(16)), seenRequests: [] };
-  const [id, ...seen] = JSON.parse(new TextDecoder().decode(bytes)) as [string, ...string[]];
-  return { id, seenRequests: seen };
+    return { id: toBase64Url(services.random(16)), evidence: [] };
+  const [id, ...evidence] = JSON.parse(new TextDecoder().decode(bytes)) as [string, ...SheetBrowser["evidence"]];
+  return { id, evidence };
 };

@@ -1,10 +1,11 @@
-// A share request on the consent sheet, and whether the decision may be returned by redirect.
+// A share request on the consent sheet, the evidence that it came from the business, and whether the decision may be returned by redirect.
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
+import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { Runtime } from "../dependencies.ts";
 import { toTokenBinding, type AuthorizedRequest } from "./authorize-share-request.ts";
-import type { SheetBrowser } from "./sheet-browser.ts";
+import { findArrivalEvidence, type SheetBrowser } from "./sheet-browser.ts";
 
 export interface SheetRequest {
   readonly request: AuthorizedRequest;
@@ -37,9 +38,24 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
   return { request, returnUrl: verifiedReturnUrl, key: sha256Hex(toCanonicalJson({ ...parts, return_url: verifiedReturnUrl })) };
 };
 
-/** Returns true if this browser came to the request from the request's origin, or the business registered the return URL. */
-export const canRedirect = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): boolean =>
-  returnUrl !== null && (browser.seenRequests.includes(key) || request.client.returnUrls.includes(returnUrl));
+/**
+ * Returns what shows that the request came from the business, the strongest first; null if nothing does. Anyone can write a link with the
+ * business's client ID, a purpose and a disclosure, so without evidence no decision is offered or accepted.
+ */
+export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): RequestEvidence | null => {
+  const arrival = findArrivalEvidence(browser, key);
+  if (arrival === "request_signature") return arrival;
+  return returnUrl !== null && request.client.returnUrls.includes(returnUrl) ? "return_url" : arrival;
+};
+
+/**
+ * True if the decision may return by redirect: the return URL is valid, and the business named it itself or this browser came from its
+ * origin. An answered message shows only that the page that opened the sheet made the request, so the answer goes to that page.
+ */
+export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
+  const evidence = getRequestEvidence(sheet, browser);
+  return sheet.returnUrl !== null && evidence !== null && evidence !== "message";
+};
 
 /** Returns true if the browser's referrer is a page on the request's origin. A link on another site cannot fake that. */
 export const isFromBoundOrigin = ({ request }: SheetRequest, referer: string | undefined): boolean =>

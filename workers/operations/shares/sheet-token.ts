@@ -1,10 +1,12 @@
-// Tokens for the consent sheet. They are bound to the request, browser and person.
+// Tokens for the consent sheet. They are bound to the request, browser and person, and hold the evidence that the request came from the
+// business.
 import { shardOfId } from "../../../core/ids.ts";
+import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { createAuthorizationToken, parseAuthorizationToken, isTokenExpired, type TokenBinding } from "./authorization-token.ts";
 import { toTokenBinding } from "./authorize-share-request.ts";
 import type { SheetBrowser } from "./sheet-browser.ts";
-import { canRedirect, type SheetRequest } from "./sheet-request.ts";
+import { getRequestEvidence, type SheetRequest } from "./sheet-request.ts";
 
 const toSheetTokenBinding = ({ request, key }: SheetRequest, browser: SheetBrowser, personId: string | null): TokenBinding => ({
   ...toTokenBinding({ ...request, clientId: request.client.clientId }),
@@ -23,7 +25,7 @@ export const createSheetToken = (
   const content = {
     requestedScope: sheet.request.requestedScope,
     issuedAt: services.clock(),
-    hasOriginEvidence: canRedirect(sheet, browser),
+    evidence: getRequestEvidence(sheet, browser),
   };
   return createAuthorizationToken(
     services,
@@ -34,8 +36,8 @@ export const createSheetToken = (
 };
 
 /**
- * Verifies a token. `foreign` means that it was not created for this request, browser and person; `expired` means that it is older than ten
- * minutes.
+ * `foreign`: not created for this request, browser and person. `expired`: older than ten minutes. Otherwise the evidence that the token
+ * holds.
  */
 export const verifySheetToken = async (
   services: ReadDependencies,
@@ -43,8 +45,8 @@ export const verifySheetToken = async (
   browser: SheetBrowser,
   personId: string | null,
   token: string,
-): Promise<"good" | "expired" | "foreign"> => {
+): Promise<"foreign" | "expired" | { readonly evidence: RequestEvidence | null }> => {
   const content = await parseAuthorizationToken(services, token, toSheetTokenBinding(sheet, browser, personId));
   if (content === null) return "foreign";
-  return isTokenExpired(content, services.clock()) ? "expired" : "good";
+  return isTokenExpired(content, services.clock()) ? "expired" : { evidence: content.evidence };
 };

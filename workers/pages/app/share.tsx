@@ -23,8 +23,10 @@ import { getOwnShare, type OwnShare } from "../../operations/shares/get-own-shar
 import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { shorterDurationDays } from "../shared/share-options.ts";
+import { EnterButton } from "../shared/enter-button.tsx";
 import { ChoiceField, ButtonLink, ConfirmActions, TextField } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
+import type { FormFields } from "../shared/form-handlers.ts";
 import type { Page } from "../shared/layout.tsx";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
@@ -242,7 +244,13 @@ const listRenewableGroups = (share: Share, fields: ContactFields): readonly Rene
     return keys.length === 0 ? [] : [{ group, keys, isNew: sharedKeys.length === 0 }];
   });
 
-const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields, error?: string): Page => {
+interface RenewalAttempt {
+  /** The form as the person left it. */
+  readonly form: FormFields;
+  readonly error?: string;
+}
+
+const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields, { form, error }: Partial<RenewalAttempt> = {}): Page => {
   const { messages, language, now } = view;
   const { share, disclosureText } = ownShare;
   const durationValues = (days: number): { days: string; date: string } => ({
@@ -261,11 +269,18 @@ const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields
       </p>
       <BusinessQuote lead={messages.theirWords} text={disclosureText} />
       <PostForm action={`${sharePath(share)}/renew`}>
+        <EnterButton name="check" />
         {error !== undefined && <FieldError text={error} />}
         <fieldset class="boxes" aria-describedby={error === undefined ? undefined : "fault"}>
           <legend>{messages.renewScope}</legend>
           {listRenewableGroups(share, fields).map(({ group, keys, isNew }) => (
-            <ChoiceField type="checkbox" name={`group.${group}`} value="on" id={`group-${group}`} checked={!isNew && error === undefined}>
+            <ChoiceField
+              type="checkbox"
+              name={`group.${group}`}
+              value="on"
+              id={`group-${group}`}
+              checked={form?.has(`group.${group}`) ?? !isNew}
+            >
               {messages.groups[group]}: <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
               <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
             </ChoiceField>
@@ -276,11 +291,17 @@ const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields
           {shorterDurationDays
             .filter((days) => days < share.durationDays)
             .map((days) => (
-              <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`}>
+              <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`} checked={form?.get("days") === String(days)}>
                 {formatMessage(messages.shorter, durationValues(days))}
               </ChoiceField>
             ))}
-          <ChoiceField type="radio" name="days" value="before" id="days-before" checked>
+          <ChoiceField
+            type="radio"
+            name="days"
+            value="before"
+            id="days-before"
+            checked={form === undefined || form.get("days") === "before"}
+          >
             {formatMessage(messages.asBefore, durationValues(share.durationDays))}
           </ChoiceField>
         </fieldset>
@@ -326,13 +347,15 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   return c.redirect(sharePath(share), 303);
 };
 
+/** Renews only when the button was pressed: `check` is sent by the Enter key (enter-button.tsx), which shows the form again. */
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;
   const { share } = ownShare;
+  if (form.has("check")) return renderAppPage(request, renewSharePage(request, ownShare, fields, { form }));
   const selected = listRenewableGroups(share, fields).filter(({ group }) => form.has(`group.${group}`));
   const selectedKeys = new Set(selected.flatMap(({ keys }) => keys));
   if (selectedKeys.size === 0)
-    return renderRefusal(request, "invalid_request", renewSharePage(request, ownShare, fields, request.messages.tickOne));
+    return renderRefusal(request, "invalid_request", renewSharePage(request, ownShare, fields, { form, error: request.messages.tickOne }));
   const limitResponse = await checkPersonLimit(request, "GRANTS");
   if (limitResponse !== null) return limitResponse;
   const days = shorterDurationDays.find((option) => String(option) === form.get("days"));

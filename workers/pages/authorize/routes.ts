@@ -1,11 +1,12 @@
 // Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe.
-// Steps are not stored: the page depends on who is signed in, their saved details and their decisions.
+// Steps are not stored: the page depends on who is signed in, their saved details and their decisions. Without evidence that the request
+// came from the business, no step is shown and no form is accepted.
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
-import { groupsFromKeys, filterKeysInGroup, isContactKey, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import type { ContactFields } from "../../../core/shares/fields.ts";
 import { getPersonaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -19,14 +20,27 @@ import { requestPasskeySignIn } from "../../operations/access/request-passkey-si
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { getContactFields } from "../../operations/consumers/get-contact-fields.ts";
-import { updateContactFields } from "../../operations/consumers/update-contact-fields.ts";
 import { listActiveSharesWithBusiness } from "../../operations/consumers/list-active-shares-with-business.ts";
 import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
 import { findEarlierDecision } from "../../operations/shares/earlier-decision.ts";
 import { grantShare, type Grantor } from "../../operations/shares/grant-share.ts";
 import { reissueShareCode } from "../../operations/shares/reissue-share-code.ts";
-import { parseSheetBrowser, serializeSheetBrowser, type SheetBrowser } from "../../operations/shares/sheet-browser.ts";
-import { isFromBoundOrigin, canRedirect, createSheetRequest, type SheetRequest } from "../../operations/shares/sheet-request.ts";
+import { isSignedRequest } from "../../operations/shares/request-signature.ts";
+import {
+  findArrivalEvidence,
+  parseSheetBrowser,
+  serializeSheetBrowser,
+  withArrivalEvidence,
+  type ArrivalEvidence,
+  type SheetBrowser,
+} from "../../operations/shares/sheet-browser.ts";
+import {
+  isFromBoundOrigin,
+  canRedirect,
+  createSheetRequest,
+  getRequestEvidence,
+  type SheetRequest,
+} from "../../operations/shares/sheet-request.ts";
 import { verifySheetToken, createSheetToken } from "../../operations/shares/sheet-token.ts";
 import type { Services } from "../../platform/platform.ts";
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
@@ -35,13 +49,19 @@ import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError } from "../shared/notice-pages.tsx";
-import { formatFieldGroups, shorterDurationDays } from "../shared/share-options.ts";
-import { createFormHandlerFactory, checkAccountLimit, rateLimited, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
+import { shorterDurationDays } from "../shared/share-options.ts";
+import {
+  createFormHandlerFactory,
+  checkAccountLimit,
+  parseRateLimitedForm,
+  rateLimited,
+  type FormFields,
+  type FormRequest,
+} from "../shared/form-handlers.ts";
 import { completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 import {
   codeStepPage,
-  decisionStepPage,
-  detailsStepPage,
+  declinedPage,
   grantedPage,
   emailStepPage,
   decisionExpiredPage,
@@ -49,9 +69,11 @@ import {
   alreadyDecidedPage,
   passkeyStepPage,
   sheetNoticePage,
-  type DecisionChoices,
-  type SheetView,
+  unconfirmedPage,
 } from "./views.tsx";
+import { blankableKeys, parseChoices, reviewForm, withoutTypedValues, type DecisionChoices, type ReviewedForm } from "./review-form.ts";
+import { reviewStepPage } from "./review-step.tsx";
+import type { SheetView } from "./sheet-page.tsx";
 
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
@@ -95,7 +117,20 @@ const getRequestSearch = (c: Context<AppEnv>): string => {
   return `?${query}`;
 };
 
-const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
+/**
+ * Finds what this arrival shows about the request. Only the first load of the sheet has the page's referrer, and a signature expires, so the
+ * cookie remembers them for the later steps.
+ */
+const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signature: string | undefined): Promise<ArrivalEvidence | null> => {
+  if (await isSignedRequest(c.var.services, sheet, signature)) return "request_signature";
+  return isFromBoundOrigin(sheet, c.req.header("referer")) ? "referer" : null;
+};
+
+const saveBrowser = async (c: Context<AppEnv>, browser: SheetBrowser): Promise<void> =>
+  setCookie(c, browserCookie, await serializeSheetBrowser(c.var.services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
+
+/** Resolves the request whether or not anything shows that it came from the business. */
+const resolveSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const { services } = c.var;
   const parsed = authorizeQuerySchema.safeParse(
     Object.fromEntries(Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values])),
@@ -106,11 +141,11 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
   const authorized = await authorizeShareRequest(services, toShareRequest(parsed.data, scope.value));
   if (!authorized.ok) return renderRefusedRequest(c, authorized.code, authorized.detail);
   const sheet = createSheetRequest(services, authorized.value, parsed.data.return_url);
-  // Only the first load of the sheet has the page's referrer, so the cookie remembers it for the later steps.
   const known = await parseSheetBrowser(services, findCookie(c, browserCookie));
-  const isNewArrival = isFromBoundOrigin(sheet, c.req.header("referer")) && !known.seenRequests.includes(sheet.key);
-  const browser = isNewArrival ? { ...known, seenRequests: [...known.seenRequests, sheet.key] } : known;
-  setCookie(c, browserCookie, await serializeSheetBrowser(services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
+  const found =
+    findArrivalEvidence(known, sheet.key) === "request_signature" ? null : await findNewEvidence(c, sheet, parsed.data.request_signature);
+  const browser = found === null ? known : withArrivalEvidence(known, sheet.key, found);
+  await saveBrowser(c, browser);
   const isTest = authorized.value.client.environment === "sandbox";
   const session = isTest ? null : await findConsumerSession(c);
   const language = getPageLanguage(c);
@@ -120,20 +155,21 @@ const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> =>
   return { sheetRequest: sheet, browser, session, person: session === null ? null : personFromSession(session), view, decisionKey };
 };
 
+const renderUnconfirmed = async (c: Context<AppEnv>, { sheetRequest, browser, view }: OpenedSheet): Promise<Response> => {
+  const token = await createSheetToken(c.var.services, sheetRequest, browser, null);
+  if (c.req.method === "GET") return renderPage(c, 200, () => unconfirmedPage(view, token));
+  c.set("refused", "forbidden");
+  return renderPage(c, 403, () => unconfirmedPage(view, token));
+};
+
+/** Says so before anything is asked if nothing shows that the request came from the business. */
+const openSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
+  const opened = await resolveSheet(c);
+  if (opened instanceof Response) return opened;
+  return getRequestEvidence(opened.sheetRequest, opened.browser) === null ? renderUnconfirmed(c, opened) : opened;
+};
+
 const redirectToSheet = (c: Context<AppEnv>, addedQuery = ""): Response => c.redirect(`/authorize${getRequestSearch(c)}${addedQuery}`, 303);
-
-/** Address parts that many people do not have; they may stay blank even if the request marks them as needed. */
-const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
-
-const findMissingKeys = (keys: readonly ContactKey[], fields: ContactFields): readonly ContactKey[] =>
-  keys.filter((key) => fields[key] === undefined && !blankableKeys.has(key));
-
-const toFieldValues = (fields: ContactFields): Readonly<Partial<Record<ContactKey, string>>> =>
-  Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]));
-
-/** The person's choices, to show the same decision again. */
-const parseChoices = (form: FormFields): DecisionChoices =>
-  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.")));
 
 /** Checks that the form belongs to the decision that this browser and person were shown, and whether it has expired. */
 const checkFormToken = (services: Services, { sheetRequest, browser, person }: OpenedSheet, form: FormFields) =>
@@ -146,9 +182,9 @@ const loadFields = async (services: Services, person: Person | null, persona: Pe
   return saved.ok ? saved.value : {};
 };
 
-/** Handles a session that ended during the decision: keeps the choices in a cookie while the person signs in again. */
+/** Handles a session that ended during the decision: keeps the choices, without typed values, in a cookie while the person signs in again. */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
-  const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...parseChoices(form)]));
+  const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...withoutTypedValues(parseChoices(form))]));
   if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
   return redirectToSheet(c);
 };
@@ -162,28 +198,32 @@ const takeSavedChoices = async (c: Context<AppEnv>, opened: OpenedSheet): Promis
   return (await checkFormToken(c.var.services, opened, form)) === "foreign" ? new Map() : parseChoices(form);
 };
 
-/** For a signed-in person or a test client, shows the earlier decision, the missing details, or the decision form with `submitted`. */
-const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, submitted?: DecisionChoices, error?: string): Promise<Response> => {
+interface ReviewAttempt {
+  readonly choices: DecisionChoices;
+  readonly errors?: ReviewedForm["errors"];
+  readonly isEmpty?: boolean;
+}
+
+/** For a signed-in person or a test client, shows the earlier decision, or the review with what was submitted. */
+const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, attempt?: ReviewAttempt): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
-  const { client, requestedScope } = sheetRequest.request;
+  const { client } = sheetRequest.request;
   const earlier = await findEarlierDecision(services, person, client.clientId, decisionKey);
   const token = await createSheetToken(services, sheetRequest, browser, person?.id ?? null);
   const email = session === null ? null : (await getSignedInUser(services, session)).email;
   if (earlier?.kind === "open") return renderPage(c, 200, () => grantedPage(view, earlier.share, earlier.code, email));
   if (earlier?.kind === "late") return renderPage(c, 200, () => codeExpiredPage(view, token));
   if (earlier?.kind === "over") return renderPage(c, 409, () => alreadyDecidedPage(view));
-  const fields = await loadFields(services, person);
-  const missing = findMissingKeys(requestedScope.needed, fields);
-  if (email !== null && (missing.length > 0 || c.req.query("edit") === "1")) {
-    const keys = c.req.query("edit") === "1" ? requestedScope.scope : missing;
-    const values = { ...(keys.includes("email") && { email }), ...toFieldValues(fields) };
-    return renderPage(c, 200, () => detailsStepPage(view, email, { keys, values }));
-  }
+  const now = services.clock();
+  const saved = await loadFields(services, person);
+  const fields = email === null || saved.email !== undefined ? saved : { ...saved, email: { value: email, updatedAt: now } };
   const activeShares = person === null ? [] : await listActiveSharesWithBusiness(services, person, client.business.id);
-  const choices = submitted ?? (await takeSavedChoices(c, opened));
-  const step = { token, email, fields, now: services.clock(), activeShares, choices };
-  return renderPage(c, error === undefined ? 200 : 400, () => decisionStepPage(view, step, error));
+  const { errors = new Map(), isEmpty = false } = attempt ?? {};
+  const choices = attempt?.choices ?? (await takeSavedChoices(c, opened));
+  const isEditing = c.req.query("edit") === "1";
+  const step = { token, email, fields, now, activeShares, choices, isEditing, errors, isEmpty };
+  return renderPage(c, isEmpty || errors.size > 0 ? 400 : 200, () => reviewStepPage(view, step));
 };
 
 const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
@@ -192,10 +232,12 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   const { sheetRequest, session, view } = opened;
   if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
   const answer = c.req.query("answer");
-  if (answer === "passkey") return renderPage(c, 200, () => emailStepPage(view, appMessages[view.language].passkeyRefused));
+  const now = c.var.services.clock();
+  if (answer === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
   const email = await findPendingSignInEmail(c);
-  if (email === null) return renderPage(c, 200, () => emailStepPage(view));
-  return renderPage(c, 200, () => codeStepPage(view, email, answer === "failed" ? view.messages.wrongCode : undefined));
+  if (email === null) return renderPage(c, 200, () => emailStepPage(view, now));
+  const error = answer === "failed" ? view.messages.wrongCode : undefined;
+  return renderPage(c, 200, () => codeStepPage(view, email, { error, isResent: answer === "sent" }));
 };
 
 type SheetFormRequest = FormRequest<OpenedSheet>;
@@ -205,15 +247,25 @@ const sheetAction = createFormHandlerFactory(openSheet);
 const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email))
-    return renderPage(c, 400, () => emailStepPage(view, view.messages.badEmail, email.slice(0, maxTypedEmailLength)));
+    return renderPage(c, 400, () =>
+      emailStepPage(view, c.var.services.clock(), view.messages.badEmail, email.slice(0, maxTypedEmailLength)),
+    );
   await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
   return redirectToSheet(c);
+};
+
+/** Sends another code to the same address. The limit for codes applies, so a code of the last minute stays the newest. */
+const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
+  const email = await findPendingSignInEmail(c);
+  if (email === null) return redirectToSheet(c);
+  await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
+  return redirectToSheet(c, "&answer=sent");
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, "consumer");
   if (signIn.outcome !== "malformed") return redirectToSheet(c, signIn.outcome === "wrong" ? "&answer=failed" : "");
-  return renderPage(c, 400, () => codeStepPage(view, signIn.email, view.messages.badCode));
+  return renderPage(c, 400, () => codeStepPage(view, signIn.email, { error: view.messages.badCode }));
 };
 
 const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
@@ -234,37 +286,20 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToSheet(c);
 };
 
-const handleSaveDetails = async (c: Context<AppEnv>, { session, form, view, sheetRequest }: SheetFormRequest): Promise<Response> => {
-  const { services } = c.var;
-  const { messages, language } = view;
-  if (session === null) return redirectToSheet(c);
-  const typed = [...form].filter(
-    (entry): entry is [ContactKey, string] => isContactKey(entry[0]) && sheetRequest.request.requestedScope.scope.includes(entry[0]),
-  );
-  const { email } = await getSignedInUser(services, session);
-  const renderError = (error: string): Promise<Response> =>
-    renderPage(c, 400, () => detailsStepPage(view, email, { keys: typed.map(([key]) => key), values: Object.fromEntries(typed) }, error));
-  const blank = typed.filter(
-    ([key, value]) => sheetRequest.request.requestedScope.needed.includes(key) && value.trim() === "" && !blankableKeys.has(key),
-  );
-  if (blank.length > 0)
-    return renderError(messages.missing.replace("{groups}", formatFieldGroups(language, groupsFromKeys(blank.map(([key]) => key)))));
-  const limited = await checkAccountLimit(c, "FIELD_CHANGES", session.userId);
-  if (limited !== null) return limited;
-  const changed = await updateContactFields(
-    services,
-    personFromSession(session),
-    new Map(typed.map(([key, value]) => [key, value || null])),
-  );
-  return changed.ok ? redirectToSheet(c) : renderError(messages.badValue);
-};
-
-/** Returns the needed fields, plus the fields with a value in the selected optional groups. */
-const parseSelectedScope = ({ sheetRequest, form }: SheetFormRequest, fields: ContactFields): readonly ContactKey[] => {
-  const { scope, needed } = sheetRequest.request.requestedScope;
-  const optional = scope.filter((key) => !needed.includes(key));
-  const selected = groupsFromKeys(optional).flatMap((group) => (form.has(`group.${group}`) ? filterKeysInGroup(optional, group) : []));
-  return scope.filter((key) => needed.includes(key) || (selected.includes(key) && fields[key] !== undefined));
+/**
+ * The page script has received an answer from the window that opened the sheet. The token shows that this browser loaded the sheet for this
+ * request; the browser names the origin of the answer, and it must be the one that the request names.
+ */
+const handleOpenerConfirmed = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTHORIZE_PER_IP");
+  if (form instanceof Response) return form;
+  const opened = await resolveSheet(c);
+  if (opened instanceof Response) return opened;
+  const { sheetRequest, browser } = opened;
+  const token = await verifySheetToken(c.var.services, sheetRequest, browser, null, form.get("token") ?? "");
+  if (typeof token === "string" || form.get("opener_origin") !== sheetRequest.request.origin) return renderUnconfirmed(c, opened);
+  if (getRequestEvidence(sheetRequest, browser) === null) await saveBrowser(c, withArrivalEvidence(browser, sheetRequest.key, "message"));
+  return redirectToSheet(c);
 };
 
 const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
@@ -282,16 +317,27 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
     await reissueShareCode(services, person, client.clientId, decisionKey);
     return redirectToSheet(c);
   }
+  const { evidence } = tokenStatus;
+  if (evidence === null) return renderUnconfirmed(c, formRequest);
   const persona: PersonaName = personaNames.find((name) => name === form.get("persona")) ?? "default";
-  const fields = await loadFields(services, person, persona);
-  const scope = parseSelectedScope(formRequest, fields);
-  if (scope.length === 0) return renderDecision(c, formRequest, parseChoices(form), appMessages[view.language].tickOne);
+  const choices = parseChoices(form);
+  const email = session === null ? null : (await getSignedInUser(services, session)).email;
+  const saved = await loadFields(services, person, persona);
+  const { scope, changes, errors } = reviewForm(choices, requestedScope, saved, email, services.toE164);
+  if (!isTest && errors.size > 0) return renderDecision(c, formRequest, { choices, errors });
+  if (scope.length === 0) return renderDecision(c, formRequest, { choices, isEmpty: true });
+  if (session !== null && changes.size > 0) {
+    const fieldsLimited = await checkAccountLimit(c, "FIELD_CHANGES", session.userId);
+    if (fieldsLimited !== null) return fieldsLimited;
+  }
   const grantor: Grantor = person === null ? { persona } : { person };
   const shorter = shorterDurationDays.find((days) => String(days) === form.get("days"));
   const granted = await grantShare(services, grantor, {
     ...request,
     clientId: client.clientId,
+    requestEvidence: evidence,
     scope,
+    fieldChanges: changes,
     durationDays: shorter !== undefined && shorter < request.durationDays ? shorter : request.durationDays,
     allowedMissing: isTest ? scope : [...blankableKeys],
     decisionKey,
@@ -300,42 +346,43 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
   });
   if (granted.ok || granted.code === "code_used" || granted.code === "code_expired" || granted.code === "share_inactive")
     return redirectToSheet(c);
-  // invalid_request: a value was deleted in the meantime; the details step asks for it again.
+  // invalid_request: a value was deleted in the meantime; the review asks for it again.
   if (granted.code === "unauthorized" || granted.code === "invalid_request") return redirectToSignIn(c, form);
   return renderRefusedRequest(c, granted.code, granted.detail);
 };
 
 /**
- * Shows the decision again after it expired, with the person's choices. They come only from the expired page's form and token, because a
- * URL must never be able to check a box.
+ * Shows the review again with the person's choices, after it expired or when they pressed Enter in a field. The choices come only from the
+ * page's own form and token, because a URL must never be able to check a box.
  */
-const renderRestartedDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
+const renderReview = async (c: Context<AppEnv>, formRequest: SheetFormRequest): Promise<Response> => {
   const isTest = formRequest.sheetRequest.request.client.environment === "sandbox";
   if (formRequest.session === null && !isTest) return redirectToSignIn(c, formRequest.form);
   if ((await checkFormToken(c.var.services, formRequest, formRequest.form)) === "foreign") return redirectToSheet(c);
-  return renderDecision(c, formRequest, parseChoices(formRequest.form));
+  return renderDecision(c, formRequest, { choices: parseChoices(formRequest.form) });
 };
 
-const renderDeclined = (c: Context<AppEnv>): Promise<Response> => {
-  const messages = sheetMessages[getPageLanguage(c)];
-  return renderPage(c, 200, () => sheetNoticePage(messages.refusedHeading, messages.refused));
+const renderDeclined = async (c: Context<AppEnv>): Promise<Response> => {
+  const opened = await resolveSheet(c);
+  return opened instanceof Response ? opened : renderPage(c, 200, () => declinedPage(opened.view));
 };
 
 export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
-  pages.get("/not-now", renderDeclined);
+  pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
   pages.get("/:step", (c) => redirectToSheet(c)); // a language link on a page that was the response to a form
+  pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/code", sheetAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
   pages.post("/passkey", sheetAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));
   pages.post("/passkey/answer", sheetAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
   pages.post("/other-address", sheetAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.post("/sign-out", sheetAction("AUTH_VERIFY_PER_IP", handleSignOut));
-  pages.post("/details", sheetAction("AUTHORIZE_PER_IP", handleSaveDetails));
+  pages.post("/review", sheetAction("AUTHORIZE_PER_IP", renderReview));
   pages.post("/decide", sheetAction("AUTHORIZE_PER_IP", handleDecision));
-  pages.post("/again", sheetAction("AUTHORIZE_PER_IP", renderRestartedDecision));
   pages.onError(handlePageError);
   app.route("/authorize", pages);
 };

@@ -1,8 +1,9 @@
-// Delivers the result of the consent sheet: by a message to the opener, restricted to the bound origin, or by returning to the page if
-// the opener is closed or does not respond. It does not make decisions; every form works without it.
-import "./passkey.ts"; // first: it unhides the passkey form, which this script hides again if no decision can be delivered
+// Connects the consent sheet with the page that opened it, by messages restricted to the bound origin: confirms that the page made the
+// request, and delivers the result, or returns to the page if the opener is closed or does not respond. It does not make decisions; every
+// form works without it.
+import "./passkey.ts"; // first: it unhides the passkey form
 
-const sheet = document.querySelector<HTMLElement>(".sheet");
+const sheet = document.querySelector<HTMLElement>("[data-origin]");
 
 const responseTimeoutMs = 1_000; // an open page responds to the message immediately
 const clickGuardMs = 500; // a window that just appeared may receive a click meant for the page below
@@ -14,17 +15,36 @@ if (sheet !== null) {
   const show = (selector: string, isShown = true): void => {
     for (const element of sheet.querySelectorAll<HTMLElement>(selector)) element.hidden = !isShown;
   };
+  const confirmation = sheet.querySelector<HTMLFormElement>("form[data-confirms]");
 
   let isReceived = false;
+  let isConfirmed = false;
   addEventListener("message", (event: MessageEvent<unknown>) => {
     if (event.origin !== origin || event.source !== opener || opener === null) return;
     const { type, state: messageState } = (event.data ?? {}) as { readonly type?: unknown; readonly state?: unknown };
-    if (messageState !== state || type !== "svc:received" || code === undefined) return;
-    isReceived = true;
-    window.close();
+    if (messageState !== state) return;
+    // The page answers only a state that it created itself, so the answer shows that the request is its own. An empty state shows nothing.
+    if (type === "svc:hello" && confirmation !== null && state !== "" && !isConfirmed) {
+      isConfirmed = true;
+      (confirmation.elements.namedItem("opener_origin") as HTMLInputElement).value = event.origin;
+      confirmation.submit();
+    }
+    if (type === "svc:received" && code !== undefined) {
+      isReceived = true;
+      window.close();
+    }
   });
 
   postToOpener("svc:ready");
+
+  if (confirmation !== null && opener !== null && state !== "") {
+    const showConfirming = (isConfirming: boolean): void => {
+      show("[data-confirming]", isConfirming);
+      show("[data-unconfirmed]", !isConfirming);
+    };
+    showConfirming(true);
+    setTimeout(() => showConfirming(isConfirmed), responseTimeoutMs);
+  }
 
   if (code !== undefined) {
     const returnLink = sheet.querySelector<HTMLAnchorElement>("[data-go-back]");
@@ -39,9 +59,10 @@ if (sheet !== null) {
     postToOpener("svc:code", { code });
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);
-  } else if (opener === null && (sheet.dataset.back ?? "") === "" && sheet.querySelector("[data-decides]") !== null) {
-    show("[data-decides]", false);
-    show("[data-lost]");
+  } else if ((sheet.dataset.back ?? "") === "") {
+    // The result can only go to the opener, so a decision needs one.
+    show(opener === null ? "[data-lost-opener]" : "[data-decides]");
+    if (opener !== null) show("[data-lost]", false);
   }
 
   sheet.querySelector<HTMLAnchorElement>("[data-not-now]")?.addEventListener("click", (event) => {
@@ -56,7 +77,7 @@ if (sheet !== null) {
     focusedAt = performance.now();
   });
   let isSent = false;
-  for (const form of sheet.querySelectorAll<HTMLFormElement>("form[data-decides]"))
+  for (const form of sheet.querySelectorAll<HTMLFormElement>("form[data-guarded]"))
     form.addEventListener("submit", (event) => {
       if (isSent || performance.now() - focusedAt < clickGuardMs) event.preventDefault();
       else isSent = true;

@@ -112,7 +112,8 @@ const openConnectRequest = async (c: Context<AppEnv>): Promise<OpenedRequest | R
   const request = { client: { id, name, host }, redirectUri, state: parsed.state, challenge: parsed.codeChallenge };
   if (parsed.fault !== null) return renderOAuthError(c, request, parsed.fault);
   const session = await authenticateSession(services, getSessionToken(c));
-  const view = { request, search: getRequestSearch(c), language: getPageLanguage(c), messages: getConnectMessages(c) };
+  const deniedUrl = addQueryParameters(redirectUri, { error: "access_denied", state: parsed.state, iss: getOAuthUrls(c).issuer });
+  const view = { request, deniedUrl, search: getRequestSearch(c), language: getPageLanguage(c), messages: getConnectMessages(c) };
   return { view, session, realm: c.req.query("as") === "business" ? "business" : "consumer" };
 };
 
@@ -132,11 +133,9 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
   if (session === null) {
     const email = await findPendingSignInEmail(c, pendingConnectCookie);
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
-    return renderConnectPage(
-      c,
-      200,
-      codeStepPage(view, email, c.req.query("answer") === "failed" ? getConnectMessages(c).wrongCode : undefined),
-    );
+    const answer = c.req.query("answer");
+    const error = answer === "failed" ? getConnectMessages(c).wrongCode : undefined;
+    return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: answer === "sent" }));
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const [{ email }, sealedRequest, isConnected, tokens] = await Promise.all([
@@ -174,10 +173,18 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   return redirectToConnect(c, { as: realm });
 };
 
+/** Sends another code to the same address. The limit for codes applies, so a code of the last minute stays the newest. */
+const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
+  const email = await findPendingSignInEmail(c, pendingConnectCookie);
+  if (email === null) return redirectToConnect(c);
+  await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
+  return redirectToConnect(c, { answer: "sent" });
+};
+
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
   if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { answer: "failed" } : {});
-  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, view.messages.badCode));
+  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, { error: view.messages.badCode }));
 };
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
@@ -251,6 +258,7 @@ export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
   pages.use("/end/*", allowOpener);
   pages.get("/authorize", rateLimited("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
   pages.post("/authorize/email", connectAction("AUTH_REQUEST_PER_IP", handleSendCode));
+  pages.post("/authorize/new-code", connectAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/authorize/code", connectAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
   pages.post("/authorize/other-address", connectAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.post("/authorize/sign-out", connectAction("AUTH_VERIFY_PER_IP", handleSignOut));

@@ -13,13 +13,15 @@ import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
-import { formatDay, VerbatimText, formatMessage, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
+import { formatDay, VerbatimText, formatMessage, Monogram, Notice, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
 
 /** Information about the request that every step needs. */
 export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
   readonly search: string;
+  /** Where the client learns that access was denied. */
+  readonly deniedUrl: string;
   readonly language: Language;
   readonly messages: ConnectMessages;
 }
@@ -34,76 +36,131 @@ export const getFormTargetOrigin = (redirectUri: string): string | undefined => 
   return new URL(redirectUri).origin;
 };
 
-const connectPage = ({ request, messages }: ConnectView, content: Child, error?: string): Page => {
-  const formActionOrigin = getFormTargetOrigin(request.redirectUri);
-  return {
-    hasError: error !== undefined,
-    title: `${messages.title} · svc`,
-    ...(formActionOrigin !== undefined && { formActionOrigin }),
-    preservesQuery: true,
-    content: <article class="sheet">{content}</article>,
-  };
+const getClientName = ({ request: { client, redirectUri }, messages }: Pick<ConnectView, "request" | "messages">): Child => {
+  const host = client.host ?? parseRedirectUri(redirectUri)?.host ?? "";
+  return client.name === null ? formatMessage(messages.nameless, { host }) : <VerbatimText text={client.name} />;
 };
 
 /** Names the client and where its access would go, with identical wording on every step. */
-const RequesterHeading: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
+const Asker: FC<{ view: ConnectView }> = ({ view: { request, messages } }) => {
   const { client, redirectUri } = request;
   const { kind = "https", host = "" } = parseRedirectUri(redirectUri) ?? {};
   const destination = { https: messages.goesTo, loopback: messages.goesHere, app: messages.goesToApp }[kind];
-  const name = client.name === null ? formatMessage(messages.nameless, { host: client.host ?? host }) : <VerbatimText text={client.name} />;
   return (
-    <>
-      <h1>
-        <FormattedMessage text={messages.heading} parts={{ client: name }} />
-      </h1>
-      {client.name !== null && <TextWarnings text={client.name} />}
+    <div class="asker">
+      <Monogram name={client.name ?? client.host ?? host} />
       <p>
-        {client.host === null ? (
-          messages.unchecked
-        ) : (
-          <FormattedMessage text={messages.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
-        )}
+        <b>{getClientName({ request, messages })}</b>
+        {client.name !== null && <TextWarnings text={client.name} />}
+        <small>
+          {client.host === null ? (
+            messages.unchecked
+          ) : (
+            <FormattedMessage text={messages.vouched} parts={{ host: <strong dir="ltr">{client.host}</strong> }} />
+          )}
+        </small>
+        <small>
+          <FormattedMessage text={destination} parts={{ host: <strong dir="ltr">{host}</strong> }} />
+        </small>
       </p>
-      <p>
-        <FormattedMessage text={destination} parts={{ host: <strong dir="ltr">{host}</strong> }} />
-      </p>
-    </>
+    </div>
   );
 };
+
+const connectPage = (view: ConnectView, content: Child, error?: string): Page => {
+  const formActionOrigin = getFormTargetOrigin(view.request.redirectUri);
+  return {
+    hasError: error !== undefined,
+    title: `${view.messages.title} · svc`,
+    ...(formActionOrigin !== undefined && { formActionOrigin }),
+    preservesQuery: true,
+    surface: "sheet",
+    content: (
+      <>
+        <Asker view={view} />
+        {content}
+      </>
+    ),
+  };
+};
+
+const ConnectHeading: FC<{ view: ConnectView }> = ({ view }) => (
+  <h1>
+    <FormattedMessage text={view.messages.heading} parts={{ client: getClientName(view) }} />
+  </h1>
+);
+
+/** Returns to the client without access. Before the person has signed in there is nothing to send with a form. */
+const DeclineLink: FC<{ view: ConnectView }> = ({ view: { deniedUrl, messages } }) => (
+  <a class="btn" href={deniedUrl} rel="noreferrer">
+    {messages.deny}
+  </a>
+);
 
 export const emailStepPage = (view: ConnectView, error?: string, typed = ""): Page => {
   const { search, messages, language } = view;
   return connectPage(
     view,
-    <>
-      <RequesterHeading view={view} />
-      <p>{messages.signIn}</p>
-      <form method="post" action={`/oauth/authorize/email${search}`} class="form">
-        <EmailField id="connect-email" label={sheetMessages[language].email} error={error} typed={typed} />
-        <button type="submit" name="as" value="consumer" class="primary">
-          {messages.forMe}
-        </button>
-        <button type="submit" name="as" value="business" class="primary">
-          {messages.forBusiness}
-        </button>
-      </form>
-    </>,
+    <form method="post" action={`/oauth/authorize/email${search}`}>
+      <div class="inner">
+        <ConnectHeading view={view} />
+        <p>{messages.signIn}</p>
+        <EmailField
+          id="connect-email"
+          label={sheetMessages[language].email}
+          hint={sheetMessages[language].emailHint}
+          error={error}
+          typed={typed}
+        />
+        <p class="row">
+          <button type="submit" name="as" value="consumer" class="btn">
+            {messages.forMe}
+          </button>
+          <button type="submit" name="as" value="business" class="btn">
+            {messages.forBusiness}
+          </button>
+        </p>
+      </div>
+      <div class="answer">
+        <DeclineLink view={view} />
+      </div>
+    </form>,
     error,
   );
 };
 
-export const codeStepPage = (view: ConnectView, email: string, error?: string): Page =>
-  connectPage(view, <EmailCodeStep name="connect" path="/oauth/authorize" search={view.search} email={email} error={error} />, error);
+export const codeStepPage = (
+  view: ConnectView,
+  email: string,
+  { error, isResent = false }: { error?: string | undefined; isResent?: boolean } = {},
+): Page =>
+  connectPage(
+    view,
+    <EmailCodeStep
+      name="connect"
+      path="/oauth/authorize"
+      search={view.search}
+      email={email}
+      error={error}
+      isResent={isResent}
+      context={<p class="small quiet">{view.messages.nothingYet}</p>}
+      decline={<DeclineLink view={view} />}
+    />,
+    error,
+  );
 
-const PermissionList: FC<{ lead: string; lines: readonly string[] }> = ({ lead, lines }) => (
-  <>
+const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: boolean }> = ({ lead, lines, isAllowed }) => (
+  <section class="stack tight">
     <h2>{lead}</h2>
-    <ul class="points">
+    <ul class="follows">
       {lines.map((line) => (
-        <li>{line}</li>
+        <li>
+          <Icon name={isAllowed ? "check" : "ban"} />
+          <span>{line}</span>
+        </li>
       ))}
     </ul>
-  </>
+  </section>
 );
 
 export interface DecisionStep {
@@ -122,15 +179,12 @@ export interface DecisionStep {
 const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }> = ({ view: { search, messages, language }, tokens }) => {
   const day = (at: Instant): string => formatDay(language, at);
   return (
-    <section aria-labelledby="live" class="full">
-      <p class="field-error" role="status">
-        <Icon name="triangle-alert" />
-        <span>{messages.full}</span>
-      </p>
+    <section aria-labelledby="live" class="stack">
+      <Notice tone="caution" icon="triangle-alert" role="status" title={messages.full} />
       <h2 id="live">{messages.live}</h2>
       <ul class="lines">
         {tokens.map(({ id, name, createdAt, lastUsedDay, client }, index) => (
-          <li>
+          <li class="row apart">
             <div id={`token-${index}`}>
               <strong>{name === null ? messages.unnamed : <VerbatimText text={name} />}</strong>
               <br />
@@ -142,7 +196,7 @@ const TokenLimitNotice: FC<{ view: ConnectView; tokens: readonly AgentToken[] }>
             </div>
             <form method="post" action={`/oauth/authorize/end-one${search}`}>
               <input type="hidden" name="token_id" value={id} />
-              <button type="submit" class="btn" aria-describedby={`token-${index}`}>
+              <button type="submit" class="btn sm" aria-describedby={`token-${index}`}>
                 {messages.endOne}
               </button>
             </form>
@@ -167,36 +221,36 @@ export const decisionStepPage = (
   return connectPage(
     view,
     <>
-      <RequesterHeading view={view} />
-      <p>
-        <FormattedMessage text={isConsumer ? messages.asConsumer : messages.asMember} parts={parts} />
-      </p>
-      {tokensAtLimit.length > 0 && <TokenLimitNotice view={view} tokens={tokensAtLimit} />}
-      <PermissionList lead={messages.can} lines={isConsumer ? messages.consumerCan : messages.businessCan} />
-      <PermissionList lead={messages.never} lines={messages.cannot} />
-      <p class="quiet">{formatMessage(messages.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
-      <form method="post" action={`/oauth/authorize/decide${search}`} class="form">
-        <input type="hidden" name="request" value={sealedRequest} />
-        <div class="decision">
-          <button type="submit" name="decision" value="deny" class="btn">
-            {messages.deny}
+      <div class="inner">
+        <ConnectHeading view={view} />
+        <p>
+          <FormattedMessage text={isConsumer ? messages.asConsumer : messages.asMember} parts={parts} />
+        </p>
+        {tokensAtLimit.length > 0 && <TokenLimitNotice view={view} tokens={tokensAtLimit} />}
+        <PermissionList lead={messages.can} lines={isConsumer ? messages.consumerCan : messages.businessCan} isAllowed />
+        <PermissionList lead={messages.never} lines={messages.cannot} isAllowed={false} />
+        <p class="small quiet">{formatMessage(messages.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
+        <form method="post" action={`/oauth/authorize/sign-out${search}`}>
+          <button type="submit" class="link">
+            {messages.notYou}
           </button>
-          {isConnected && (
-            <button type="submit" name="decision" value="replace" class="primary">
-              {messages.replace}
-            </button>
-          )}
-          {tokensAtLimit.length === 0 && (
-            <button type="submit" name="decision" value="allow" class={isConnected ? "button" : "primary"}>
-              {isConnected ? messages.beside : messages.allow}
-            </button>
-          )}
-        </div>
-      </form>
-      <form method="post" action={`/oauth/authorize/sign-out${search}`} class="signed-in">
-        <button type="submit" class="link">
-          {messages.notYou}
+        </form>
+      </div>
+      <form method="post" action={`/oauth/authorize/decide${search}`} class="answer">
+        <input type="hidden" name="request" value={sealedRequest} />
+        <button type="submit" name="decision" value="deny" class={!isConnected && tokensAtLimit.length > 0 ? "btn wide" : "btn"}>
+          {messages.deny}
         </button>
+        {isConnected && (
+          <button type="submit" name="decision" value="replace" class="btn primary">
+            {messages.replace}
+          </button>
+        )}
+        {tokensAtLimit.length === 0 && (
+          <button type="submit" name="decision" value="allow" class={isConnected ? "btn wide" : "btn primary"}>
+            {isConnected ? messages.beside : messages.allow}
+          </button>
+        )}
       </form>
     </>,
   );

@@ -74,7 +74,7 @@ const toInitials = (name: string): string => {
 
 /** A tile with the initials of a business. Decorative: the name is next to it. */
 export const Monogram: FC<{ name: string; isSmall?: boolean }> = ({ name, isSmall = false }) => (
-  <span class={isSmall ? "mono-tile s" : "mono-tile"} aria-hidden="true">
+  <span class={isSmall ? "mono-tile s" : "mono-tile"} aria-hidden="true" translate="no">
     {toInitials(name)}
   </span>
 );

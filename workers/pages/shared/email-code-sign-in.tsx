@@ -2,7 +2,7 @@
 // address is sealed in a cookie.
 import type { Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
-import type { FC } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -15,7 +15,7 @@ import { CodeField, SubmitButton } from "./form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
-import { formatMessage, usePageContext } from "./components.tsx";
+import { FormattedMessage, usePageContext } from "./components.tsx";
 
 /** Shared by the app, the consent sheet and the portal: a sign-in started on one of them can be completed on another. */
 const pendingSignInCookie = "svc_sign_in";
@@ -65,22 +65,50 @@ export const completeEmailSignIn = async (
   return { outcome: "signed", token: signed.value.token };
 };
 
+interface EmailCodeStepProps {
+  readonly name: string;
+  readonly path: string;
+  readonly search: string;
+  readonly email: string;
+  readonly error: string | undefined;
+  /** The person has just asked for a new code. */
+  readonly isResent: boolean;
+  /** Reminds the person of what the code is for. */
+  readonly context?: Child;
+  /** Declines the request. It is beside the button that continues. */
+  readonly decline: Child;
+}
+
 /** The form for the code on the consent sheet and the connect page. Its forms post to `path` and keep `search`. */
-export const EmailCodeStep: FC<{ name: string; path: string; search: string; email: string; error: string | undefined }> = (step) => {
+export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, email, error, isResent, context, decline }) => {
   const messages = sheetMessages[usePageContext().language];
   return (
     <>
-      <h1>{messages.codeHeading}</h1>
-      <p>{formatMessage(messages.codeTo, { address: step.email })}</p>
-      <form method="post" action={`${step.path}/code${step.search}`} class="form">
-        <CodeField id={`${step.name}-code`} label={messages.code} error={step.error} />
-        <SubmitButton>{messages.continue}</SubmitButton>
+      <form method="post" action={`${path}/code${search}`}>
+        <div class="inner">
+          <h1>{messages.codeHeading}</h1>
+          <p>
+            <FormattedMessage text={messages.codeTo} parts={{ address: <strong>{email}</strong> }} />
+          </p>
+          {isResent && <p role="status">{messages.newCodeSent}</p>}
+          <CodeField id={`${name}-code`} label={messages.code} error={error} />
+          <p class="row small">
+            <button type="submit" class="link" form={`${name}-new-code`}>
+              {messages.newCode}
+            </button>
+            <button type="submit" class="link" form={`${name}-other-address`}>
+              {messages.otherAddress}
+            </button>
+          </p>
+          {context}
+        </div>
+        <div class="answer">
+          {decline}
+          <SubmitButton>{messages.continue}</SubmitButton>
+        </div>
       </form>
-      <form method="post" action={`${step.path}/other-address${step.search}`}>
-        <button type="submit" class="btn">
-          {messages.otherAddress}
-        </button>
-      </form>
+      <form id={`${name}-new-code`} method="post" action={`${path}/new-code${search}`} hidden />
+      <form id={`${name}-other-address`} method="post" action={`${path}/other-address${search}`} hidden />
     </>
   );
 };

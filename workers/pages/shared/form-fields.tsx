@@ -111,8 +111,8 @@ export const ChoiceField: FC<InputProps & { readonly id: string; readonly childr
 /** The page to open after signing in. */
 export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
-export const SubmitButton: FC<{ children?: Child }> = ({ children }) => (
-  <button type="submit" class="btn primary">
+export const SubmitButton: FC<{ formaction?: string; children?: Child }> = ({ formaction, children }) => (
+  <button type="submit" class="btn primary" formaction={formaction}>
     {children}
   </button>
 );

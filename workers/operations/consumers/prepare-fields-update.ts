@@ -1,0 +1,81 @@
+// Prepares a change of a person's contact fields: the rows and the audit entry to commit, and the work that follows the commit. The change
+// is committed alone or together with a decision on the consent sheet.
+import type { Person } from "../../../core/access/principal.ts";
+import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
+import { shardOfId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import { applyFieldChanges, groupsFromKeys, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
+import type { Statement } from "../../../storage/database.ts";
+import { findFieldsForUpdate, updateStoredFields } from "../../../storage/contact-fields.ts";
+import { updateShareCopies, updateShareIndexes, insertOwnShardFanout, insertFieldFanout } from "../../../storage/share-copies.ts";
+import type { ContactFieldDependencies } from "./dependencies.ts";
+import type { Schedules } from "../dependencies.ts";
+import { withBudget, waitUntilBudget } from "../work-budget.ts";
+import { computeContactIndexes } from "./compute-contact-indexes.ts";
+import { continueFanOuts } from "./continue-fan-outs.ts";
+import { loadEmailIndex } from "./load-email-index.ts";
+import { prepareShareUpdates } from "./prepare-share-updates.ts";
+
+/** The statements and the entry of a change, for the person's shard. */
+export interface FieldsWrite {
+  /** The result of the first statement counts the events that are written. */
+  readonly rows: readonly [Statement, ...Statement[]];
+  readonly domainEvent: DomainEvent;
+  /** Call after the commit: sends the events and updates the remaining shares. */
+  readonly continueAfterCommit: () => void;
+}
+
+export interface PreparedFieldsUpdate {
+  readonly fields: ContactFields;
+  /** Revision of the fields once the change is written. */
+  readonly revision: number;
+  readonly changedKeys: readonly ContactKey[];
+  /** Null if the values are unchanged. */
+  readonly write: FieldsWrite | null;
+}
+
+/**
+ * Applies a partial change; null clears a field. Writes nothing itself. Committing `write` fails if the fields have changed in the meantime;
+ * check with `isOutdatedFields`. Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer exists.
+ */
+export const prepareFieldsUpdate = async (
+  services: ContactFieldDependencies & Schedules,
+  person: Person,
+  change: ReadonlyMap<ContactKey, string | null>,
+): Promise<Result<PreparedFieldsUpdate, "invalid_request" | "unauthorized">> => {
+  const { vault } = services;
+  const db = services.shards.forId(person.id);
+  const now = services.clock();
+  const stored = await findFieldsForUpdate(db, vault, person.id, [...change.keys()], now);
+  if (stored === null) return refuse("unauthorized");
+  const decided = applyFieldChanges(stored.fields, change, now, services.toE164);
+  if (!decided.ok) return decided;
+  const { fields, changedKeys } = decided.value;
+  if (changedKeys.length === 0) return ok({ fields, revision: stored.revision, changedKeys, write: null });
+  const revision = stored.revision + 1;
+  const shares = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
+  const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
+  const fanOut = { consumerId: person.id, changed: changedKeys, revision };
+  const [updated, updates] = await Promise.all([
+    updateStoredFields(db, vault, person.id, { fields, revision: stored.revision }),
+    prepareShareUpdates(services, shares, fields),
+  ]);
+  const rows = [
+    ...updateShareCopies(db, updates, { environment: "live", revision, now }),
+    ...updated,
+    ...updateShareIndexes(db, person.id, revision, {
+      ...(changedKeys.includes("email") && { email: indexes }),
+      ...((changedKeys.includes("phone") || changedKeys.includes("country")) && { phone: indexes.phone }),
+    }),
+    insertOwnShardFanout(db, { ...fanOut, shard: shardOfId(person.id) }, now),
+    ...stored.otherShards.map((shard) => insertFieldFanout(db, { ...fanOut, shard }, now)),
+  ] as const;
+  const payload = { groups: [...groupsFromKeys(changedKeys)] };
+  const domainEvent = createAuditedEvent(person, { type: "fields.updated", entityType: "consumer", entityId: person.id, payload }, now);
+  const continueAfterCommit = (): void => {
+    for (const businessId of new Set(shares.map((share) => share.businessId))) services.scheduleEvents(businessId, "live");
+    const budgeted = withBudget(services, waitUntilBudget);
+    services.waitUntil(() => continueFanOuts(budgeted, budgeted.shards.forId(person.id)));
+  };
+  return ok({ fields, revision, changedKeys, write: { rows, domainEvent, continueAfterCommit } });
+};

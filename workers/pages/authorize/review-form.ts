@@ -1,0 +1,88 @@
+// What the person chose and typed in the review of the consent sheet, and whether it can be decided on.
+import {
+  findInvalidKeys,
+  filterKeysInGroup,
+  groupsFromKeys,
+  type ContactFields,
+  type ContactKey,
+  type RequestedScope,
+} from "../../../core/shares/fields.ts";
+import type { ToE164 } from "../../../core/certificates/recognized-fields.ts";
+import type { FormFields } from "../shared/form-handlers.ts";
+
+/** The person's choices and typed values, by form field. A missing name means what was requested. */
+export type DecisionChoices = ReadonlyMap<string, string>;
+
+const fieldPrefix = "field.";
+
+export const fieldName = (key: ContactKey): string => `${fieldPrefix}${key}`;
+
+/** Address parts that many people do not have; they may stay blank even if the request marks them as needed. */
+export const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
+
+/** The part of a posted form that shows the same review again. */
+export const parseChoices = (form: FormFields): DecisionChoices =>
+  new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.") || name.startsWith(fieldPrefix)));
+
+/** The choices without the typed values, which do not belong in a cookie. */
+export const withoutTypedValues = (choices: DecisionChoices): DecisionChoices =>
+  new Map([...choices].filter(([name]) => !name.startsWith(fieldPrefix)));
+
+export const listOptionalKeys = ({ scope, needed }: RequestedScope): readonly ContactKey[] => scope.filter((key) => !needed.includes(key));
+
+export type FieldErrorKind = "missing" | "invalid";
+
+export interface ReviewedForm {
+  /** The fields to share. */
+  readonly scope: readonly ContactKey[];
+  /** The values to save with the decision; null clears a saved value. */
+  readonly changes: ReadonlyMap<ContactKey, string | null>;
+  /** By field, in the order of the form. */
+  readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
+}
+
+/**
+ * Reads the needed fields and the selected optional groups. `saved` holds the person's fields; `signInEmail` stands in for an email address
+ * that they have not saved. Values typed into a group that is not selected are ignored.
+ */
+export const reviewForm = (
+  form: DecisionChoices,
+  { scope, needed }: RequestedScope,
+  saved: ContactFields,
+  signInEmail: string | null,
+  toE164: ToE164,
+): ReviewedForm => {
+  const optional = listOptionalKeys({ scope, needed });
+  const selectedGroups = groupsFromKeys(optional).filter((group) => form.has(`group.${group}`));
+  const selected = selectedGroups.flatMap((group) => filterKeysInGroup(optional, group));
+  const chosen = scope.filter((key) => needed.includes(key) || selected.includes(key));
+  const changes = new Map(
+    chosen.flatMap((key): readonly (readonly [ContactKey, string | null])[] => {
+      const typed = form.get(fieldName(key))?.trim();
+      const stored = saved[key]?.value;
+      if (!typed && key === "email" && stored === undefined && signInEmail !== null) return [[key, signInEmail]];
+      if (typed === undefined || typed === (stored ?? "")) return [];
+      return [[key, typed || null]];
+    }),
+  );
+  const hasValue = (key: ContactKey): boolean => (changes.has(key) ? changes.get(key) !== null : saved[key] !== undefined);
+  const missing = new Set([
+    ...needed.filter((key) => !hasValue(key) && !blankableKeys.has(key)),
+    ...selectedGroups.flatMap((group) => {
+      const keys = filterKeysInGroup(optional, group);
+      return keys.some(hasValue) ? [] : keys.slice(0, 1);
+    }),
+  ]);
+  const invalid = new Set(findInvalidKeys(saved, changes, toE164));
+  const findError = (key: ContactKey): FieldErrorKind | null => (missing.has(key) ? "missing" : invalid.has(key) ? "invalid" : null);
+  const errors = new Map(
+    chosen.flatMap((key): readonly (readonly [ContactKey, FieldErrorKind])[] => {
+      const error = findError(key);
+      return error === null ? [] : [[key, error]];
+    }),
+  );
+  return { scope: chosen.filter((key) => needed.includes(key) || hasValue(key)), changes, errors };
+};
+
+/** True for a field of a form that was posted, so that the review shows it again as an input. */
+export const isTyped = (choices: DecisionChoices, key: ContactKey): boolean => choices.has(fieldName(key));

@@ -1,0 +1,151 @@
+// The frame of every step of the consent sheet: who is asking on top, the content, and two equal answers at the bottom.
+import type { Child, FC } from "hono/jsx";
+import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
+import { appMessages } from "../i18n/app.ts";
+import type { SheetMessages } from "../i18n/sheet.ts";
+import type { Language } from "../shared/language.ts";
+import type { Page } from "../shared/layout.tsx";
+import {
+  BusinessMessage,
+  formatMessage,
+  Icon,
+  Monogram,
+  StatusBadge,
+  TextWarnings,
+  UntrustedText,
+  VerbatimText,
+  BusinessQuote,
+} from "../shared/components.tsx";
+
+/** Information about the request that every step needs. */
+export interface SheetView {
+  readonly request: AuthorizedRequest;
+  /** The query string with its question mark; every form and link keeps it. */
+  readonly search: string;
+  /** Where the browser may return with the result without the opener window; null if only the opener may receive it. */
+  readonly returnUrl: string | null;
+  readonly language: Language;
+  readonly messages: SheetMessages;
+}
+
+export const capitalize = (language: Language, text: string): string => `${text.slice(0, 1).toLocaleUpperCase(language)}${text.slice(1)}`;
+
+export const getOriginHost = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
+
+export const addQueryParams = (returnUrl: string, parameters: Readonly<Record<string, string>>): string => {
+  const url = new URL(returnUrl);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+};
+
+/** Names the business that requests the data and its site, with identical wording on every step. */
+const Asker: FC<{ view: SheetView }> = ({ view: { request, messages } }) => {
+  const { name } = request.client.business;
+  const isTest = request.client.environment === "sandbox";
+  const isOwnMachine = isTest && new URL(request.origin).hostname === "localhost";
+  return (
+    <div class="asker">
+      <Monogram name={name} />
+      <p>
+        <b>
+          <VerbatimText text={name} />
+        </b>
+        <small>
+          <Icon name="badge-check" class="good-i" />
+          {formatMessage(isOwnMachine ? messages.ownMachine : messages.verifiedSite, { host: getOriginHost(request) })}
+        </small>
+        <TextWarnings text={name} />
+        {isTest && <StatusBadge tone="caution" icon="triangle-alert" text={messages.test} />}
+      </p>
+    </div>
+  );
+};
+
+export const RequestPurpose: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
+  <>
+    <p class="small">
+      <strong>{messages.purpose}</strong> <UntrustedText text={request.purpose} />
+    </p>
+    <BusinessQuote lead={messages.theirWords} text={request.disclosureText} />
+  </>
+);
+
+interface SheetOptions {
+  readonly error?: string | undefined;
+  readonly code?: string;
+}
+
+/** The `data-` attributes are the input of the page script: the opener's origin, the return URL, and the code once it is issued. */
+export const sheetPage = (view: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => {
+  const { request, returnUrl, messages } = view;
+  return {
+    hasError: error !== undefined,
+    title: `${formatMessage(messages.title, { business: request.client.business.name })} · svc`,
+    script: "authorize.js",
+    formActionOrigin: request.origin,
+    preservesQuery: true,
+    surface: "sheet",
+    content: (
+      <div class="steps" data-origin={request.origin} data-state={request.state ?? ""} data-back={returnUrl ?? ""} data-code={code}>
+        <Asker view={view} />
+        {content}
+      </div>
+    ),
+  };
+};
+
+/** Without scripts it returns to the business's page where that is possible; with scripts it closes the window. */
+export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
+  <a
+    class="btn"
+    data-not-now=""
+    href={
+      returnUrl === null
+        ? `/authorize/not-now${search}`
+        : addQueryParams(returnUrl, { svc_error: "access_denied", svc_state: request.state ?? "" })
+    }
+  >
+    {appMessages[language].notNow}
+  </a>
+);
+
+/** The two answers of a step, the same size and always in the same place. */
+export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
+
+/**
+ * What a person needs to decide. If the answer can only go to the window that opened the sheet, the page script has to send it: without
+ * scripts the page says so and asks nothing.
+ */
+export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view: { returnUrl, request, messages }, children }) => {
+  const parts = { host: getOriginHost(request) };
+  if (returnUrl !== null)
+    return (
+      <div class="steps" data-decides="">
+        {children}
+      </div>
+    );
+  return (
+    <>
+      <section class="inner" data-lost="">
+        <noscript>
+          <h1>{messages.needsScripts}</h1>
+          <p>{formatMessage(messages.needsScriptsAdvice, parts)}</p>
+        </noscript>
+        <div data-lost-opener="" hidden>
+          <h1>{formatMessage(messages.lostHeading, parts)}</h1>
+          <p>{formatMessage(messages.lost, parts)}</p>
+        </div>
+      </section>
+      <div class="steps" data-decides="" hidden>
+        {children}
+      </div>
+    </>
+  );
+};
+
+/** A heading that names the business. */
+export const BusinessHeading: FC<{ view: SheetView; text: string }> = ({ view, text }) => (
+  <h1>
+    <BusinessMessage text={text} name={view.request.client.business.name} />
+  </h1>
+);

@@ -1,0 +1,19 @@
+// Keeps the Enter key from giving consent.
+import type { FC } from "hono/jsx";
+
+/**
+ * Place it first in a form whose button gives consent. When a person presses Enter in a field, browsers press the first submit button of the
+ * form, so Enter shows the form again instead of sending it. It is in no tab order and unknown to screen readers, but it must be rendered:
+ * some browsers skip a button with `display: none`.
+ */
+export const EnterButton: FC<{ name?: string }> = ({ name }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: tabindex takes it out of the tab order, and a name would only confuse
+  <button
+    type="submit"
+    class="visually-hidden"
+    name={name}
+    value={name === undefined ? undefined : "on"}
+    tabindex={-1}
+    aria-hidden="true"
+  />
+);
