@@ -39,10 +39,11 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
         <b>{overviewMessages.same}</b>
       </span>
     );
+  if (previous === 0) return <span class="delta">{overviewMessages.noneBefore}</span>;
   return (
     <span class="delta">
       <Icon name={changeIcons[current > previous ? "up" : "down"]} />
-      {previous > 0 && <b>{percentOf.format(Math.abs(current - previous) / previous)}</b>}{" "}
+      <b>{percentOf.format(Math.abs(current - previous) / previous)}</b>{" "}
       {formatMessage(overviewMessages.versus, { before: formatCount(previous) })}
     </span>
   );

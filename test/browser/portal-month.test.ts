@@ -1,0 +1,144 @@
+// The portal in a real browser with a month of demo data: accessibility and width of every page, its drawers, its size, and the keyboard.
+// With UPDATE_SCREENSHOTS=1 it also takes the portal's screenshots for the README and the guides.
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { livePaths } from "../../workers/pages/portal/paths.ts";
+import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { signInBrowser } from "../support/local-session.ts";
+
+let service: LocalService;
+let browser: Browser;
+let page: Page;
+let problems: readonly string[];
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({}, "month"), launchBrowser()]);
+  ({ page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } }));
+  await signInBrowser(page.context(), service.origin, service.world.ownerEmail, "business");
+}, 240_000);
+afterAll(async () => {
+  await close();
+  await browser.close();
+  await service.stop();
+});
+
+/** Lists the pages, and one detail page of each list, at the first link that leads to one. */
+const listPaths = async (): Promise<readonly string[]> => {
+  const details: string[] = [];
+  for (const [list, prefix] of [
+    ["certificates", "/portal/certificates/cc_"],
+    ["deadlines", "/portal/deadlines/"],
+    ["shares", "/portal/shares/shr_"],
+    ["webhooks", "/portal/webhooks/whk_"],
+    ["events", "/portal/events/"],
+    ["domains", "/portal/domains/dom_"],
+  ] as const) {
+    await page.goto(`${service.origin}/portal/${list}`);
+    const path = await page.locator(`main a[href^="${prefix}"]`).first().getAttribute("href");
+    if (path === null) throw new Error(`no link to a detail page on /portal/${list}`);
+    details.push(path);
+  }
+  return [...livePaths, ...details];
+};
+
+const maxPageBytes = 9_000;
+
+describe("every page of the portal", () => {
+  test("passes axe in light and dark at each width, with 200 % text, and has at most 9 kB compressed", async () => {
+    const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));
+    const findings: string[] = [];
+    for (const path of await listPaths()) {
+      const response = await page.goto(`${service.origin}${path}`);
+      const bytes = gzipSync(await (response as NonNullable<typeof response>).text(), { level: 9 }).byteLength;
+      if (bytes > maxPageBytes) findings.push(`${path}: ${bytes} bytes`);
+      const found = await findingsInWindows(page, windows);
+      findings.push(...found.map((finding) => `${path}: ${finding}`));
+      for (const width of [1_280, 640]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.evaluate(() => {
+          document.documentElement.style.fontSize = "200%";
+        });
+        if (!(await hasNoHorizontalScroll(page))) findings.push(`${path}: too wide with 200 % text at ${width} pixels`);
+        await page.evaluate(() => {
+          document.documentElement.style.fontSize = "";
+        });
+      }
+      await page.setViewportSize({ width: 1_280, height: 900 });
+    }
+    expect(findings).toEqual([]);
+    expect(problems).toEqual([]);
+  }, 300_000);
+});
+
+describe("on a phone", () => {
+  const asPhone = { viewport: { width: 390, height: 800 }, colorScheme: "dark", javaScriptEnabled: false } as const;
+
+  test("the menu and the filters open without scripts", async () => {
+    const phone = await openPage(browser, asPhone);
+    await signInBrowser(phone.page.context(), service.origin, service.world.ownerEmail, "business");
+    await phone.page.goto(`${service.origin}/portal/certificates`);
+    await phone.page.getByRole("button", { name: "Filters" }).click();
+    await phone.page.getByLabel("Recipient").fill("Acme Solar LLC");
+    await phone.page.getByRole("button", { name: "Apply" }).click();
+    expect(await phone.page.locator(".chip").count()).toBe(1);
+    await phone.page.getByRole("button", { name: "Menu" }).click();
+    await phone.page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name: "Audit log" }).click();
+    expect(new URL(phone.page.url()).pathname).toBe("/portal/audit");
+    await phone.close();
+  });
+
+  test("passes axe with the menu and with the filters open", async () => {
+    const { page: phone, close: closePhone } = await openPage(browser, { viewport: { width: 390, height: 800 } });
+    await signInBrowser(phone.context(), service.origin, service.world.ownerEmail, "business");
+    const windows = (["light", "dark"] as const).map((colorScheme) => ({ colorScheme, width: 390 }));
+    for (const button of ["Menu", "Filters"]) {
+      await phone.goto(`${service.origin}/portal/certificates`);
+      await phone.getByRole("button", { name: button }).click();
+      expect(await findingsInWindows(phone, windows), button).toEqual([]);
+    }
+    await closePhone();
+  });
+});
+
+test("filters the certificates by keyboard alone, with the focus always in sight", async () => {
+  await page.goto(`${service.origin}/portal/certificates`);
+  const hidden: string[] = [];
+  const isReached = (name: string): Promise<boolean> => page.evaluate((id) => document.activeElement?.id === id, name);
+  for (let presses = 0; presses < 60 && !(await isReached("filter-recipient")); presses += 1) {
+    await page.keyboard.press("Tab");
+    const outline = await page.evaluate(() => {
+      const active = document.activeElement as HTMLElement;
+      return { name: active.textContent ?? "", style: getComputedStyle(active).outlineStyle };
+    });
+    if (outline.style === "none") hidden.push(outline.name);
+  }
+  await page.keyboard.type("Acme Solar LLC");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/recipient=Acme/);
+  expect(hidden).toEqual([]);
+});
+
+/** The pages in the README and the guides, in light and dark. */
+const pictures = [
+  ["portal-overview", "/portal"],
+  ["portal-certificates", "/portal/certificates"],
+  ["portal-webhooks", "/portal/webhooks"],
+] as const;
+
+test.runIf(process.env.UPDATE_SCREENSHOTS === "1")("takes the portal's screenshots", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const [name, path] of pictures) {
+      await page.goto(`${service.origin}${path}`);
+      const file = `docs/images/${name}${colorScheme === "dark" ? "-dark" : ""}.png`;
+      await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_280, height: 900 } });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto(`${service.origin}/portal`);
+  // The same aspect ratio as the README's other two screenshots.
+  await page.screenshot({ path: "docs/images/readme-portal.png", clip: { x: 0, y: 0, width: 1_000, height: 900 } });
+});
