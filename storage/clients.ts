@@ -4,6 +4,7 @@ import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { ownerIfBelowLimit } from "./inserts.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
 import { clients } from "./schema.ts";
 
 const { id, name, environment, createdAt, returnUrls } = clients;
@@ -20,8 +21,12 @@ export const insertClient = (db: Database, businessId: BusinessId, client: Clien
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
 /** Lists all of a business's clients, oldest first. */
-export const listClientsByBusiness = (db: Database, businessId: BusinessId): Promise<readonly Client[]> =>
-  db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id).all();
+export const listClientsByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly Client[]> =>
+  createLookup(
+    db,
+    [db.select(listedFields).from(clients).where(eq(clients.businessId, businessId)).orderBy(createdAt, id)],
+    ([rows]) => rows,
+  );
 
 const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
 

@@ -103,14 +103,14 @@ describe("an invitation of an address that belongs to a business", () => {
     const homePage = await openPage(first, "/portal");
     expect(getPageText(homePage)).toContain("Invitations: 1");
     expect(await rowsOf(await openPage(first, page), "Invitations")).toEqual([
-      [expect.stringContaining(`Second ${round}`), "owner", expect.any(String), "JoinDecline"],
+      [expect.stringContaining(`Second ${round}`), "Owner", expect.any(String), "JoinDecline"],
     ]);
     const before = [(await listAuditEntryTypes(first.id)).length, (await listAuditEntryTypes(second.id)).length];
     const answer = await enter(first, membershipId);
     expect(describeRedirect(answer)).toBe("303 /portal?done=joined");
     const now = toMember(answer);
     expect([await getSignedInBusiness(first), await getSignedInBusiness(now)]).toEqual([401, second.id]);
-    expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You have joined.");
+    expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You’ve joined.");
     expect(await rowsOf(await openPage(now, page), "Invitations")).toEqual([]);
     expect(await namesOf(now)).toEqual([`Second ${round}`, `First ${round}`]);
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.joined"]);
@@ -138,7 +138,7 @@ describe("an invitation of an address that belongs to a business", () => {
     const answer = await decline(first, membershipId);
     expect(describeRedirect(answer)).toBe("303 /portal/businesses?done=declined");
     const after = await openPage(first, `${page}?done=declined`);
-    expect(getPageText(after)).toContain("Declined. The invitation is gone.");
+    expect(getPageText(after)).toContain("Invitation declined.");
     expect([await rowsOf(after, "Invitations"), await namesOf(first)]).toEqual([[], [`First ${round}`]]);
     expect(getPageText(await openPage(first, "/portal"))).not.toContain("Invitations");
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.declined"]);
@@ -249,10 +249,10 @@ describe("an address that belongs to two businesses", () => {
     const chooser = await openPage(who, "/portal/businesses?next=%2Fportal%2Fteam");
     const rows = await rowsOf(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
-      [`Second ${round}`, "member", "Active", "Stay here"],
-      [`First ${round}`, "owner", "Active", "Open"],
+      [`Second ${round}`, "Member", "Active", "Stay here"],
+      [`First ${round}`, "Owner", "Active", "Open"],
     ]);
-    expect(chooser.text).toContain('<a href="/portal/team">Stay here</a>');
+    expect(chooser.text).toContain('<a class="btn sm" href="/portal/team">Stay here</a>');
     const form = named(chooser.document, "form").find((one) => textOf(named([one], "button")) === "Open");
     const fields = Object.fromEntries(named([form as never], "input").map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]));
     const opened = await postForm(who, page, fields);
@@ -268,7 +268,7 @@ describe("an address that belongs to two businesses", () => {
     async (next) => {
       const who = await joined();
       const chooser = await openPage(who, `${page}?next=${encodeURIComponent(next)}`);
-      expect(chooser.text).toContain('<a href="/portal">Stay here</a>');
+      expect(chooser.text).toContain('<a class="btn sm" href="/portal">Stay here</a>');
       const entered = await postForm(who, page, { seat: first.userId, next, form: await getFormToken(who, page) });
       expect(describeRedirect(entered)).toBe("303 /portal");
     },

@@ -92,12 +92,12 @@ test("offers no payment if an operator suspended it", async () => {
   await setStatus("suspended");
   const calls = mockProvider();
   const homePage = await openPage(owner, "/portal");
-  expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("a payment does not lift that: write to us")]);
+  expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("so a payment doesn’t reopen it")]);
   const billing = await openPage(owner, "/portal/billing");
-  expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("A payment does not lift that: write to us.")]);
+  expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("so a payment doesn’t reopen it")]);
   expect([leadsToPay(homePage), leadsToPay(billing)]).toEqual([false, false]);
   const refused = await openPage(owner, checkout);
-  expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("A payment does not lift that")]);
+  expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("so a payment doesn’t reopen it")]);
   expect(calls).toEqual([]);
 });
 
@@ -120,7 +120,7 @@ describe("a refused checkout", () => {
     expect((await from("none", clerk)).status).toBe(403);
     expect(calls).toEqual([]);
     const away = await from("same-origin", owner);
-    expect([away.status, getPageText(away)]).toEqual([503, expect.stringContaining("The payment provider did not answer.")]);
+    expect([away.status, getPageText(away)]).toEqual([503, expect.stringContaining("The payment provider isn’t responding.")]);
     const without = createServiceCall({
       STRIPE_SECRET_KEY: "",
       STRIPE_WEBHOOK_SECRET: "",
@@ -128,7 +128,7 @@ describe("a refused checkout", () => {
       STRIPE_PRICE_WHITE_GLOVE: "",
     });
     const unsold = await read(checkout, { headers: { cookie: owner.cookie } }, without);
-    expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("Nothing can be bought here.")]);
+    expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("To change your plan, contact us.")]);
     expect(await readDatabaseContents()).toEqual(before);
   });
 

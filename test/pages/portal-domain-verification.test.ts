@@ -7,7 +7,7 @@ import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
 import { named, textOf } from "./page.ts";
 
-const heading = "DNS answers at that name, but without our text. Seen:";
+const heading = "We found other TXT records at that name:";
 
 let round = 0;
 let web: StubWeb;

@@ -12,10 +12,10 @@ const script = (clientId: string, src = "http://svc.test/v1/svc.js"): string =>
   `<script async src="${src}" data-client-id="${clientId}"></script>`;
 const own = script(world.acme.clients.live);
 
-const none = "The tag is not on the page yet.";
-const once = "The tag is on the page once, with your client id.";
-const other = "The tag on the page carries another client id.";
-const several = "The tag stands on the page more than once. Keep one.";
+const none = "Tag not installed yet";
+const once = "Tag installed";
+const other = "Tag has another client ID";
+const several = "Tag is on the page more than once";
 
 let member: Member;
 let web: StubWeb;

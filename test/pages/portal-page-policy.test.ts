@@ -25,8 +25,8 @@ afterEach(() => {
 });
 
 describe("the page's Content-Security-Policy", () => {
-  const allows = "The page’s Content-Security-Policy lets the script run.";
-  const blocks = "The page’s Content-Security-Policy does not let the script run.";
+  const allows = "Your page allows the tag";
+  const blocks = "Your page’s CSP blocks the tag";
   const shownWith = async (policy: string | null, head = "", mode = "consent"): Promise<string> => {
     const page = `<!doctype html><html><head>${head}</head><body>${form}</body></html>`;
     web.serve(url, () => htmlResponse(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
@@ -43,16 +43,16 @@ describe("the page's Content-Security-Policy", () => {
   test("blocks it by a header or a meta tag, and the directive is named", async () => {
     const shown = await shownWith("script-src 'self'");
     expect(shown).toContain(blocks);
-    expect(shown).toContain("script-src: add http://svc.test, or the policy’s nonce to the tag.");
+    expect(shown).toContain("script-src: Add http://svc.test, or give the tag the policy’s nonce.");
     expect(shown).not.toContain("connect-src:");
-    expect(await shownWith(null, meta("default-src http://svc.test; connect-src 'self'"))).toContain("connect-src: add http://svc.test.");
-    expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: add allow-scripts");
+    expect(await shownWith(null, meta("default-src http://svc.test; connect-src 'self'"))).toContain("connect-src: Add http://svc.test.");
+    expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: Add allow-scripts");
   });
 
   test("may allow the exact files, of which a share needs two", async () => {
     const policy = "script-src http://svc.test/v1/svc.js; connect-src http://svc.test";
     expect(await shownWith(policy)).toContain(allows);
-    expect(await shownWith(policy, "", "share")).toContain("script-src: add http://svc.test");
+    expect(await shownWith(policy, "", "share")).toContain("script-src: Add http://svc.test");
   });
 
   test("is not repeated anywhere", async () => {

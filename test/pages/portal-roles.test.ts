@@ -75,6 +75,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /domains": owned("400", { sent: { domain: "" } }),
   "GET /domains/:id": record("200", "domain_id"),
   "POST /domains/:id/verify": ownedRecord("409", "domain_id"),
+  "GET /domains/:id/remove": ownedRecord("200", "domain_id"),
   "POST /domains/:id/remove": ownedRecord("303 /portal/domains?done=removed", "domain_id"),
   "GET /snippet": open("200"),
   "POST /snippet": open("400"),
@@ -94,6 +95,7 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /keys": open("200"),
   "POST /keys": owned("400"),
   "POST /clients": owned("400"),
+  "GET /keys/:id/remove": ownedRecord("200", "key_id"),
   "POST /keys/:id/remove": ownedRecord("303 /portal/keys?done=removed", "key_id"),
   "POST /lookup": open("400"),
   "GET /requests": open("200"),
@@ -101,7 +103,9 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /team": open("200"),
   "POST /team": owned("400"),
   "POST /team/:id/role": ownedRecord("303 /portal/team?done=saved", "member_id"),
+  "GET /team/:id/remove": ownedRecord("200", "member_id"),
   "POST /team/:id/remove": ownedRecord("303 /portal/team?done=removed", "member_id"),
+  "GET /team/leave": open("200"),
   // A member can leave, but the only owner cannot.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
   "GET /audit": open("200"),
@@ -120,6 +124,7 @@ const testLines: Readonly<Record<string, Line>> = {
   "GET /sandbox": open("200"),
   "POST /sandbox/clock": open("303 /portal/test/sandbox?done=moved"),
   "POST /sandbox/trigger": open("400"),
+  "GET /sandbox/reset": open("200"),
   "POST /sandbox/reset": open("303 /portal/test/sandbox?done=reset"),
 };
 

@@ -9,13 +9,13 @@ import { buildJsonPost } from "../support/withdrawal.ts";
 import { call, submitConsent, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
 const owner = (): Promise<Member> => signIn(world.ownerEmail);
-const heading = "Live certificates, 12 months";
+const heading = "Live certificates";
 
 /** Returns the counts as the page shows them. */
 const used = async (who: Member, path = "/portal/billing"): Promise<readonly number[]> => {
   const page = await openPage(who, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());
-  const [, issued, withdrawn] = new RegExp(`Used in ${month}: ([\\d,]+) issued, ([\\d,]+) withdrawn\\.`).exec(getPageText(page)) ?? [];
+  const [, issued, withdrawn] = new RegExp(`${month} so far: ([\\d,]+) issued, ([\\d,]+) withdrawn\\.`).exec(getPageText(page)) ?? [];
   const counts = [issued, withdrawn].map((text) => Number(text?.replaceAll(",", "")));
   expect(getLastCounts(page, heading)).toEqual(counts);
   return counts;

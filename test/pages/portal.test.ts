@@ -4,7 +4,7 @@ import { DomUtils } from "htmlparser2";
 import { Hono } from "hono";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { AppEnv } from "../../workers/http/context.ts";
-import { livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
+import { confirmationPaths, livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
 import { registerPortalRoutes } from "../../workers/pages/portal/routes.ts";
 import { findEmailCode, getCookie, clearCodes, listMailTo, signIn } from "../support/people.ts";
 import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
@@ -62,15 +62,15 @@ describe("signing in to the portal", () => {
     });
     expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
     const step = { cookie: getCookie(asked) };
-    expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`To ${email}`);
+    expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a code to ${email}`);
     const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
-    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Must be six digits.")]);
+    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the six digits.")]);
     const code = await findEmailCode(email);
     const signed = await postForm(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
     expect(describeRedirect(signed)).toBe("303 /portal");
     const home = getPageText(await openPage({ cookie: getCookie(signed) }, "/portal"));
     expect(home).toContain("New Portal LLC");
-    expect(home).toContain("Claimed. Publish the proof and press Check now.");
+    expect(home).toContain("new-portal.example is added. Publish one of the three records, then check it.");
   });
 
   test("answers alike whether or not an address is known", async () => {
@@ -98,7 +98,7 @@ describe("every portal page", () => {
     registerPortalRoutes(app);
     const shown = app.routes.filter(({ method, path }) => method === "GET" && !/[:*]/.test(path)).map(({ path }) => path);
     const others = ["/sign-in", "/sign-up", "/billing/checkout"].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
-    expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages].sort());
+    expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages, ...confirmationPaths].sort());
   });
 
   test.each(pages)("%s opens for owner and member, is not cached, and loads only files of this origin", async (path) => {
@@ -111,6 +111,15 @@ describe("every portal page", () => {
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");
     }
+  });
+
+  test.each(confirmationPaths)("%s asks for confirmation and names both answers", async (path) => {
+    const page = await openPage(acme, path);
+    expect(page.status).toBe(200);
+    expect(words(named(page.document, "h1")[0] as never)).toMatch(/\?$/);
+    expect(named(page.document, "ul").filter(({ attribs }) => attribs.class === "follows")).toHaveLength(1);
+    expect(() => parseFormFields(page, path)).not.toThrow();
+    expect(named(page.document, "a").some(({ attribs }) => attribs.href === path.slice(0, path.lastIndexOf("/")))).toBe(true);
   });
 
   test("belongs to its reader, also with several readers at the same time", async () => {
@@ -171,10 +180,10 @@ describe("looking up a request", () => {
     expect(words(page.document)).toContain("shop.elsewhere.example");
     expect(page.text).toContain('href="/portal/domains"');
     const theirs = await openPage(other, `/portal/requests/${id}`);
-    expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests 7 days.")]);
+    expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests for 7 days.")]);
     expect(theirs.text).not.toContain("shop.elsewhere.example");
     const wrong = await openPage(acme, "/portal/requests?id=nonsense");
-    expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Must be a request id")]);
+    expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Enter a request ID")]);
     expect(wrong.text).toContain('value="nonsense"');
   });
 });
@@ -344,12 +353,12 @@ describe("secrets that are shown once", () => {
     const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
     expect((await getWithKey("/v1/certs", key)).status).toBe(200);
     const again = await postForm(other, "/portal/keys", fields);
-    expect(getPageText(again)).toContain("It was shown already");
+    expect(getPageText(again)).toContain("It was already shown");
     expect(again.text).not.toContain(key);
     const list = await openPage(other, "/portal/keys");
     expect(list.text).not.toContain(key);
     const action = /\/portal\/keys\/key_[a-z0-9]+\/remove/.exec(list.text)?.[0] as string;
-    expect(describeRedirect(await submitForm(other, "/portal/keys", action))).toBe("303 /portal/keys?done=removed");
+    expect(describeRedirect(await submitForm(other, action, action))).toBe("303 /portal/keys?done=removed");
     expect((await getWithKey("/v1/certs", key)).status).toBe(401);
   });
 
@@ -363,7 +372,7 @@ describe("secrets that are shown once", () => {
     expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     const rotation = parseFormFields(page, `${path}/rotate`);
     expect((await postForm(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("It was shown already");
+    expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("It was already shown");
     expect((await openPage(acme, path)).status).toBe(404);
     expect(describeRedirect(await submitForm(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
     expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
@@ -381,12 +390,12 @@ test("adds a domain, shows three verification methods, and removes it", async ()
   const unproved = await submitForm(other, path, `${path}/verify`);
   expect(unproved.status).toBe(409);
   expect((await openPage(acme, path)).status).toBe(404);
-  expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
+  expect(describeRedirect(await submitForm(other, `${path}/remove`, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
 });
 
 test("keeps an owner in every team, and says so instead of a button", async () => {
   const page = words((await openPage(other, "/portal/team")).document);
-  expect(page).toContain("A business keeps an owner.");
+  expect(page).toContain("Every business needs an owner.");
   const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec((await openPage(other, "/portal/team")).text)?.[0] as string;
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
 });

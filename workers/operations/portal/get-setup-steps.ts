@@ -6,19 +6,21 @@ import { listWebhooks } from "../webhooks/list-webhooks.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 import { listNewestCertificates } from "./has-live-certificate.ts";
+import { listClients } from "./list-clients.ts";
 import { listDeadlines } from "./list-deadlines.ts";
 import { listDomains } from "./list-domains.ts";
 
 /** The maximum number of withdrawn test certificates to check. One acknowledged withdrawal completes the setup step. */
 const maxWithdrawnTests = 25;
 
-/** Reads the account, domains, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */
+/** Reads the account, domains, clients, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */
 export const getSetupSteps = async (services: PortalDependencies, member: MemberSession) => {
   const db = getBusinessDatabase(services, member);
-  const [[account, domains, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
+  const [[account, domains, clients, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
     combineLookups(db, [
       getAccount(services, member),
       listDomains(services, member),
+      listClients(services, member),
       listNewestCertificates(db, member, "live", null, 1),
       listNewestCertificates(db, member, "sandbox", null, 1),
       listNewestCertificates(db, member, "sandbox", "revoked", maxWithdrawnTests),
@@ -29,6 +31,7 @@ export const getSetupSteps = async (services: PortalDependencies, member: Member
   return {
     account,
     domains,
+    testClient: clients.find(({ environment }) => environment === "sandbox"),
     live: live.certificates,
     tests: tests.certificates,
     withdrawnTests: withdrawnTests.certificates,

@@ -1,9 +1,10 @@
 // GET /v1/business/portal/clients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listClientsByBusiness, type Client } from "../../../storage/clients.ts";
+import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
 /** Lists the business's clients, live and sandbox. */
-export const listClients = (services: Stores, member: MemberSession): Promise<readonly Client[]> =>
+export const listClients = (services: Stores, member: MemberSession): Lookup<readonly Client[]> =>
   listClientsByBusiness(getBusinessDatabase(services, member), member.business.id);

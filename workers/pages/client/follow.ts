@@ -1,43 +1,65 @@
-// Follows a list of events: fetches the page every five seconds while it is visible and replaces the list. Stops after ten minutes.
-// Without scripts, the page has a link that reloads it.
+// Follows a list: fetches the page every five seconds while it is visible and replaces the list. Stops after ten minutes. A list of events
+// has a button that starts and stops it; an element with `data-follows` is followed from the start. Without scripts, the page has a link
+// that reloads it.
+import "./copy.ts";
+
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
+
+/** Replaces the element with its newest state. Returns false if it can no longer be followed. */
+const refresh = async (id: string): Promise<boolean> => {
+  const response = await fetch(location.href, { credentials: "same-origin" });
+  if (!response.ok || response.redirected) return false;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(id);
+  const old = document.getElementById(id);
+  if (fresh === null || old === null) return false;
+  // An element that contains the keyboard focus is not replaced, because the focus would be lost.
+  if (!old.contains(document.activeElement) && fresh.innerHTML !== old.innerHTML) old.replaceWith(fresh);
+  return true;
+};
+
+/** Returns a function that stops following. `onEnd` is called if following ends by itself. */
+const follow = (id: string, onEnd: () => void): (() => void) => {
+  const endsAt = Date.now() + maxPollingMs;
+  const stop = (): void => clearInterval(timer);
+  const end = (): void => {
+    stop();
+    onEnd();
+  };
+  const poll = (): void => {
+    if (Date.now() > endsAt) end();
+    else if (!document.hidden)
+      refresh(id).then((isFollowable) => {
+        if (!isFollowable) end();
+      }, end);
+  };
+  const timer = setInterval(poll, pollIntervalMs);
+  poll();
+  return stop;
+};
 
 const button = document.querySelector<HTMLButtonElement>("[data-follow]");
 
 if (button !== null) {
   const startLabel = button.textContent ?? "";
   const { follow: listId = "", stop: stopLabel = "" } = button.dataset;
-  let timer: number | null = null;
-  let endsAt = 0;
+  let stop: (() => void) | null = null;
 
-  const stop = (): void => {
-    if (timer !== null) clearInterval(timer);
-    timer = null;
+  const showStopped = (): void => {
+    stop = null;
     button.textContent = startLabel;
-  };
-
-  const refresh = async (): Promise<void> => {
-    if (Date.now() > endsAt) return stop();
-    if (document.hidden) return;
-    const response = await fetch(location.href, { credentials: "same-origin" });
-    if (!response.ok || response.redirected) return stop();
-    const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(listId);
-    const old = document.getElementById(listId);
-    // A list that contains the keyboard focus is not replaced, because the focus would be lost.
-    if (fresh !== null && old !== null && !old.contains(document.activeElement) && fresh.innerHTML !== old.innerHTML)
-      old.replaceWith(fresh);
   };
 
   button.hidden = false;
   button.addEventListener("click", () => {
-    if (timer !== null) return stop();
-    endsAt = Date.now() + maxPollingMs;
+    if (stop !== null) {
+      stop();
+      return showStopped();
+    }
     button.textContent = stopLabel;
-    const poll = (): void => {
-      refresh().catch(stop);
-    };
-    timer = window.setInterval(poll, pollIntervalMs);
-    poll();
+    stop = follow(listId, showStopped);
   });
 }
+
+const followed = document.querySelector<HTMLElement>("[data-follows]");
+if (followed !== null) setTimeout(() => follow(followed.id, () => undefined), pollIntervalMs);

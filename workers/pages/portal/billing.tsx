@@ -10,19 +10,9 @@ import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { getCertificateMonths } from "../../operations/portal/get-certificate-months.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
-import { formatMessage } from "../shared/components.tsx";
+import { formatMessage, Icon } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
-import {
-  language,
-  LinkList,
-  formatCount,
-  PropertyList,
-  StatusLabel,
-  usePortalRequest,
-  messages,
-  FormErrorMessage,
-  type Tone,
-} from "./components.tsx";
+import { Card, formatCount, language, Link, StatusLabel, usePortalRequest, messages, FormErrorMessage, type Tone } from "./components.tsx";
 import { inactiveAccountPage, renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -73,34 +63,58 @@ const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true 
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
+/** What each plan covers. */
+const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
+  <Card id="plans" title={billingMessages.compare} isFlush>
+    <ul class="lines">
+      {(["free", "business", "enterprise"] as const).map((plan) => (
+        <li>
+          <Icon name={plan === current ? "circle-check" : "circle"} class={plan === current ? "good-i" : "quiet"} />
+          <div>
+            <strong>{billingMessages.plans[plan]}</strong>
+            <small class="quiet">{billingMessages.covers[plan]}</small>
+          </div>
+          {plan === current && <StatusLabel tone="good" icon="check" text={billingMessages.current} />}
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
 const renderBilling = async (request: PortalRequest, error?: FormError): Promise<Response> => {
   const { business } = request.member;
   if (business.status === "pending" || business.status === "closed") return inactiveAccountPage(request, "business_inactive");
   const { account, months, paymentAccess } = await getBilling(request.services, request.member);
   const { plan, status } = account;
+  const canBuy = plan === "free" && status === "active";
   return renderMemberPage(request, {
     tab: "billing",
     error,
+    intro: billingMessages.intro,
     content: (
       <>
         <FormErrorMessage />
-        <PropertyList
-          lines={[
-            [billingMessages.plan, billingMessages.plans[plan]],
-            [messages.state, <StatusLabel tone={billingStatusTones[status]} text={billingMessages.states[status]} />],
-          ]}
-        />
-        <p>{billingMessages.means[status]}</p>
-        <p>{billingMessages.covers[plan]}</p>
-        {paymentAccess.ok ? (
-          <LinkList
-            class="btn"
-            to="/portal/billing/checkout"
-            text={plan === "free" && status === "active" ? billingMessages.buy : billingMessages.manage}
-          />
-        ) : (
-          <p class="quiet">{getPaymentRestriction(paymentAccess.code)}</p>
-        )}
+        <div class="cols two even">
+          <Card
+            id="plan"
+            title={billingMessages.plan}
+            end={<StatusLabel tone={billingStatusTones[status]} text={billingMessages.states[status]} />}
+            footer={
+              paymentAccess.ok ? (
+                <>
+                  <span>{billingMessages.leaves}</span>
+                  <Link class="btn primary" to="/portal/billing/checkout" text={canBuy ? billingMessages.buy : billingMessages.manage} />
+                </>
+              ) : (
+                getPaymentRestriction(paymentAccess.code)
+              )
+            }
+          >
+            <p class="figure">{billingMessages.plans[plan]}</p>
+            <p>{billingMessages.means[status]}</p>
+          </Card>
+          <PlansCard current={plan} />
+        </div>
         <MonthlyUsage months={months} />
       </>
     ),

@@ -1,13 +1,15 @@
 // The businesses that a member's email address belongs to: switching between them, and accepting or declining invitations.
 import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { setSessionCookie } from "../../http/guards/session-cookie.ts";
 import { declineInvitation } from "../../operations/access/decline-invitation.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { switchBusiness } from "../../operations/access/switch-business.ts";
+import type { Membership } from "../../../storage/members.ts";
 import { VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
-import { Link, ActionButton, Section, Table, messages } from "./components.tsx";
+import { ActionButton, Card, Link, messages, StatusLabel, Table, type Tone } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -23,6 +25,42 @@ export const parseNextPath = (text: string | undefined): string =>
 /** Returns the path of the business list, which then leads to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
+const statusTones: Readonly<Record<Membership["business"]["status"], Tone>> = {
+  active: "good",
+  past_due: "caution",
+  suspended: "bad",
+  pending: "plain",
+  closed: "plain",
+};
+
+const InvitationsCard: FC<{ invitations: readonly Membership[] }> = ({ invitations }) => (
+  <Card id="invitations" title={businessMessages.invitations} note={businessMessages.invited} isFlush>
+    <Table
+      label={businessMessages.invitations}
+      rows={invitations}
+      columns={[
+        [businessMessages.business, ({ business }) => <UntrustedText text={business.name} />],
+        [businessMessages.role, ({ role }) => messages.shell.roles[role]],
+        [businessMessages.until, ({ invitedUntil }) => invitedUntil !== null && <Timestamp at={invitedUntil} />],
+        [
+          messages.action,
+          ({ id, business }) => (
+            <div class="row">
+              <ActionButton action={businessesPath} label={businessMessages.join} of={business.name} hiddenValues={{ seat: id }} />
+              <ActionButton
+                action={`${businessesPath}/decline`}
+                label={businessMessages.decline}
+                of={business.name}
+                hiddenValues={{ seat: id }}
+              />
+            </div>
+          ),
+        ],
+      ]}
+    />
+  </Card>
+);
+
 const renderBusinessList = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
   const listed = request.memberships.length > 0 ? request.memberships : await listMemberships(services, member);
@@ -31,61 +69,44 @@ const renderBusinessList = async (request: PortalRequest): Promise<Response> => 
   return renderMemberPage(request, {
     tab: null,
     title: businessMessages.title,
+    intro: businessMessages.intro,
     content: (
       <>
-        <p>{businessMessages.intro}</p>
-        <Table
-          label={businessMessages.title}
-          rows={listed.filter(({ invitedUntil }) => invitedUntil === null)}
-          columns={[
-            [businessMessages.business, ({ business }) => <VerbatimText text={business.name} />],
-            [businessMessages.role, ({ role }) => messages.roles[role]],
-            [messages.state, ({ business }) => messages.billing.states[business.status]],
-            [businessMessages.used, ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <Timestamp at={lastUsedAt} />)],
-            [
-              messages.action,
-              ({ id, business }) =>
-                id === member.userId ? (
-                  <Link to={next} text={businessMessages.stay} />
-                ) : (
-                  <ActionButton
-                    action={businessesPath}
-                    label={businessMessages.open}
-                    of={business.name}
-                    hiddenValues={{ seat: id, next }}
-                  />
-                ),
-            ],
-          ]}
-        />
-        {invitations.length > 0 && (
-          <Section id="invitations" title={businessMessages.invitations}>
-            <p>{businessMessages.invited}</p>
-            <Table
-              label={businessMessages.invitations}
-              rows={invitations}
-              columns={[
-                [businessMessages.business, ({ business }) => <UntrustedText text={business.name} />],
-                [businessMessages.role, ({ role }) => messages.roles[role]],
-                [businessMessages.until, ({ invitedUntil }) => invitedUntil !== null && <Timestamp at={invitedUntil} />],
-                [
-                  messages.action,
-                  ({ id, business }) => (
-                    <div class="actions">
-                      <ActionButton action={businessesPath} label={businessMessages.join} of={business.name} hiddenValues={{ seat: id }} />
-                      <ActionButton
-                        action={`${businessesPath}/decline`}
-                        label={businessMessages.decline}
-                        of={business.name}
-                        hiddenValues={{ seat: id }}
-                      />
-                    </div>
+        {invitations.length > 0 && <InvitationsCard invitations={invitations} />}
+        <div class="card">
+          <Table
+            label={businessMessages.title}
+            rows={listed.filter(({ invitedUntil }) => invitedUntil === null)}
+            columns={[
+              [businessMessages.business, ({ business }) => <VerbatimText text={business.name} />],
+              [businessMessages.role, ({ role }) => messages.shell.roles[role]],
+              [
+                messages.state,
+                ({ business: { status } }) => <StatusLabel tone={statusTones[status]} text={messages.billing.states[status]} />,
+                "corner",
+              ],
+              [
+                businessMessages.used,
+                ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <Timestamp at={lastUsedAt} />),
+                "minor",
+              ],
+              [
+                messages.action,
+                ({ id, business }) =>
+                  id === member.userId ? (
+                    <Link class="btn sm" to={next} text={businessMessages.stay} />
+                  ) : (
+                    <ActionButton
+                      action={businessesPath}
+                      label={businessMessages.open}
+                      of={business.name}
+                      hiddenValues={{ seat: id, next }}
+                    />
                   ),
-                ],
-              ]}
-            />
-          </Section>
-        )}
+              ],
+            ]}
+          />
+        </div>
       </>
     ),
   });

@@ -9,101 +9,196 @@ import { claimDomain } from "../../operations/portal/claim-domain.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
 import { releaseDomain } from "../../operations/portal/release-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { formatMessage, UntrustedText, Timestamp } from "../shared/components.tsx";
+import { EmptyState, formatDay, formatMessage, Notice, Timestamp, UntrustedText } from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
 import {
-  RoleGate,
-  ConfirmButton,
-  LabeledCopyButton,
-  Field,
-  Link,
-  LinkList,
-  PlainList,
-  PostForm,
   ActionButton,
+  Card,
+  Field,
+  FormCard,
+  FormErrorMessage,
+  formatCopyLabel,
+  language,
+  Link,
+  messages,
+  PlainList,
   PropertyList,
-  Section,
+  RoleGate,
   StatusLabel,
   Table,
-  messages,
-  FormErrorMessage,
   type Tone,
 } from "./components.tsx";
+import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const domainMessages = messages.domains;
+const domainsPath = "/portal/domains";
 const domainTones: Readonly<Record<Domain["status"], Tone>> = { verified: "good", pending: "caution", lapsed: "bad" };
 
-const DomainStatus: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) => (
-  <>
-    <StatusLabel tone={lapsesAt === null ? domainTones[status] : "caution"} text={domainMessages.states[status]} />
-    {lapsesAt !== null && (
-      <>
-        {" "}
-        {domainMessages.lapses} <Timestamp at={lapsesAt} />
-      </>
+const DomainStatus: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) =>
+  lapsesAt === null ? (
+    <StatusLabel tone={domainTones[status]} text={domainMessages.states[status]} />
+  ) : (
+    <StatusLabel tone="caution" text={domainMessages.lapsesTitle} />
+  );
+
+const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
+  <div class="card">
+    {domains.length === 0 ? (
+      <EmptyState
+        icon="globe"
+        title={domainMessages.emptyTitle}
+        advice={domainMessages.intro}
+        action={
+          <RoleGate to="owner">
+            <a class="btn primary" href="#claim">
+              {domainMessages.add}
+            </a>
+          </RoleGate>
+        }
+      />
+    ) : (
+      <Table
+        label={messages.tabs.domains}
+        rows={domains}
+        columns={[
+          [domainMessages.domain, (row) => <Link to={`${domainsPath}/${row.id}`} text={row.domain} />],
+          [messages.state, (row) => <DomainStatus domain={row} />, "corner"],
+          [domainMessages.how, (row) => (row.method === null ? domainMessages.notYet : domainMessages.methods[row.method])],
+          [domainMessages.checked, (row) => (row.checkedAt === null ? domainMessages.notYet : <Timestamp at={row.checkedAt} />), "minor"],
+        ]}
+      />
     )}
-  </>
+  </div>
 );
 
-const renderDomainList = async (request: PortalRequest, error?: FormError): Promise<Response> =>
-  renderMemberPage(request, {
+const renderDomainList = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const domains = await listDomains(request.services, request.member);
+  return renderMemberPage(request, {
     tab: "domains",
+    intro: domainMessages.intro,
     error,
     content: (
       <>
-        <Table
-          label={messages.tabs.domains}
-          rows={await listDomains(request.services, request.member)}
-          emptyMessage={domainMessages.empty}
-          columns={[
-            [domainMessages.domain, (row) => <Link to={`/portal/domains/${row.id}`} text={row.domain} />],
-            [messages.state, (row) => <DomainStatus domain={row} />],
-            [domainMessages.how, (row) => (row.method === null ? domainMessages.notYet : domainMessages.methods[row.method])],
-            [domainMessages.checked, (row) => (row.checkedAt === null ? domainMessages.notYet : <Timestamp at={row.checkedAt} />)],
-          ]}
-        />
-        <Section id="claim" title={domainMessages.add}>
-          <PostForm requiredRole="owner" action="/portal/domains">
-            <FormErrorMessage fields={["domain"]} />
-            <Field name="domain" label={domainMessages.domain} hint={domainMessages.hint} required maxlength={300} />
-            <SubmitButton>{domainMessages.add}</SubmitButton>
-          </PostForm>
-        </Section>
+        <DomainsCard domains={domains} />
+        <FormCard
+          id="claim"
+          title={domainMessages.add}
+          action={domainsPath}
+          requiredRole="owner"
+          submitLabel={domainMessages.add}
+          footnote={domainMessages.addNext}
+          isPrimary
+        >
+          <FormErrorMessage fields={["domain"]} />
+          <Field name="domain" label={domainMessages.domain} hint={domainMessages.hint} required maxlength={300} />
+        </FormCard>
       </>
     ),
   });
+};
 
-const VerificationMethod: FC<{ id: string; label: string; lines: Readonly<Record<string, string>> }> = ({ id, label, lines }) => (
-  <section aria-labelledby={id}>
-    <h3 id={id}>{label}</h3>
+const VerificationMethod: FC<{ id: string; panel: string; label: string; text: string; lines: Readonly<Record<string, string>> }> = ({
+  id,
+  panel,
+  label,
+  text,
+  lines,
+}) => (
+  <section class={`panel ${panel} stack`} aria-label={label}>
+    <p>{text}</p>
     <PropertyList
+      isStacked
       lines={Object.entries(lines).map(([name, value], index) => [
         name,
-        <>
-          <code class="whole" id={`${id}-${index}`} translate="no">
-            {value}
-          </code>{" "}
-          <LabeledCopyButton of={`${id}-${index}`} label={`${label}, ${name}`} />
-        </>,
+        <CopyLine id={`${id}-${index}`} value={value} copyLabel={formatCopyLabel(`${label}, ${name}`)} />,
       ])}
     />
   </section>
 );
 
-const VerificationOptions: FC<{ domain: string; token: string }> = ({ domain, token }) => {
+/** The three ways to verify a domain, as tabs that work without a script. */
+const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly string[] }> = ({
+  domain: { id, domain },
+  token,
+  otherTexts,
+}) => {
   const { dns, wellKnown, meta } = buildDomainChallenges(domain, token);
-  const { txtName, txtValue, address, line, tag, methods } = domainMessages;
+  const { txtName, txtValue, address, line, tag, methods, how_to: howTo } = domainMessages;
   return (
-    <Section id="ways" title={domainMessages.ways}>
-      <p>{domainMessages.oneIsEnough}</p>
-      <VerificationMethod id="dns" label={methods.dns} lines={{ [txtName]: dns.name, [txtValue]: dns.value }} />
-      <VerificationMethod id="file" label={methods.well_known} lines={{ [address]: wellKnown.url, [line]: wellKnown.body }} />
-      <VerificationMethod id="tag" label={methods.meta} lines={{ [address]: meta.url, [tag]: meta.tag }} />
-    </Section>
+    <Card
+      id="ways"
+      title={domainMessages.ways}
+      note={domainMessages.oneIsEnough}
+      footer={
+        <>
+          <span>{domainMessages.checkHint}</span>
+          <RoleGate to="owner">
+            <ActionButton look="primary" action={`${domainsPath}/${id}/verify`} label={domainMessages.check} />
+          </RoleGate>
+        </>
+      }
+    >
+      <FormErrorMessage />
+      {otherTexts.length > 0 && (
+        <div>
+          <p>{domainMessages.otherTexts}</p>
+          <PlainList items={otherTexts.map((text) => <UntrustedText text={text} />)} />
+        </div>
+      )}
+      <div class="panels stack">
+        <fieldset class="tabs">
+          <legend class="visually-hidden">{domainMessages.how}</legend>
+          {Object.values(methods).map((name, at) => (
+            <label>
+              <input type="radio" name="way" value={String(at + 1)} checked={at === 0} />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+        <VerificationMethod
+          id="dns"
+          panel="p1"
+          label={methods.dns}
+          text={howTo.dns}
+          lines={{ [txtName]: dns.name, [txtValue]: dns.value }}
+        />
+        <VerificationMethod
+          id="file"
+          panel="p2"
+          label={methods.well_known}
+          text={howTo.well_known}
+          lines={{ [address]: wellKnown.url, [line]: wellKnown.body }}
+        />
+        <VerificationMethod id="tag" panel="p3" label={methods.meta} text={howTo.meta} lines={{ [address]: meta.url, [tag]: meta.tag }} />
+      </div>
+    </Card>
   );
+};
+
+const DomainNotice: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) => {
+  if (status === "lapsed")
+    return (
+      <Notice tone="bad" icon="circle-alert" title={domainMessages.lapsedTitle}>
+        <p>{domainMessages.lapsed}</p>
+      </Notice>
+    );
+  return lapsesAt === null ? null : (
+    <Notice tone="caution" icon="triangle-alert" title={domainMessages.lapsesTitle}>
+      <p>{formatMessage(domainMessages.lapses, { date: formatDay(language, lapsesAt) })}</p>
+    </Notice>
+  );
+};
+
+/** What the domain covers, or until when it can be verified. */
+const describeDomain = ({ domain, status, method, expiresAt }: Domain): string | undefined => {
+  if (status === "verified" && method !== null)
+    return formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain });
+  return status === "pending" && expiresAt !== null
+    ? formatMessage(domainMessages.until, { date: formatDay(language, expiresAt) })
+    : undefined;
 };
 
 const renderDomain = async (
@@ -114,58 +209,65 @@ const renderDomain = async (
 ): Promise<Response> => {
   const found = (await listDomains(request.services, request.member)).find((listed) => listed.id === id);
   if (found === undefined) return notFoundPage(request);
-  const { domain, status, method, expiresAt, token } = found;
+  const { domain, method, checkedAt, token } = found;
+  const description = describeDomain(found);
   return renderMemberPage(request, {
     tab: "domains",
     title: domain,
+    parent: { path: domainsPath, text: messages.tabs.domains },
+    status: <DomainStatus domain={found} />,
+    ...(description !== undefined && { intro: description }),
     error,
+    actions: (
+      <RoleGate to="owner">
+        <Link class="btn" to={`${domainsPath}/${id}/remove`} text={domainMessages.remove} />
+      </RoleGate>
+    ),
     content: (
       <>
-        <p>
-          <DomainStatus domain={found} />
-        </p>
-        <FormErrorMessage />
-        {otherTexts.length > 0 && (
-          <>
-            <p>{domainMessages.otherTexts}</p>
-            <PlainList items={otherTexts.map((text) => <UntrustedText text={text} />)} />
-          </>
-        )}
-        {status === "verified" && method !== null && (
-          <p>{formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain })}</p>
-        )}
-        {status === "pending" && expiresAt !== null && (
-          <p>
-            {domainMessages.until} <Timestamp at={expiresAt} />.
-          </p>
-        )}
-        {token !== null && <VerificationOptions domain={domain} token={token} />}
-        <RoleGate to="owner">
-          <div class="actions">
-            {token !== null && <ActionButton action={`/portal/domains/${id}/verify`} label={domainMessages.check} />}
-            <ConfirmButton
-              action={`/portal/domains/${id}/remove`}
-              label={domainMessages.remove}
-              of={domain}
-              consequence={domainMessages.removal}
-            />
-          </div>
-        </RoleGate>
-        <LinkList to="/portal/domains" text={domainMessages.all} />
+        <DomainNotice domain={found} />
+        {token === null ? <FormErrorMessage /> : <VerificationCard domain={found} token={token} otherTexts={otherTexts} />}
+        <Card id="details" title={domainMessages.details}>
+          <PropertyList
+            lines={[
+              [domainMessages.how, method === null ? domainMessages.notYet : domainMessages.methods[method]],
+              [domainMessages.checked, checkedAt === null ? domainMessages.notYet : <Timestamp at={checkedAt} />],
+            ]}
+          />
+        </Card>
       </>
     ),
+  });
+};
+
+const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<Response> => {
+  const found = (await listDomains(request.services, request.member)).find((listed) => listed.id === id);
+  if (found === undefined) return notFoundPage(request);
+  const { forms, issued, again } = domainMessages.removeFollows;
+  return renderConfirmation(request, {
+    tab: "domains",
+    parent: { path: `${domainsPath}/${id}`, text: found.domain },
+    question: formatMessage(domainMessages.removeQuestion, { domain: found.domain }),
+    consequences: [
+      ["ban", forms],
+      ["file-badge", issued],
+      ["rotate-cw", again],
+    ],
+    action: `${domainsPath}/${id}/remove`,
+    confirmLabel: domainMessages.remove,
+    cancelLabel: domainMessages.keep,
   });
 };
 
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
   const domain = (request.form.get("domain") ?? "").trim();
   const added = await claimDomain(request.services, request.member, { domain, idempotencyKey: null });
-  return added.ok ? redirectTo(request, `/portal/domains/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
+  return added.ok ? redirectTo(request, `${domainsPath}/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
 };
 
 const handleVerifyDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const verified = await verifyDomain(request.services, request.member, id, null);
-  if (verified.ok) return redirectTo(request, `/portal/domains/${id}`, "proved");
+  if (verified.ok) return redirectTo(request, `${domainsPath}/${id}`, "proved");
   if (verified.code === "not_found") return notFoundPage(request);
   const error = { code: verified.code, field: null, text: verified.detail ?? domainMessages.unproved };
   return renderDomain(request, id, error, verified.otherTexts);
@@ -173,7 +275,7 @@ const handleVerifyDomain = async (request: PortalFormRequest, id: string): Promi
 
 const handleRemoveDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const released = await releaseDomain(request.services, request.member, id);
-  return released.ok ? redirectTo(request, "/portal/domains", "removed") : notFoundPage(request);
+  return released.ok ? redirectTo(request, domainsPath, "removed") : notFoundPage(request);
 };
 
 export const registerDomainRoutes = (pages: Hono<AppEnv>): void => {
@@ -184,5 +286,6 @@ export const registerDomainRoutes = (pages: Hono<AppEnv>): void => {
     "/domains/:id/verify",
     authenticatedAction({ ownerOnly: true, businessLimit: "DOMAIN_CHECKS_PER_BUSINESS" }, withId(parseDomainId, handleVerifyDomain)),
   );
+  pages.get("/domains/:id/remove", confirmationPage("owner", withId(parseDomainId, renderRemoveDomain)));
   pages.post("/domains/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseDomainId, handleRemoveDomain)));
 };

@@ -9,7 +9,7 @@ import { forbiddenPage, inactiveAccountPage, notFoundPage } from "./page.tsx";
 import { environmentFromPath, pathInEnvironment, pathWithQuery } from "./paths.ts";
 import type { PortalFormRequest, PortalRequest } from "./portal-request.ts";
 
-type PageHandler<Request extends PortalRequest> = (request: Request) => Promise<Response> | Response;
+export type PageHandler<Request extends PortalRequest> = (request: Request) => Promise<Response> | Response;
 
 const signedIn = createSignedInHandlers({
   realm: "business",

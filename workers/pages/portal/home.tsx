@@ -1,113 +1,279 @@
 // The setup steps of a business with their current state. They are the home page until the first live certificate and stay available
-// at /portal/steps.
+// at /portal/steps. With scripts, the list follows along.
 import type { Hono } from "hono";
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
 import { getSetupSteps } from "../../operations/portal/get-setup-steps.ts";
 import { hasLiveCertificate } from "../../operations/portal/has-live-certificate.ts";
-import { formatMessage, Timestamp } from "../shared/components.tsx";
-import { Link, LinkList, StatusLabel, messages, type Tone } from "./components.tsx";
+import { FormattedMessage, formatMessage, Icon, Timestamp } from "../shared/components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import { CopyLine } from "../shared/signed-in-components.tsx";
+import { Card, formatCopyLabel, Link, StatusLabel, messages, usePortalRequest } from "./components.tsx";
 import { countOpenDeadlines, renderOverview } from "./overview.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
+import { pathInEnvironment } from "./paths.ts";
 import type { PortalRequest } from "./portal-request.ts";
 
 const homeMessages = messages.home;
 
-type StepState = "done" | "waiting" | "todo" | "blocked";
-const stepTones: Readonly<Record<StepState, Tone>> = { done: "good", waiting: "caution", todo: "plain", blocked: "plain" };
+type Setup = Awaited<ReturnType<typeof getSetupSteps>>;
+
+interface StepAction {
+  /** A page of the portal, or the URL of a public page. */
+  readonly to: string;
+  readonly text: string;
+  readonly isPublic?: true;
+  /** A page of live mode, also when the steps are read in test mode. */
+  readonly isLive?: true;
+}
 
 interface SetupStep {
   readonly title: string;
-  readonly href: string;
-  readonly status: readonly [state: StepState, evidence: Child];
+  /** Where the title leads once the step is done or while another step is next. */
+  readonly path: string;
+  readonly state: "done" | "open" | "blocked";
+  readonly text: Child;
+  /** Shown while the step is next, or blocked by something that can be changed. The first one is the primary action. */
+  readonly actions: readonly StepAction[];
 }
 
-const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
-  const { services, member, c } = request;
-  const { account, domains, live, tests, withdrawnTests, endpoints, due } = await getSetupSteps(services, member);
+const getDomainStep = ({ domains }: Setup): SetupStep => {
+  const { title, done, todo, waiting, add, verify } = homeMessages.domain;
   const verified = domains.find(({ status }) => status === "verified");
-  const [first] = live;
-  const [test] = tests;
+  const claimed = domains.find(({ status }) => status !== "verified");
+  const step = { title, path: "/portal/domains" };
+  if (verified !== undefined) return { ...step, state: "done", text: formatMessage(done, { domain: verified.domain }), actions: [] };
+  if (claimed === undefined) return { ...step, state: "open", text: todo, actions: [{ to: "/portal/domains", text: add }] };
+  const actions = [{ to: `/portal/domains/${claimed.id}`, text: verify }];
+  return { ...step, state: "open", text: formatMessage(waiting, { domain: claimed.domain }), actions };
+};
+
+const getTagStep = ({ live, tests }: Setup): SetupStep => {
+  const { title, done, todo, action, guide } = homeMessages.tag;
+  const isDone = live.length > 0 || tests.length > 0;
+  return {
+    title,
+    path: "/portal/snippet",
+    state: isDone ? "done" : "open",
+    text: isDone ? done : todo,
+    actions: [
+      { to: "/portal/test/snippet", text: action },
+      { to: "/docs/widget", text: guide, isPublic: true },
+    ],
+  };
+};
+
+const getTestStep = ({ tests: [test] }: Setup): SetupStep => {
+  const { title, done, todo, action } = homeMessages.test;
+  const path = "/portal/test/certificates";
+  return test === undefined
+    ? { title, path, state: "open", text: todo, actions: [{ to: path, text: action }] }
+    : {
+        title,
+        path: `${path}/${test.id}`,
+        state: "done",
+        text: <FormattedMessage text={done} parts={{ time: <Timestamp at={test.issuedAt} /> }} />,
+        actions: [],
+      };
+};
+
+const getWithdrawalStep = ({ tests: [test], withdrawnTests }: Setup, verifyUrl: string): SetupStep => {
+  const { title, done, todo, waiting, open, list, confirm } = homeMessages.withdraw;
+  const path = "/portal/test/deadlines";
   const [withdrawn] = withdrawnTests;
-  const hasTag = first !== undefined || test !== undefined;
-  const isAcknowledged = withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null);
-  const hasResponse = endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300);
-  const hasProfile = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
-  const getLiveStatus = (): SetupStep["status"] => {
-    if (account.plan !== "enterprise") return ["blocked", homeMessages.needsPlan];
-    return verified === undefined ? ["blocked", homeMessages.needsDomain] : ["todo", homeMessages.ready];
-  };
-  const getWithdrawalStatus = (): SetupStep["status"] => {
-    if (isAcknowledged) return ["done", homeMessages.ceased];
-    if (withdrawn !== undefined) return ["waiting", homeMessages.ceaseWaits];
-    return test === undefined ? ["blocked", homeMessages.needsTest] : ["todo", homeMessages.withdrawHow];
-  };
-  const withdrawalTest = withdrawn ?? test;
-  const steps: readonly SetupStep[] = [
-    {
-      title: homeMessages.steps.domain,
-      href: "/portal/domains",
-      status:
-        verified !== undefined
-          ? ["done", formatMessage(homeMessages.proved, { domain: verified.domain })]
-          : domains.length > 0
-            ? ["waiting", homeMessages.proofWaits]
-            : ["todo", homeMessages.noDomain],
-    },
-    {
-      title: homeMessages.steps.tag,
-      href: "/portal/snippet",
-      status: hasTag ? ["done", homeMessages.tagCalled] : ["todo", homeMessages.tagSilent],
-    },
-    {
-      title: homeMessages.steps.test,
-      href: test === undefined ? "/portal/test/keys" : `/portal/certificates/${test.id}`,
-      status: test === undefined ? ["todo", homeMessages.noTest] : ["done", <Timestamp at={test.issuedAt} />],
-    },
-    {
-      title: homeMessages.steps.withdraw,
-      href: withdrawalTest === undefined ? "/portal/certificates" : `/portal/certificates/${withdrawalTest.id}`,
-      status: getWithdrawalStatus(),
-    },
-    {
-      title: homeMessages.steps.webhook,
-      href: "/portal/webhooks",
-      status: hasResponse
-        ? ["done", homeMessages.answered]
-        : endpoints.length > 0
-          ? ["waiting", homeMessages.unanswered]
-          : ["todo", homeMessages.noEndpoint],
-    },
-    { title: homeMessages.steps.profile, href: "/portal/settings", status: [hasProfile ? "done" : "todo", homeMessages.profile] },
-    {
-      title: homeMessages.steps.live,
-      href: first === undefined ? "/portal/billing" : `/portal/certificates/${first.id}`,
-      status: first === undefined ? getLiveStatus() : ["done", <Timestamp at={first.issuedAt} />],
-    },
+  if (withdrawnTests.some(({ withdrawal }) => withdrawal?.acknowledgedAt != null))
+    return { title, path, state: "done", text: done, actions: [] };
+  if (withdrawn !== undefined)
+    return { title, path, state: "open", text: waiting, actions: [{ to: `${path}/${withdrawn.id}`, text: confirm }] };
+  if (test === undefined) return { title, path, state: "open", text: todo, actions: [] };
+  const actions = [
+    { to: `${verifyUrl}/c/${test.id}`, text: open, isPublic: true },
+    { to: path, text: list },
+  ] as const;
+  return { title, path, state: "open", text: todo, actions };
+};
+
+const getWebhookStep = ({ endpoints }: Setup): SetupStep => {
+  const { title, done, todo, waiting, add, view, feed } = homeMessages.webhook;
+  const path = "/portal/webhooks";
+  const [first] = endpoints;
+  if (endpoints.some(({ health }) => health?.lastResponseStatus != null && health.lastResponseStatus < 300))
+    return { title, path, state: "done", text: done, actions: [] };
+  if (first === undefined)
+    return {
+      title,
+      path,
+      state: "open",
+      text: todo,
+      actions: [
+        { to: path, text: add },
+        { to: "/portal/events", text: feed },
+      ],
+    };
+  const endpointPath = pathInEnvironment(first.environment, `${path}/${first.endpoint.id}`);
+  return { title, path, state: "open", text: waiting, actions: [{ to: endpointPath, text: view }] };
+};
+
+const getProfileStep = ({ account }: Setup): SetupStep => {
+  const { title, text, action } = homeMessages.profile;
+  const path = "/portal/settings";
+  const isDone = account.legalName !== null && account.mailingAddress !== null && account.contactEmail !== null;
+  return { title, path, state: isDone ? "done" : "open", text, actions: [{ to: path, text: action }] };
+};
+
+const getLiveStep = ({ account, domains, live: [first] }: Setup): SetupStep => {
+  const { title, done, ready, needsPlan, needsDomain, plans, action } = homeMessages.live;
+  if (first !== undefined) {
+    const text = <FormattedMessage text={done} parts={{ time: <Timestamp at={first.issuedAt} /> }} />;
+    return { title, path: `/portal/certificates/${first.id}`, state: "done", text, actions: [] };
+  }
+  if (account.plan !== "enterprise")
+    return { title, path: "/portal/billing", state: "blocked", text: needsPlan, actions: [{ to: "/portal/billing", text: plans }] };
+  if (!domains.some(({ status }) => status === "verified"))
+    return { title, path: "/portal/domains", state: "blocked", text: needsDomain, actions: [] };
+  return { title, path: "/portal/snippet", state: "open", text: ready, actions: [{ to: "/portal/snippet", text: action, isLive: true }] };
+};
+
+const ActionLink: FC<{ action: StepAction; class: "btn" | "btn sm" | "btn primary" }> = ({ action, class: classes }) => {
+  const { to, text, isPublic, isLive } = action;
+  if (isPublic)
+    return (
+      <a class={classes} href={to}>
+        <Icon name={to.startsWith("/docs") ? "book-open" : "external-link"} />
+        {text}
+      </a>
+    );
+  return isLive ? (
+    <a class={classes} href={to}>
+      {text}
+    </a>
+  ) : (
+    <Link class={classes} to={to} text={text} />
+  );
+};
+
+const stepIcons = { done: "circle-check", open: "circle", blocked: "lock" } as const;
+const stepIconClasses = { done: "good-i", open: "quiet", blocked: "quiet" } as const;
+
+const StepItem: FC<{ step: SetupStep; isNext: boolean }> = ({ step: { title, path, state, text, actions }, isNext }) => (
+  <li class={isNext ? "now" : undefined} aria-current={isNext ? "step" : undefined}>
+    {isNext ? <Icon name="circle-dot" /> : <Icon name={stepIcons[state]} class={stepIconClasses[state]} />}
+    <div>
+      <h3>{isNext || state === "blocked" ? title : <Link to={path} text={title} />}</h3>
+      <p class="quiet">{text}</p>
+      {(isNext || state === "blocked") && actions.length > 0 && (
+        <div class="row">
+          {actions.map((action, at) => (
+            <ActionLink action={action} class={state === "blocked" ? "btn sm" : at === 0 ? "btn primary" : "btn"} />
+          ))}
+        </div>
+      )}
+    </div>
+    {isNext && <StatusLabel tone="info" icon="arrow-right" text={homeMessages.states.next} />}
+    {state === "done" && <StatusLabel tone="good" icon="check" text={homeMessages.states.done} />}
+    {state === "blocked" && <StatusLabel tone="plain" icon="lock" text={homeMessages.states.blocked} />}
+  </li>
+);
+
+const SetupCard: FC<{ steps: readonly SetupStep[] }> = ({ steps }) => {
+  const next = steps.find(({ state }) => state === "open");
+  const done = steps.filter(({ state }) => state === "done").length;
+  const progress = formatMessage(homeMessages.doneOf, { done: String(done), all: String(steps.length) });
+  return (
+    <section class="card setup" id="setup" data-follows="" aria-labelledby="setup-heading">
+      <header>
+        <h2 id="setup-heading">{homeMessages.setup}</h2>
+        <span class="small quiet">{progress}</span>
+      </header>
+      <div class="body">
+        <progress class="meter" max={steps.length} value={done} aria-label={homeMessages.progress}>
+          {progress}
+        </progress>
+      </div>
+      <ol class="steps">
+        {steps.map((step) => (
+          <StepItem step={step} isNext={step === next} />
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+const TestIdsCard: FC<{ clientId: string }> = ({ clientId }) => {
+  const { title, note, clientId: label, clientIdNote, server, createKey } = homeMessages.testIds;
+  return (
+    <Card id="ids" title={title} note={note}>
+      <div class="stack tight">
+        <p class="small">
+          <strong>{label}</strong> <span class="quiet">{clientIdNote}</span>
+        </p>
+        <CopyLine id="test-client-id" value={clientId} copyLabel={formatCopyLabel(label)} />
+        <p class="small quiet">
+          {server} <a href={pathInEnvironment("sandbox", "/portal/keys")}>{createKey}</a>
+        </p>
+      </div>
+    </Card>
+  );
+};
+
+const guideIcons: Readonly<Record<keyof typeof homeMessages.guides.items, IconName>> = {
+  "first-hour": "book-open",
+  webhooks: "webhook",
+  withdrawal: "file-badge",
+};
+
+const GuidesCard: FC = () => (
+  <Card id="guides" title={homeMessages.guides.title} isFlush>
+    <ul class="lines">
+      {Object.entries(homeMessages.guides.items).map(([name, title]) => (
+        <li>
+          <Icon name={guideIcons[name as keyof typeof guideIcons]} />
+          <a href={`/docs/${name}`}>{title}</a>
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
+const RefreshLink: FC = () => {
+  const { c } = usePortalRequest();
+  return (
+    <a class="btn" href={c.req.path}>
+      <Icon name="refresh-cw" />
+      {homeMessages.again}
+    </a>
+  );
+};
+
+const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
+  const { services, member } = request;
+  const setup = await getSetupSteps(services, member);
+  const steps = [
+    getDomainStep(setup),
+    getTagStep(setup),
+    getTestStep(setup),
+    getWithdrawalStep(setup, services.config.verifyUrl),
+    getWebhookStep(setup),
+    getProfileStep(setup),
+    getLiveStep(setup),
   ];
-  const open = countOpenDeadlines(due);
+  const open = countOpenDeadlines(setup.due);
   return renderMemberPage(request, {
     tab: "home",
     counts: open === undefined ? {} : { deadlines: open },
     title: homeMessages.title,
+    intro: homeMessages.intro,
+    hasLiveUpdates: true,
+    actions: <RefreshLink />,
     content: (
-      <>
-        <h2>{homeMessages.heading}</h2>
-        <ol class="steps">
-          {steps.map(({ title, href, status: [state, evidence] }) => (
-            <li>
-              <h3>
-                <Link to={href} text={title} />
-              </h3>
-              <p>
-                <StatusLabel tone={stepTones[state]} text={homeMessages.states[state]} /> {evidence}
-              </p>
-            </li>
-          ))}
-        </ol>
-        <LinkList class="btn" to={c.req.path} text={homeMessages.again} />
-      </>
+      <div class="cols main">
+        <SetupCard steps={steps} />
+        <div class="stack">
+          {setup.testClient !== undefined && <TestIdsCard clientId={setup.testClient.id} />}
+          <GuidesCard />
+        </div>
+      </div>
     ),
   });
 };

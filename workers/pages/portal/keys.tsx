@@ -4,117 +4,162 @@ import type { FC } from "hono/jsx";
 import { parseApiKeyId } from "../../../core/ids.ts";
 import type { Refusal } from "../../../core/result.ts";
 import type { AppEnv } from "../../http/context.ts";
+import type { ApiKey } from "../../../storage/api-keys.ts";
 import type { Client } from "../../../storage/clients.ts";
 import { createApiKey } from "../../operations/portal/create-api-key.ts";
 import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { VerbatimText, Timestamp } from "../shared/components.tsx";
+import { EmptyState, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
 import {
-  ConfirmButton,
+  Card,
   Field,
+  FormCard,
+  FormErrorMessage,
+  formatCopyLabel,
   IdempotencyField,
-  PostForm,
-  Section,
+  Link,
+  messages,
+  RoleGate,
   StatusLabel,
   Table,
   usePortalRequest,
-  messages,
-  FormErrorMessage,
 } from "./components.tsx";
+import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const keyMessages = messages.keys;
+const keysPath = "/portal/keys";
 
 type CredentialKind = "key" | "client";
 
+const formTexts = {
+  key: { title: keyMessages.newKey, footnote: keyMessages.newKeyNote },
+  client: { title: keyMessages.newClient, footnote: keyMessages.newClientNote },
+} as const;
+
 /** The name of the input shows which of the two forms was posted. */
-const NewCredentialForm: FC<{ kind: CredentialKind; label: string }> = ({ kind, label }) => (
-  <PostForm requiredRole="owner" action={`/portal/${kind}s`}>
-    <h3>{label}</h3>
-    {usePortalRequest().form?.has(`${kind}_name`) && <FormErrorMessage fields={[`${kind}_name`]} />}
-    <IdempotencyField />
-    <Field name={`${kind}_name`} label={keyMessages.name} hint={keyMessages.nameHint} required maxlength={80} />
-    <SubmitButton>{label}</SubmitButton>
-  </PostForm>
+const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
+  const { title, footnote } = formTexts[kind];
+  return (
+    <FormCard
+      id={`new-${kind}`}
+      title={title}
+      action={`/portal/${kind}s`}
+      requiredRole="owner"
+      submitLabel={title}
+      footnote={footnote}
+      isPrimary={kind === "key"}
+    >
+      {usePortalRequest().form?.has(`${kind}_name`) && <FormErrorMessage fields={[`${kind}_name`]} />}
+      <IdempotencyField />
+      <Field name={`${kind}_name`} label={keyMessages.name} hint={keyMessages.nameHint} required maxlength={80} />
+    </FormCard>
+  );
+};
+
+/** The part of a key that is stored: its kind and its last characters. */
+const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) => (
+  <code class="whole" translate="no">
+    {environment === "live" ? "sk_live_" : "sk_test_"}…{last4}
+  </code>
+);
+
+const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
+  keys.length === 0 ? (
+    <div class="card">
+      <EmptyState
+        icon="key-round"
+        title={keyMessages.noKeys}
+        advice={keyMessages.noKeysAdvice}
+        action={
+          <RoleGate to="owner">
+            <a class="btn primary" href="#new-key">
+              {keyMessages.newKey}
+            </a>
+          </RoleGate>
+        }
+      />
+    </div>
+  ) : (
+    <Card id="keys" title={keyMessages.keys} isFlush>
+      <Table
+        label={keyMessages.keys}
+        rows={keys}
+        columns={[
+          [
+            keyMessages.name,
+            (row) => (
+              <>
+                <VerbatimText text={row.name} />
+                <small>
+                  <KeyEnding apiKey={row} />
+                </small>
+              </>
+            ),
+          ],
+          [
+            messages.state,
+            (row) =>
+              row.revokedAt === null ? (
+                <StatusLabel tone="good" text={keyMessages.works} />
+              ) : (
+                <StatusLabel tone="plain" text={keyMessages.ended} />
+              ),
+            "corner",
+          ],
+          [keyMessages.made, (row) => <Timestamp at={row.createdAt} />, "minor"],
+          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <Timestamp at={row.lastUsedAt} />)],
+          [
+            messages.action,
+            (row) =>
+              row.revokedAt === null && (
+                <RoleGate to="owner">
+                  <Link
+                    class="btn sm"
+                    to={`${keysPath}/${row.id}/remove`}
+                    text={keyMessages.remove}
+                    label={`${keyMessages.remove}: ${row.name}`}
+                  />
+                </RoleGate>
+              ),
+          ],
+        ]}
+      />
+    </Card>
+  );
+
+const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
+  <Card id="clients" title={keyMessages.clients} note={keyMessages.clientsText} isFlush>
+    <Table
+      label={keyMessages.clients}
+      rows={clients}
+      columns={[
+        [keyMessages.name, (row) => <VerbatimText text={row.name} />],
+        [keyMessages.clientId, (row) => <CopyLine id={row.id} value={row.id} copyLabel={formatCopyLabel(row.name)} />],
+        [keyMessages.made, (row) => <Timestamp at={row.createdAt} />, "minor"],
+      ]}
+    />
+  </Card>
 );
 
 const renderKeys = async (request: PortalRequest, error?: FormError): Promise<Response> => {
-  const { services, member } = request;
+  const { services, member, environment } = request;
   const [keys, clients] = await Promise.all([listApiKeys(services, member), listClients(services, member)]);
-  const isInEnvironment = ({ environment }: Pick<Client, "environment">): boolean => environment === request.environment;
   return renderMemberPage(request, {
     tab: "keys",
+    intro: keyMessages.intro,
     error,
     content: (
       <>
-        <Section id="keys" title={keyMessages.keys}>
-          <Table
-            label={keyMessages.keys}
-            rows={keys.filter(isInEnvironment)}
-            emptyMessage={keyMessages.noKeys}
-            columns={[
-              [keyMessages.name, (row) => <VerbatimText text={row.name} />],
-              [
-                keyMessages.key,
-                (row) => (
-                  <code translate="no">
-                    {row.environment === "live" ? "sk_live_" : "sk_test_"}…{row.last4}
-                  </code>
-                ),
-              ],
-              [keyMessages.made, (row) => <Timestamp at={row.createdAt} />],
-              [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <Timestamp at={row.lastUsedAt} />)],
-              [
-                messages.state,
-                (row) =>
-                  row.revokedAt === null ? (
-                    <StatusLabel tone="good" text={keyMessages.works} />
-                  ) : (
-                    <StatusLabel tone="plain" text={keyMessages.ended} />
-                  ),
-              ],
-              [
-                messages.action,
-                (row) =>
-                  row.revokedAt === null && (
-                    <ConfirmButton
-                      requiredRole="owner"
-                      action={`/portal/keys/${row.id}/remove`}
-                      label={keyMessages.remove}
-                      of={row.name}
-                      consequence={row.lastUsedAt === null ? keyMessages.removalUnused : keyMessages.removal}
-                    />
-                  ),
-              ],
-            ]}
-          />
-          <NewCredentialForm kind="key" label={keyMessages.newKey} />
-        </Section>
-        <Section id="clients" title={keyMessages.clients}>
-          <p>{keyMessages.clientsText}</p>
-          <Table
-            label={keyMessages.clients}
-            rows={clients.filter(isInEnvironment)}
-            columns={[
-              [keyMessages.name, (row) => <VerbatimText text={row.name} />],
-              [
-                keyMessages.clientId,
-                (row) => (
-                  <code class="whole" translate="no">
-                    {row.id}
-                  </code>
-                ),
-              ],
-              [keyMessages.made, (row) => <Timestamp at={row.createdAt} />],
-            ]}
-          />
-          <NewCredentialForm kind="client" label={keyMessages.newClient} />
-        </Section>
+        <KeysCard keys={keys.filter((key) => key.environment === environment)} />
+        <NewCredentialForm kind="key" />
+        <ClientsCard clients={clients.filter((client) => client.environment === environment)} />
+        <NewCredentialForm kind="client" />
       </>
     ),
   });
@@ -140,23 +185,50 @@ const handleCreateKey = async (request: PortalFormRequest): Promise<Response> =>
     title: keyMessages.madeTitle,
     label: keyMessages.secretLabel,
     value: isReplayed ? null : value.key,
-    backPath: "/portal/keys",
+    backPath: keysPath,
   });
 };
 
 const handleCreateClient = async (request: PortalFormRequest): Promise<Response> => {
   const created = await createClient(request.services, request.member, parseCreateRequest(request, "client"));
-  return created.ok ? redirectTo(request, "/portal/keys", "added") : renderCreateError(request, "client", created);
+  return created.ok ? redirectTo(request, keysPath, "added") : renderCreateError(request, "client", created);
+};
+
+const renderRevokeKey = async (request: PortalRequest, id: string): Promise<Response> => {
+  const key = (await listApiKeys(request.services, request.member)).find((listed) => listed.id === id && listed.revokedAt === null);
+  if (key === undefined) return notFoundPage(request);
+  const { used, unused, final } = keyMessages.removeFollows;
+  return renderConfirmation(request, {
+    tab: "keys",
+    parent: { path: keysPath, text: messages.tabs.keys },
+    question: keyMessages.removeQuestion,
+    subject: (
+      <>
+        <strong>
+          <VerbatimText text={key.name} />
+        </strong>{" "}
+        <KeyEnding apiKey={key} />
+      </>
+    ),
+    consequences: [
+      ["ban", key.lastUsedAt === null ? unused : used],
+      ["key-round", final],
+    ],
+    action: `${keysPath}/${id}/remove`,
+    confirmLabel: keyMessages.revoke,
+    cancelLabel: keyMessages.keep,
+  });
 };
 
 const handleRevokeKey = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const revoked = await revokeApiKey(request.services, request.member, id);
-  return revoked.ok ? redirectTo(request, "/portal/keys", "removed") : notFoundPage(request);
+  return revoked.ok ? redirectTo(request, keysPath, "removed") : notFoundPage(request);
 };
 
 export const registerKeyRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/keys", authenticatedPage(renderKeys));
   pages.post("/keys", authenticatedAction({ ownerOnly: true }, handleCreateKey));
   pages.post("/clients", authenticatedAction({ ownerOnly: true }, handleCreateClient));
+  pages.get("/keys/:id/remove", confirmationPage("owner", withId(parseApiKeyId, renderRevokeKey)));
   pages.post("/keys/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseApiKeyId, handleRevokeKey)));
 };

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
+import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
 import { productName } from "../shared/brand.ts";
@@ -9,7 +10,7 @@ import type { Page } from "../shared/layout.tsx";
 import { EmptyState, Notice, Timestamp } from "../shared/components.tsx";
 import { FlashBanner, SecretSection } from "../shared/signed-in-components.tsx";
 import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
-import { FormContext, formatCopyLabel, language, LinkList, PortalRequestProvider, messages } from "./components.tsx";
+import { FormContext, formatCopyLabel, language, Link, PortalRequestProvider, messages } from "./components.tsx";
 import { Shell, type Breadcrumb, type Tab } from "./shell.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
@@ -119,7 +120,13 @@ export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   });
 
 export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason: string): Promise<Response> =>
-  renderMemberPage(request, { tab: null, title: messages.notDone, content: <p>{reason}</p>, code });
+  renderMemberPage(request, { tab: null, title: messages.notDone, intro: reason, content: "", code });
+
+const suspendedSince = (at: Instant): Child => (
+  <>
+    {messages.closed.since} <Timestamp at={at} />
+  </>
+);
 
 /**
  * The page for a pending, suspended or closed account. It does not show any account data. If a payment is missing, it offers
@@ -135,23 +142,21 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
     title,
     code,
     hidesNavigation: true,
-    content: (
-      <>
-        <p>{advice}</p>
-        {unpaidSince !== null && (
-          <>
-            <p>
-              {messages.closed.since} <Timestamp at={unpaidSince} />.
-            </p>
-            {role === "owner" ? (
-              <LinkList class="btn" to="/portal/billing/checkout" text={messages.closed.pay} />
-            ) : (
-              <p>{messages.ownersOnly}</p>
-            )}
-          </>
-        )}
-      </>
-    ),
+    intro: advice,
+    content:
+      unpaidSince !== null &&
+      (role === "owner" ? (
+        <Notice
+          tone="caution"
+          icon="credit-card"
+          title={suspendedSince(unpaidSince)}
+          action={<Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />}
+        />
+      ) : (
+        <Notice tone="caution" icon="credit-card" title={suspendedSince(unpaidSince)}>
+          <p>{messages.ownersOnly}</p>
+        </Notice>
+      )),
   });
 };
 
@@ -178,7 +183,11 @@ export const renderSecretPage = (request: PortalRequest, { tab, title, label, va
         copyLabel={formatCopyLabel(label)}
       >
         {value === null && <p>{messages.secret.overAdvice}</p>}
-        <LinkList class="btn" to={backPath} text={value === null ? messages.secret.back : messages.secret.kept} />
+        <Link
+          class={value === null ? "btn" : "btn primary"}
+          to={backPath}
+          text={value === null ? messages.secret.back : messages.secret.kept}
+        />
       </SecretSection>
     ),
   });

@@ -6,9 +6,8 @@ import { parseRequestId, parseShareId, parseTypedCertId } from "../../../core/id
 import type { AppEnv } from "../../http/context.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { VerbatimText, Hash, Timestamp } from "../shared/components.tsx";
-import { Field, LinkList, PropertyList, Section, StatusLabel, messages, FormErrorMessage } from "./components.tsx";
+import { EmptyState, Hash, Icon, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { Card, Field, FormErrorMessage, Link, messages, PropertyList, StatusLabel, usePortalRequest } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -27,31 +26,53 @@ const remedyPages: Readonly<Partial<Record<RefusalCode, "domains" | "billing" | 
   sandbox_only: "keys",
 };
 
-const RefusedRequestDetails: FC<{ request: RefusedRequest }> = ({ request }) => {
+const RefusedRequestCard: FC<{ id: string; request: RefusedRequest }> = ({ id, request }) => {
   const { code, status, at, method, route } = request;
   const remedy = remedyPages[code];
   const identifiers = [
     [requestMessages.from, request.originHost],
     [requestMessages.page, request.pageHost],
-    [messages.keys.clientId, request.clientId],
-    [messages.keys.key, request.keyId],
+    [requestMessages.client, request.clientId],
+    [requestMessages.key, request.keyId],
   ] as const;
   return (
-    <>
+    <Card
+      id="request"
+      title={requestMessages.one}
+      end={<StatusLabel tone="bad" text={`${status} ${code}`} />}
+      footer={remedy !== undefined && <Link class="btn" to={`/portal/${remedy}`} text={requestMessages.remedies[remedy]} />}
+    >
       <p>
-        <StatusLabel tone="bad" text={`${status} ${code}`} /> {refusals[code]}
+        <strong>{refusals[code]}</strong>
       </p>
       <PropertyList
         lines={[
+          [requestMessages.id, <Hash value={id} />],
           [requestMessages.at, <Timestamp at={at} />],
           [requestMessages.route, <code>{`${method} ${route}`}</code>],
           ...identifiers.map(([name, value]) => [name, value !== null && <VerbatimText text={value} />] as const),
         ]}
       />
-      {remedy !== undefined && <LinkList class="btn" to={`/portal/${remedy}`} text={requestMessages.remedies[remedy]} />}
-    </>
+    </Card>
   );
 };
+
+/** A GET form, because a request ID names no person: its result can be reloaded and shared. */
+const LookupForm: FC<{ typed: string | null }> = ({ typed }) => (
+  <form class="card" method="get" action={usePortalRequest().pathInMode("/portal/requests")}>
+    <div class="body">
+      <FormErrorMessage fields={["id"]} />
+      <Field name="id" label={requestMessages.id} hint={requestMessages.idHint} required value={typed} maxlength={60} />
+    </div>
+    <footer>
+      <span />
+      <button type="submit" class="btn primary">
+        <Icon name="search" />
+        {requestMessages.find}
+      </button>
+    </footer>
+  </form>
+);
 
 /** The lookup form, followed by the result if there is one. */
 const renderLookupPage = (
@@ -61,17 +82,13 @@ const renderLookupPage = (
 ) =>
   renderMemberPage(request, {
     tab: "requests",
+    intro: requestMessages.intro,
     error,
     code,
     content: (
       <>
-        <p>{requestMessages.intro}</p>
-        <form method="get" action={request.pathInMode("/portal/requests")} class="form">
-          <FormErrorMessage fields={["id"]} />
-          <Field name="id" label={requestMessages.id} hint={requestMessages.idHint} required value={typed} maxlength={60} />
-          <SubmitButton>{requestMessages.find}</SubmitButton>
-        </form>
         {result}
+        <LookupForm typed={typed} />
       </>
     ),
   });
@@ -88,13 +105,12 @@ const renderRequest = async (request: PortalRequest): Promise<Response> => {
   const id = parseRequestId(request.c.req.param("id") ?? "");
   if (id === null) return redirectTo(request, "/portal/requests");
   const found = await getRefusedRequest(request.services, request.member, id);
-  const result = (
-    <Section id="request" title={requestMessages.one}>
-      <p>
-        <Hash value={id} />
-      </p>
-      {found.ok ? <RefusedRequestDetails request={found.value} /> : <p>{requestMessages.unknown}</p>}
-    </Section>
+  const result = found.ok ? (
+    <RefusedRequestCard id={id} request={found.value} />
+  ) : (
+    <div class="card">
+      <EmptyState icon="search" title={requestMessages.unknownTitle} advice={requestMessages.unknown} />
+    </div>
   );
   return renderLookupPage(request, id, found.ok ? { result } : { result, code: found.code });
 };
@@ -107,7 +123,7 @@ const handleIdLookup = (request: PortalFormRequest): Promise<Response> | Respons
   const id = typed.toLowerCase();
   if (parseShareId(id) !== null) return redirectTo(request, `/portal/shares/${id}`);
   if (parseRequestId(id) !== null) return redirectTo(request, `/portal/requests/${id}`);
-  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badId } });
+  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badAnyId } });
 };
 
 export const registerRequestLookupRoutes = (pages: Hono<AppEnv>): void => {

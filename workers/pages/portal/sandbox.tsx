@@ -1,5 +1,6 @@
 // The sandbox page of test mode: moving its clock, triggering events, and resetting it.
 import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
 import { parseShareId } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -7,83 +8,125 @@ import { advanceSandboxClock } from "../../operations/sandbox/advance-sandbox-cl
 import { getClockReading, type SandboxActor } from "../../operations/sandbox/get-clock-reading.ts";
 import { resetSandbox } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerableEventTypes, triggerEvent, type TriggeredEvent } from "../../operations/sandbox/trigger-event.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { formatMessage, Timestamp } from "../shared/components.tsx";
+import { FormattedMessage, formatMessage, Notice, Timestamp } from "../shared/components.tsx";
 import {
-  ConfirmButton,
-  SelectField,
+  Card,
   Field,
-  Link,
-  formatCount,
-  PostForm,
-  PropertyList,
-  Section,
-  StatusLabel,
-  messages,
+  FormCard,
   FormErrorMessage,
+  formatCount,
+  Link,
+  messages,
+  PropertyList,
+  RoleGate,
+  SelectField,
 } from "./components.tsx";
+import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const sandboxMessages = messages.sandbox;
+const sandboxPath = "/portal/sandbox";
+
+/** "6 days"; the clock moves in days and can stand at a fraction of one after moves through the API. */
+const formatOffset = (offsetMs: number): string => {
+  if (offsetMs === 0) return sandboxMessages.with;
+  const days = Math.round((10 * offsetMs) / dayMs) / 10;
+  return days === 1 ? sandboxMessages.day : formatMessage(sandboxMessages.days, { count: formatCount(days) });
+};
+
+const TriggeredNotice: FC<{ triggered: TriggeredEvent }> = ({ triggered: { event, share } }) => (
+  <Notice
+    tone="good"
+    icon="circle-check"
+    role="status"
+    title={
+      <FormattedMessage
+        text={sandboxMessages.made}
+        parts={{ event: <Link to={`/portal/events/${event.seq}`} text={<code>{event.type}</code>} /> }}
+      />
+    }
+    action={<Link class="btn" to={`/portal/shares/${share.id}`} text={sandboxMessages.viewShare} />}
+  />
+);
 
 const renderSandbox = async (request: PortalRequest, error?: FormError, triggered?: TriggeredEvent): Promise<Response> => {
   const { now, offsetMs } = await getClockReading(request.services, request.member);
-  const ahead =
-    offsetMs === 0
-      ? sandboxMessages.with
-      : formatMessage(sandboxMessages.days, { count: formatCount(Math.round((10 * offsetMs) / dayMs) / 10) });
   return renderMemberPage(request, {
     tab: "sandbox",
+    intro: sandboxMessages.intro,
     error,
     content: (
       <>
-        <p>{sandboxMessages.intro}</p>
-        {triggered !== undefined && (
-          <p role="status">
-            <StatusLabel tone="good" text={sandboxMessages.made} />{" "}
-            <Link to={`/portal/events/${triggered.event.seq}`} text={<code>{triggered.event.type}</code>} />{" "}
-            <Link to={`/portal/shares/${triggered.share.id}`} text={sandboxMessages.share} />
-          </p>
-        )}
-        <Section id="clock" title={sandboxMessages.clock}>
-          <PropertyList
-            lines={[
-              [sandboxMessages.now, <Timestamp at={now} />],
-              [sandboxMessages.ahead, ahead],
-            ]}
-          />
-          <PostForm requiredRole="member" action="/portal/sandbox/clock">
-            <p class="quiet">{sandboxMessages.moveText}</p>
+        {triggered !== undefined && <TriggeredNotice triggered={triggered} />}
+        <div class="cols two even">
+          <FormCard
+            id="clock"
+            title={sandboxMessages.clock}
+            note={sandboxMessages.moveText}
+            action={`${sandboxPath}/clock`}
+            requiredRole="member"
+            submitLabel={sandboxMessages.moveNow}
+          >
+            <PropertyList
+              lines={[
+                [sandboxMessages.now, <Timestamp at={now} />],
+                [sandboxMessages.ahead, formatOffset(offsetMs)],
+              ]}
+            />
             <SelectField name="days" label={sandboxMessages.move} options={sandboxMessages.moves} />
-            <button type="submit">{sandboxMessages.moveNow}</button>
-          </PostForm>
-        </Section>
-        <Section id="trigger" title={sandboxMessages.trigger}>
-          <PostForm requiredRole="member" action="/portal/sandbox/trigger">
-            <p class="quiet">{sandboxMessages.triggerText}</p>
+          </FormCard>
+          <FormCard
+            id="trigger"
+            title={sandboxMessages.trigger}
+            note={sandboxMessages.triggerText}
+            action={`${sandboxPath}/trigger`}
+            requiredRole="member"
+            submitLabel={sandboxMessages.triggerNow}
+            isPrimary
+          >
             <FormErrorMessage fields={["share_id"]} />
             <SelectField
               name="type"
               label={sandboxMessages.type}
               options={Object.fromEntries(triggerableEventTypes.map((type) => [type, type]))}
             />
-            <Field name="share_id" label={sandboxMessages.share} hint={sandboxMessages.shareHint} maxlength={60} />
-            <SubmitButton>{sandboxMessages.triggerNow}</SubmitButton>
-          </PostForm>
-        </Section>
-        <Section id="reset" title={sandboxMessages.reset}>
-          <ConfirmButton
-            requiredRole="member"
-            action="/portal/sandbox/reset"
-            label={sandboxMessages.resetNow}
-            of={messages.environments.sandbox}
-            consequence={sandboxMessages.resetText}
-          />
-        </Section>
+            <Field name="share_id" label={sandboxMessages.shareId} hint={sandboxMessages.shareHint} isOptional maxlength={60} />
+          </FormCard>
+        </div>
+        <Card
+          id="reset"
+          title={sandboxMessages.reset}
+          isDangerous
+          end={
+            <RoleGate to="member">
+              <Link class="btn" to={`${sandboxPath}/reset`} text={sandboxMessages.reset} />
+            </RoleGate>
+          }
+        >
+          <p>{sandboxMessages.resetNote}</p>
+        </Card>
       </>
     ),
+  });
+};
+
+const renderResetSandbox = (request: PortalRequest): Promise<Response> => {
+  const { shares, clock, kept, live } = sandboxMessages.resetFollows;
+  return renderConfirmation(request, {
+    tab: "sandbox",
+    parent: { path: sandboxPath, text: messages.tabs.sandbox },
+    question: sandboxMessages.resetQuestion,
+    consequences: [
+      ["ban", shares],
+      ["timer", clock],
+      ["archive", kept],
+      ["shield-check", live],
+    ],
+    action: `${sandboxPath}/reset`,
+    confirmLabel: sandboxMessages.reset,
+    cancelLabel: sandboxMessages.keep,
   });
 };
 
@@ -95,7 +138,7 @@ const toSandboxActor = (request: PortalRequest): SandboxActor => ({
 const handleAdvanceClock = async (request: PortalFormRequest): Promise<Response> => {
   const days = Object.keys(sandboxMessages.moves).find((option) => option === request.form.get("days")) ?? "1";
   const moved = await advanceSandboxClock(request.services, request.member, { advanceSeconds: (Number(days) * dayMs) / 1_000 });
-  return moved.ok ? redirectTo(request, "/portal/sandbox", "moved") : renderSandbox(request, toFormError(moved));
+  return moved.ok ? redirectTo(request, sandboxPath, "moved") : renderSandbox(request, toFormError(moved));
 };
 
 const handleTriggerEvent = async (request: PortalFormRequest): Promise<Response> => {
@@ -113,7 +156,7 @@ const handleTriggerEvent = async (request: PortalFormRequest): Promise<Response>
 const handleResetSandbox = async (request: PortalFormRequest): Promise<Response> => {
   const result = await resetSandbox(request.services, toSandboxActor(request), request.c.var.requestId);
   return result.ok
-    ? redirectTo(request, "/portal/sandbox", result.value.hasMore ? "resetSome" : "reset")
+    ? redirectTo(request, sandboxPath, result.value.hasMore ? "resetSome" : "reset")
     : renderSandbox(request, toFormError(result));
 };
 
@@ -124,5 +167,6 @@ export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/sandbox", authenticatedPage(renderSandbox));
   pages.post("/sandbox/clock", authenticatedAction(sweepActionOptions, handleAdvanceClock));
   pages.post("/sandbox/trigger", authenticatedAction({}, handleTriggerEvent));
+  pages.get("/sandbox/reset", confirmationPage("member", renderResetSandbox));
   pages.post("/sandbox/reset", authenticatedAction(sweepActionOptions, handleResetSandbox));
 };

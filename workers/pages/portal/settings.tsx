@@ -1,25 +1,14 @@
 // The business's profile and account settings: one card, form and change each, so that saving one never writes the others.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { countryCodes } from "../../../core/certificates/field-kinds.ts";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
 import { Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
-import {
-  Card,
-  CheckboxField,
-  Field,
-  FormCard,
-  FormErrorMessage,
-  Link,
-  RadioFields,
-  SelectField,
-  language,
-  messages,
-} from "./components.tsx";
+import { Card, CheckboxField, Field, FormCard, FormErrorMessage, Link, RadioFields, SelectField, messages } from "./components.tsx";
+import { listCountryNames } from "./country-names.ts";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -27,13 +16,6 @@ import { toFormError, redirectTo, type FormError, type PortalFormRequest, type P
 const settingsMessages = messages.settings;
 const settingsPath = "/portal/settings";
 const maxRetentionYears = 10;
-
-/** The English name of each country, in alphabetical order. Built per request because it would slow down the start of every isolate. */
-const listCountryNames = (): Readonly<Record<string, string>> => {
-  const names = new Intl.DisplayNames(language, { type: "region" });
-  const entries = [...countryCodes].map((code) => [code, names.of(code) ?? code] as const);
-  return Object.fromEntries(entries.sort(([, a], [, b]) => a.localeCompare(b, language)));
-};
 
 const retentionChoices: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: maxRetentionYears }, (_, at) => [

@@ -1,7 +1,7 @@
 // Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
 // not the email address is known, so that email addresses cannot be probed.
 import type { Context, Hono } from "hono";
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
@@ -15,11 +15,12 @@ import {
   startEmailSignIn,
   completeEmailSignIn,
 } from "../shared/email-code-sign-in.tsx";
-import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { createFormHandlerFactory, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
-import { formatMessage } from "../shared/components.tsx";
+import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
-import { Field, FormContext, language, messages, FormErrorMessage } from "./components.tsx";
+import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
+import { listCountryNames } from "./country-names.ts";
 import { renderPortalPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
@@ -31,38 +32,67 @@ const signInPathFor = (next: string, answer: "failed" | null = null): string =>
 
 interface SignInStep {
   readonly title: string;
+  /** What the account is for, or where the code was sent. */
+  readonly intro: Child;
   readonly content: Child;
+  /** Below the card: where else to go. */
+  readonly others?: Child;
   /** Set if the page is the response to a refused form. */
   readonly form?: FormFields;
   readonly error?: FormError | undefined;
 }
 
-const renderStep = (c: Context<AppEnv>, { title, content, form, error }: SignInStep): Promise<Response> =>
+const renderStep = (c: Context<AppEnv>, { title, intro, content, others, form, error }: SignInStep): Promise<Response> =>
   renderPortalPage(c, {
     title,
     error,
     content: (
-      <article class="step portal-step">
-        <h1>{title}</h1>
-        <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
-      </article>
+      <div class="confirm stack">
+        <div class="card">
+          <div class="body stack">
+            <h1>{title}</h1>
+            <p class="quiet">{intro}</p>
+            <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
+          </div>
+        </div>
+        {others}
+      </div>
     ),
   });
+
+/** Sends people to their own account, because this one is for businesses. */
+const PersonLink: FC = () => (
+  <p class="small quiet">
+    {signInMessages.person} <a href="/app">{signInMessages.personLink}</a>
+  </p>
+);
 
 const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,
     title: signInMessages.title,
+    intro: signInMessages.purpose,
     content: (
+      <form method="post" action="/portal/sign-in" class="form stack">
+        <NextPathField next={next} />
+        <Field
+          name="email"
+          label={signInMessages.email}
+          hint={signInMessages.hint}
+          type="email"
+          autocomplete="email"
+          required
+          maxlength={maxTypedEmailLength}
+        />
+        <SubmitButton>{signInMessages.send}</SubmitButton>
+      </form>
+    ),
+    others: (
       <>
-        <form method="post" action="/portal/sign-in" class="form">
-          <NextPathField next={next} />
-          <Field name="email" label={signInMessages.email} hint={signInMessages.hint} type="email" autocomplete="email" required />
-          <SubmitButton>{signInMessages.send}</SubmitButton>
-        </form>
         <p>
           {signInMessages.new} <a href="/portal/sign-up">{signUpMessages.title}</a>
         </p>
+        <PersonLink />
       </>
     ),
   });
@@ -71,19 +101,30 @@ const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, error?:
   renderStep(c, {
     error,
     title: signInMessages.codeTitle,
+    intro: <FormattedMessage text={signInMessages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />,
     content: (
       <>
-        <p>{formatMessage(signInMessages.codeTo, { address: email })}</p>
-        <form method="post" action="/portal/sign-in/code" class="form">
+        <form method="post" action="/portal/sign-in/code" class="form stack">
           <NextPathField next={next} />
-          <Field name="code" label={signInMessages.code} autocomplete="one-time-code" required maxlength={20} />
+          <CodeField id="code" label={signInMessages.code} error={error?.text} />
           <SubmitButton>{signInMessages.continue}</SubmitButton>
         </form>
-        <p class="quiet">{signInMessages.noMail}</p>
-        <form method="post" action="/portal/sign-in/other" class="form">
-          <NextPathField next={next} />
-          <button type="submit">{signInMessages.other}</button>
-        </form>
+        <p class="small quiet">{signInMessages.noMail}</p>
+        <div class="row">
+          <form method="post" action="/portal/sign-in">
+            <NextPathField next={next} />
+            <input type="hidden" name="email" value={email} />
+            <button type="submit" class="btn sm">
+              {signInMessages.resend}
+            </button>
+          </form>
+          <form method="post" action="/portal/sign-in/other">
+            <NextPathField next={next} />
+            <button type="submit" class="btn sm">
+              {signInMessages.other}
+            </button>
+          </form>
+        </div>
       </>
     ),
   });
@@ -92,28 +133,23 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
   renderStep(c, {
     ...refused,
     title: signUpMessages.title,
+    intro: signUpMessages.intro,
     content: (
+      <form method="post" action="/portal/sign-up" class="form stack">
+        <FormErrorMessage fields={["business_name", "website", "email"]} />
+        <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
+        <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" isOptional />
+        <Field name="email" label={signUpMessages.email} type="email" autocomplete="email" required maxlength={maxTypedEmailLength} />
+        <SelectField name="country" label={signUpMessages.country} options={listCountryNames()} value="US" />
+        <SubmitButton>{signUpMessages.submit}</SubmitButton>
+      </form>
+    ),
+    others: (
       <>
-        <p>{signUpMessages.intro}</p>
-        <form method="post" action="/portal/sign-up" class="form">
-          <FormErrorMessage fields={["business_name", "website", "email", "country"]} />
-          <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
-          <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" />
-          <Field name="email" label={signUpMessages.email} type="email" autocomplete="email" required />
-          <Field
-            name="country"
-            label={signUpMessages.country}
-            hint={signUpMessages.countryHint}
-            autocomplete="country"
-            required
-            value="US"
-            maxlength={2}
-          />
-          <SubmitButton>{signUpMessages.submit}</SubmitButton>
-        </form>
         <p>
-          {signUpMessages.known} <a href="/portal/sign-in">{signInMessages.title}</a>
+          {signUpMessages.known} <a href="/portal/sign-in">{signUpMessages.signIn}</a>
         </p>
+        <PersonLink />
       </>
     ),
   });

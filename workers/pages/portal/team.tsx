@@ -1,5 +1,6 @@
 // The members of the business: inviting and removing them, their roles, and leaving the business.
 import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearSession } from "../../http/guards/session-cookie.ts";
@@ -8,113 +9,168 @@ import { inviteMember } from "../../operations/portal/invite-member.ts";
 import { listMembers } from "../../operations/portal/list-members.ts";
 import { removeMember } from "../../operations/portal/remove-member.ts";
 import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
-import { SubmitButton } from "../shared/form-fields.tsx";
-import { VerbatimText, Timestamp } from "../shared/components.tsx";
+import { FormattedMessage, formatMessage, Timestamp, VerbatimText } from "../shared/components.tsx";
 import {
-  RoleGate,
-  ConfirmButton,
-  SelectField,
-  Field,
-  PostForm,
   ActionButton,
-  Section,
-  Table,
-  messages,
+  Card,
+  Field,
+  FormCard,
   FormErrorMessage,
+  Link,
+  messages,
+  RadioFields,
+  RoleGate,
+  StatusLabel,
+  Table,
 } from "./components.tsx";
+import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const teamMessages = messages.team;
+const teamPath = "/portal/team";
+const parent = { path: teamPath, text: messages.tabs.team };
+
+const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil } }) =>
+  invitedUntil === null ? (
+    <StatusLabel tone="good" text={teamMessages.active} />
+  ) : (
+    <StatusLabel tone="caution" text={teamMessages.invited} />
+  );
+
+const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, email, role, invitedUntil }, isSelf }) => {
+  const removeLabel = invitedUntil === null ? teamMessages.remove : teamMessages.takeBack;
+  return (
+    <RoleGate to="owner">
+      <div class="row">
+        <ActionButton
+          action={`${teamPath}/${id}/role`}
+          label={role === "owner" ? teamMessages.makeMember : teamMessages.makeOwner}
+          of={email}
+          hiddenValues={{ role: role === "owner" ? "member" : "owner" }}
+        />
+        {!isSelf && <Link class="btn sm" to={`${teamPath}/${id}/remove`} text={removeLabel} label={`${removeLabel}: ${email}`} />}
+      </div>
+    </RoleGate>
+  );
+};
 
 const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Response> => {
+  const { business } = request.member;
   const members = await listMembers(request.services, request.member);
   const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
   const isLastOwner = ({ id }: Member): boolean => owners.length === 1 && owners[0]?.id === id;
   const isSelf = ({ id }: Member): boolean => id === request.member.userId;
+  const mustStay = members.some((member) => isSelf(member) && isLastOwner(member));
   return renderMemberPage(request, {
     tab: "team",
+    intro: teamMessages.intro,
     error,
     content: (
       <>
-        {members.length === 1 && <p>{teamMessages.alone}</p>}
-        <p>{teamMessages.what}</p>
-        <Table
-          label={messages.tabs.team}
-          rows={members}
-          columns={[
-            [
-              teamMessages.email,
-              (row) => (
-                <>
-                  <VerbatimText text={row.email} /> {isSelf(row) && teamMessages.you}
-                </>
-              ),
-            ],
-            [teamMessages.role, (row) => messages.roles[row.role]],
-            [
-              messages.state,
-              (row) =>
-                row.invitedUntil === null ? (
-                  teamMessages.active
-                ) : (
+        <Card id="members" title={teamMessages.members} {...(members.length === 1 && { note: teamMessages.alone })} isFlush>
+          <Table
+            label={messages.tabs.team}
+            rows={members}
+            columns={[
+              [
+                teamMessages.email,
+                (row) => (
                   <>
-                    {teamMessages.invited} <Timestamp at={row.invitedUntil} />
+                    <VerbatimText text={row.email} /> {isSelf(row) && teamMessages.you}
+                    {row.invitedUntil !== null && (
+                      <small class="quiet">
+                        <FormattedMessage text={teamMessages.expires} parts={{ time: <Timestamp at={row.invitedUntil} /> }} />
+                      </small>
+                    )}
                   </>
                 ),
-            ],
-            [
-              messages.action,
-              (row) =>
-                isLastOwner(row) ? (
-                  teamMessages.lastOwner
-                ) : (
-                  <RoleGate to="owner">
-                    <div class="actions">
-                      <ActionButton
-                        action={`/portal/team/${row.id}/role`}
-                        label={row.role === "owner" ? teamMessages.makeMember : teamMessages.makeOwner}
-                        of={row.email}
-                        hiddenValues={{ role: row.role === "owner" ? "member" : "owner" }}
-                      />
-                      {!isSelf(row) && (
-                        <ConfirmButton
-                          action={`/portal/team/${row.id}/remove`}
-                          label={row.invitedUntil === null ? teamMessages.remove : teamMessages.takeBack}
-                          of={row.email}
-                          consequence={row.invitedUntil === null ? teamMessages.removal : teamMessages.takingBack}
-                        />
-                      )}
-                    </div>
-                  </RoleGate>
-                ),
-            ],
-          ]}
-        />
-        <Section id="invite" title={teamMessages.invite}>
-          <PostForm requiredRole="owner" action="/portal/team">
-            <FormErrorMessage fields={["email"]} />
-            <Field name="email" label={teamMessages.email} hint={teamMessages.inviteHint} type="email" required maxlength={320} />
-            <SelectField name="role" label={teamMessages.role} options={{ member: teamMessages.memberMay, owner: teamMessages.ownerMay }} />
-            <SubmitButton>{teamMessages.send}</SubmitButton>
-          </PostForm>
-        </Section>
-        <Section id="leave" title={teamMessages.leave}>
-          {members.some((member) => isSelf(member) && isLastOwner(member)) ? (
-            <p>{teamMessages.lastOwner}</p>
-          ) : (
-            <ConfirmButton
-              requiredRole="member"
-              action="/portal/team/leave"
-              label={teamMessages.leave}
-              of={request.email}
-              consequence={teamMessages.leaving}
-            />
-          )}
-        </Section>
+              ],
+              [messages.state, (row) => <MemberStatus member={row} />, "corner"],
+              [teamMessages.role, (row) => messages.shell.roles[row.role]],
+              [
+                messages.action,
+                (row) =>
+                  isLastOwner(row) ? (
+                    <small class="quiet">{teamMessages.lastOwner}</small>
+                  ) : (
+                    <MemberActions member={row} isSelf={isSelf(row)} />
+                  ),
+              ],
+            ]}
+          />
+        </Card>
+        <FormCard
+          id="invite"
+          title={teamMessages.invite}
+          action={teamPath}
+          requiredRole="owner"
+          submitLabel={teamMessages.send}
+          footnote={teamMessages.inviteHint}
+          isPrimary
+        >
+          <FormErrorMessage fields={["email"]} />
+          <Field name="email" label={teamMessages.email} type="email" required maxlength={320} />
+          <RadioFields name="role" legend={teamMessages.role} value="member" options={teamMessages.roles} />
+        </FormCard>
+        <Card
+          id="leave"
+          title={formatMessage(teamMessages.leave, { business: business.name })}
+          end={
+            !mustStay && (
+              <RoleGate to="member">
+                <Link class="btn" to={`${teamPath}/leave`} text={teamMessages.leaveNow} />
+              </RoleGate>
+            )
+          }
+        >
+          <p>{mustStay ? teamMessages.lastOwner : teamMessages.leaveNote}</p>
+        </Card>
       </>
     ),
+  });
+};
+
+const renderRemoveMember = async (request: PortalRequest, id: string): Promise<Response> => {
+  const found = (await listMembers(request.services, request.member)).find((member) => member.id === id);
+  if (found === undefined) return notFoundPage(request);
+  const isInvited = found.invitedUntil !== null;
+  const { removeFollows, cancelFollows } = teamMessages;
+  return renderConfirmation(request, {
+    tab: "team",
+    parent,
+    question: formatMessage(isInvited ? teamMessages.cancelQuestion : teamMessages.removeQuestion, { person: found.email }),
+    consequences: isInvited
+      ? [
+          ["ban", cancelFollows.link],
+          ["mail", cancelFollows.again],
+        ]
+      : [
+          ["log-out", removeFollows.sessions],
+          ["lock", removeFollows.access],
+          ["scroll-text", removeFollows.log],
+        ],
+    action: `${teamPath}/${id}/remove`,
+    confirmLabel: isInvited ? teamMessages.cancelNow : teamMessages.removeNow,
+    cancelLabel: isInvited ? teamMessages.keepInvitation : teamMessages.keepMember,
+  });
+};
+
+const renderLeaveBusiness = (request: PortalRequest): Promise<Response> => {
+  const { sessions, access, log } = teamMessages.leaveFollows;
+  return renderConfirmation(request, {
+    tab: "team",
+    parent,
+    question: formatMessage(teamMessages.leaveQuestion, { business: request.member.business.name }),
+    consequences: [
+      ["log-out", sessions],
+      ["lock", access],
+      ["scroll-text", log],
+    ],
+    action: `${teamPath}/leave`,
+    confirmLabel: teamMessages.leaveNow,
+    cancelLabel: teamMessages.stay,
   });
 };
 
@@ -123,18 +179,18 @@ const parseRole = ({ form }: PortalFormRequest) => (form.get("role") === "owner"
 const handleInviteMember = async (request: PortalFormRequest): Promise<Response> => {
   const invitation = { email: request.form.get("email") ?? "", role: parseRole(request), idempotencyKey: null } as const;
   const invited = await inviteMember(request.services, request.member, invitation);
-  return invited.ok ? redirectTo(request, "/portal/team", "invited") : renderTeam(request, toFormError(invited));
+  return invited.ok ? redirectTo(request, teamPath, "invited") : renderTeam(request, toFormError(invited));
 };
 
 const handleChangeRole = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const changed = await updateMemberRole(request.services, request.member, id, parseRole(request));
-  if (changed.ok) return redirectTo(request, "/portal/team", "saved");
+  if (changed.ok) return redirectTo(request, teamPath, "saved");
   return changed.code === "not_found" ? notFoundPage(request) : renderTeam(request, toFormError(changed));
 };
 
 const handleRemoveMember = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const removed = await removeMember(request.services, request.member, id);
-  if (removed.ok) return redirectTo(request, "/portal/team", "removed");
+  if (removed.ok) return redirectTo(request, teamPath, "removed");
   return removed.code === "not_found" ? notFoundPage(request) : renderTeam(request, toFormError(removed));
 };
 
@@ -148,7 +204,9 @@ const handleLeaveBusiness = async (request: PortalFormRequest): Promise<Response
 export const registerTeamRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/team", authenticatedPage(renderTeam));
   pages.post("/team", authenticatedAction({ ownerOnly: true, businessLimit: "INVITATIONS_PER_BUSINESS" }, handleInviteMember));
+  pages.get("/team/leave", confirmationPage("member", renderLeaveBusiness));
   pages.post("/team/leave", authenticatedAction({}, handleLeaveBusiness));
   pages.post("/team/:id/role", authenticatedAction({ ownerOnly: true }, withId(parseMemberId, handleChangeRole)));
+  pages.get("/team/:id/remove", confirmationPage("owner", withId(parseMemberId, renderRemoveMember)));
   pages.post("/team/:id/remove", authenticatedAction({ ownerOnly: true }, withId(parseMemberId, handleRemoveMember)));
 };

@@ -1,0 +1,72 @@
+// Pages that ask before something that cannot be undone: what it concerns, what follows, and two answers of the same size.
+import type { Child, FC } from "hono/jsx";
+import { authorizeWrite } from "../../../core/access/entitlement.ts";
+import type { Role } from "../../../core/access/session.ts";
+import { Icon } from "../shared/components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import { Link, messages, PostForm } from "./components.tsx";
+import { authenticatedPage, type PageHandler } from "./handlers.ts";
+import { forbiddenPage, renderMemberPage } from "./page.tsx";
+import type { PortalRequest } from "./portal-request.ts";
+import type { Breadcrumb, Tab } from "./shell.tsx";
+
+interface Confirmation {
+  readonly tab: Tab;
+  readonly parent: Breadcrumb;
+  readonly question: string;
+  /** What the question is about, for example the name of a key. */
+  readonly subject?: Child;
+  readonly consequences: readonly (readonly [icon: IconName, text: string])[];
+  /** The path of the form that acts. */
+  readonly action: string;
+  /** The act, as a verb and a noun. */
+  readonly confirmLabel: string;
+  /** What happens instead: "Keep key". Leads back to the parent page. */
+  readonly cancelLabel: string;
+}
+
+const Consequences: FC<Pick<Confirmation, "consequences">> = ({ consequences }) => (
+  <ul class="follows">
+    {consequences.map(([icon, text]) => (
+      <li>
+        <Icon name={icon} />
+        <span>{text}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+export const renderConfirmation = (
+  request: PortalRequest,
+  { tab, parent, question, subject, consequences, action, confirmLabel, cancelLabel }: Confirmation,
+): Promise<Response> =>
+  renderMemberPage(request, {
+    tab,
+    title: question,
+    parent,
+    content: (
+      <div class="card confirm">
+        <div class="body">
+          {subject !== undefined && <p>{subject}</p>}
+          <Consequences consequences={consequences} />
+          <div class="choice">
+            <Link class="btn" to={parent.path} text={cancelLabel} />
+            <PostForm action={action} class="one-button">
+              <button type="submit" class="btn danger primary">
+                {confirmLabel}
+              </button>
+            </PostForm>
+          </div>
+        </div>
+      </div>
+    ),
+  });
+
+/** Handles a page that asks for confirmation. Members who may not act get the reason instead. */
+export const confirmationPage = (requiredRole: Role, show: PageHandler<PortalRequest>) =>
+  authenticatedPage((request) => {
+    const { business, role } = request.member;
+    const writable = authorizeWrite(business.status);
+    if (!writable.ok) return forbiddenPage(request, writable.code, messages.pastDue);
+    return requiredRole === "owner" && role !== "owner" ? forbiddenPage(request, "owner_required", messages.ownersOnly) : show(request);
+  });

@@ -1,0 +1,109 @@
+// The code that installs a form on the business's side: the script tag, the same as JavaScript, and a request from a server. The tabs are
+// radio buttons, so they work without a script.
+import type { Child, FC } from "hono/jsx";
+import type { MappedPage } from "../../operations/integration/map-page.ts";
+import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
+import { LabeledCopyButton, messages, usePortalRequest } from "./components.tsx";
+
+const snippetMessages = messages.snippet;
+
+/** Code with its quoted texts set apart. */
+const Quoted: FC<{ text: string }> = ({ text }) => (
+  <>{text.split(/("[^"]*"|'[^']*')/).map((part, at) => (at % 2 === 0 ? part : <span class="s">{part}</span>))}</>
+);
+
+/** One option per line; options without a value are left out. */
+const toScript = (clientId: string, built: MappedPage, { purpose, entities }: IntegrationInput): string => {
+  const options = {
+    clientId,
+    purpose,
+    entities,
+    formSelector: built.formSelector,
+    checkboxSelector: built.checkboxSelector,
+    disclosureSelector: built.disclosureSelector,
+    disclosureText: built.disclosureSelector === null ? built.disclosureText : null,
+    fieldMap: built.fieldMap.length === 0 ? null : Object.fromEntries(built.fieldMap),
+  };
+  const lines = Object.entries(options).flatMap(([name, value]) => (value === null ? [] : [`  ${name}: ${JSON.stringify(value)},`]));
+  return ["Svc.initConsent({", ...lines, "});"].join("\n");
+};
+
+/** A single-quoted shell argument. */
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const toServerRequest = (clientId: string, apiUrl: string, built: MappedPage, { purpose, entities }: IntegrationInput): string => {
+  const body = {
+    client_id: clientId,
+    fields: { email: "pat@example.com" },
+    disclosure_text: built.disclosureText ?? "The text next to the consent checkbox",
+    entities,
+    purpose,
+    page_url: built.pageUrl,
+  };
+  return [
+    `curl ${apiUrl}/consent \\`,
+    '  -H "Authorization: Bearer $KEY" \\',
+    `  -H "Origin: ${new URL(built.pageUrl).origin}" \\`,
+    '  -H "Content-Type: application/json" \\',
+    `  --data ${quoteForShell(JSON.stringify(body, null, 2))}`,
+  ].join("\n");
+};
+
+const Code: FC<{ label: string; id: string; children?: Child }> = ({ label, id, children }) => (
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways
+  <pre tabindex={0} role="group" aria-label={label}>
+    <code id={id} translate="no">
+      {children}
+    </code>
+  </pre>
+);
+
+/** A sentence about the code, and a button that copies it. */
+const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, label }) => (
+  <p class="row apart">
+    <span class="small quiet">{text}</span>
+    <LabeledCopyButton of={of} label={label} />
+  </p>
+);
+
+/** The client ID is read from the tag, so that all three name the same one. */
+const clientIdIn = (snippet: string): string => /data-client-id="([^"]+)"/.exec(snippet)?.[1] ?? "";
+
+export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = ({ built, input }) => {
+  const { languages, script, server } = snippetMessages;
+  const { config } = usePortalRequest().services;
+  const clientId = clientIdIn(built.snippet);
+  const tag = (
+    <Code label={languages.html} id="tag">
+      <Quoted text={built.snippet} />
+    </Code>
+  );
+  // A share button is a tag only; the person decides in a window of its own.
+  if (built.mode === "share") return <div class="code">{tag}</div>;
+  return (
+    <div class="code panels">
+      <fieldset class="tabs">
+        <legend class="visually-hidden">{snippetMessages.code}</legend>
+        {[languages.html, languages.js, languages.server].map((name, at) => (
+          <label>
+            <input type="radio" name="code" value={String(at + 1)} checked={at === 0} />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <div class="panel p1">{tag}</div>
+      <div class="panel p2">
+        <CodeNote text={script} of="script" label={languages.js} />
+        <Code label={languages.js} id="script">
+          <Quoted text={toScript(clientId, built, input)} />
+        </Code>
+      </div>
+      <div class="panel p3">
+        <CodeNote text={server} of="request" label={languages.server} />
+        <Code label={languages.server} id="request">
+          <Quoted text={toServerRequest(clientId, config.baseUrl, built, input)} />
+        </Code>
+      </div>
+    </div>
+  );
+};
