@@ -39,12 +39,14 @@ const isRpcMessageId = (value: Json | undefined): value is RpcMessageId => typeo
 export const getRpcMessageId = (value: Json | undefined): RpcMessageId | null =>
   isJsonObject(value) && isRpcMessageId(value.id) ? value.id : null;
 
-/** Returns null for anything that is not a request or notification, including responses. */
+/** Returns null for anything that is not a request or notification, including responses. `params: null` counts as absent. */
 export const parseRpcMessage = (value: Json): RpcMessage | null => {
   if (!isJsonObject(value) || value.jsonrpc !== "2.0") return null;
-  const { method, id, params } = value;
+  const { method, id, params = null } = value;
   if (typeof method !== "string" || method === "") return null;
+  // A notification gets no response, whatever else it contains.
+  if (method.startsWith("notifications/")) return { id: undefined, method, params: undefined };
   if (id !== undefined && !isRpcMessageId(id)) return null;
-  if (params !== undefined && (typeof params !== "object" || params === null)) return null;
-  return { id, method, params };
+  if (typeof params !== "object") return null;
+  return { id, method, params: params ?? undefined };
 };

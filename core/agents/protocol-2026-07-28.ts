@@ -52,7 +52,8 @@ export const findModernRequestError = (message: RpcMessage, header: HeaderLookup
   const info = meta[`${metaPrefix}clientInfo`];
   if (typeof version !== "string") return { code: invalidParamsCode, message: `${versionKey} must be a string` };
   if (!isJsonObject(meta[capabilitiesKey])) return { code: invalidParamsCode, message: `params._meta must contain ${capabilitiesKey}` };
-  if (info !== undefined && !isJsonObject(info)) return { code: invalidParamsCode, message: `${metaPrefix}clientInfo must be an object` };
+  if ((info ?? null) !== null && !isJsonObject(info))
+    return { code: invalidParamsCode, message: `${metaPrefix}clientInfo must be an object` };
   if (header("mcp-protocol-version") !== version) return createHeaderMismatch("MCP-Protocol-Version");
   if (version !== modernProtocolVersion)
     return {

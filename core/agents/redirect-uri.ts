@@ -26,7 +26,7 @@ export const parseRedirectUri = (text: string): RedirectUri | null => {
   const [, scheme, authority = "", rest = ""] = splitUri(text) ?? [];
   if (scheme === undefined || !URL.canParse(text)) return null;
   const url = new URL(text);
-  const isUnchanged = `${url.pathname}${url.search}` === (rest === "" ? "/" : rest) && !/%2f|%5c|%2e/i.test(url.pathname);
+  const isUnchanged = `${url.pathname}${url.search}` === (rest.startsWith("/") ? rest : `/${rest}`) && !/%2f|%5c|%2e/i.test(url.pathname);
   if (!isUnchanged) return null;
   if (scheme === "http") {
     const isPlainPort = authority.replace(/:[1-9]\d{0,4}$/, "") === url.hostname;
@@ -35,20 +35,26 @@ export const parseRedirectUri = (text: string): RedirectUri | null => {
   return authority === url.hostname && publicHostPattern.test(authority) ? { kind: "https", host: authority } : null;
 };
 
-const stripUriPort = (text: string): string => {
+/** Returns the form in which two URIs are compared: loopback hosts are equal (RFC 8252 7.3), and no path equals the path `/`. */
+const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: boolean }): string => {
+  const kind = parseRedirectUri(text)?.kind;
+  if (kind === undefined || kind === "app") return text;
   const [, scheme = "", authority = "", rest = ""] = splitUri(text) ?? [];
-  return `${scheme}://${authority.replace(/:\d+$/, "")}${rest}`;
+  const path = rest.startsWith("/") ? rest : `/${rest}`;
+  if (kind === "https") return `${scheme}://${authority}${path}`;
+  const port = ignoresPort ? "" : (/:\d+$/.exec(authority)?.[0] ?? "");
+  return `loopback${port}${path}`; // no URI, so that no registered one equals it
 };
 
-/** Compares the URIs exactly. On loopback hosts any port matches, because a program uses whichever port is free (RFC 8252 7.3). */
+/** Whether both name the same place. The port counts, because the response has already been sent to one. */
+export const isSameRedirectUri = (first: string, second: string): boolean =>
+  toComparableUri(first, { ignoresPort: false }) === toComparableUri(second, { ignoresPort: false });
+
+/** On loopback hosts any port matches, because a program uses whichever port is free (RFC 8252 7.3). Otherwise URIs must be equal. */
 export const isRegisteredRedirectUri = (registered: readonly string[], requested: string): boolean => {
-  const kind = parseRedirectUri(requested)?.kind;
-  if (kind === undefined) return false;
-  return registered.some(
-    (uri) =>
-      uri === requested ||
-      (kind === "loopback" && parseRedirectUri(uri)?.kind === "loopback" && stripUriPort(uri) === stripUriPort(requested)),
-  );
+  if (parseRedirectUri(requested) === null) return false;
+  const wanted = toComparableUri(requested, { ignoresPort: true });
+  return registered.some((uri) => toComparableUri(uri, { ignoresPort: true }) === wanted);
 };
 
 /** Appends the response parameters to the query; the registered part of the URI stays unchanged. */

@@ -208,6 +208,33 @@ describe("the person on a certificate", () => {
     await close();
   });
 
+  test.each<[string, (url: string, token: string) => string]>([
+    ["the encoded fragment", (url, token) => `${url}%23m=${token}`],
+    ["the fragment encoded twice", (url, token) => `${url}%2523m%253D${token}`],
+    ["the encoded fragment with a parameter of the gateway", (url, token) => `${url}%23m=${token}?utm_source=mail`],
+    ["an encoded equals sign", (url, token) => `${url}#m%3D${token}`],
+    ["the query", (url, token) => `${url}?m=${token}`],
+    ["the query, encoded", (url, token) => `${url}?lang=en%23m=${token}`],
+    ["a line break in the token", (url, token) => `${url}#m=${token.slice(0, 20)}%0D%0A${token.slice(20)}`],
+    ["a space in the token", (url, token) => `${url}#m=${token.slice(0, 20)} ${token.slice(20)}`],
+    ["the traces of quoted-printable", (url, token) => `${url}#m=3D${token}`],
+    ["the full stop of the sentence", (url, token) => `${url}#m=${token}.`],
+    ["an angle bracket", (url, token) => `${url}#m=${token}>`],
+  ])("finds the token of a link that a mail gateway rewrote: in or with %s", async (_name, rewrite) => {
+    const mine = await issue();
+    const token = mine.manageUrl.split("#m=")[1] as string;
+    const { page, close } = await openPage(browser);
+    await page.goto(rewrite(mine.verifyUrl, token));
+    const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
+    await button.waitFor();
+    expect(page.url()).not.toContain(token.slice(0, 20));
+    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does not withdraw anything
+    await button.click();
+    await page.waitForURL("**/withdrawn");
+    expect(await statusOf(mine.certId)).toBe("revoked");
+    await close();
+  });
+
   test("withdraws by the emailed link on another machine, although someone else requested the code and used it up", async () => {
     const mine = await issue();
     const post = (path: string, body: object): Promise<Response> =>

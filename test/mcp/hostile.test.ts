@@ -204,7 +204,6 @@ const shapes: Readonly<Record<string, object>> = {
   "null for a method": { method: null },
   "an empty method": { method: "" },
   "a text for params": { params: "x" },
-  "null for params": { params: null },
   "null for an id": { id: null },
   "an object for an id": { id: {} },
   "true for an id": { id: true },
@@ -212,6 +211,10 @@ const shapes: Readonly<Record<string, object>> = {
   "an error": { method: undefined, error: { code: 1, message: "x" } },
 };
 for (const [name, change] of Object.entries(shapes)) asConsumer(`shape: ${name}`, "400 -32600", message(change));
+asConsumer("shape: null for params", "200 ok", message({ params: null }));
+for (const change of [{}, { params: null }, { params: "x" }, { params: 7 }, { id: 1 }, { id: null }, { id: {} }])
+  for (const method of ["notifications/initialized", "notifications/cancelled", "notifications/unheard_of"])
+    asConsumer(`${method} with ${JSON.stringify(change)}`, "202", message({ id: undefined, method, ...change }));
 for (const id of [0, -1, 1.5, "", "é", "x".repeat(10_000)]) asConsumer(`id ${String(id).slice(0, 5)}`, "200 ok", message({ id }));
 
 // batches
@@ -267,8 +270,11 @@ for (const name of ["svc_revoke_share", "svc_update_field"]) asBusiness(`a consu
 asConsumer("a consumer's own tool", "200 ok", call1("svc_get_audit"));
 
 // arguments
+for (const args of [null, undefined, {}, { limit: null }, { before_seq: null, limit: null }, { limit: "" }])
+  asConsumer(`arguments ${JSON.stringify(args)}`, "200 ok", call1("svc_get_audit", args));
+for (const args of [{ status: null }, { status: "" }, { status: null, limit: null }])
+  asConsumer(`shares with ${JSON.stringify(args)}`, "200 ok", call1("svc_list_shares", args));
 const badArguments: readonly unknown[] = [
-  null,
   [],
   "x",
   7,
@@ -277,7 +283,6 @@ const badArguments: readonly unknown[] = [
   { limit: 0 },
   { limit: 101 },
   { limit: 1.5 },
-  { limit: null },
   { limit: -1 },
   { before_seq: 0 },
   { before_seq: "1; DROP TABLE agent_tokens" },
@@ -320,14 +325,7 @@ for (const args of [
 ])
   for (const name of ["svc_get_share", "svc_revoke_share"])
     asConsumer(`${name} with ${JSON.stringify(args).slice(0, 60)}`, "200 isError", call1(name, args));
-for (const args of [
-  { status: "granted" },
-  { status: "" },
-  { limit: 201 },
-  { limit: "50" },
-  { starting_after: "x" },
-  { consumer_id: "con_00" },
-])
+for (const args of [{ status: "granted" }, { limit: 201 }, { limit: "50" }, { starting_after: "x" }, { consumer_id: "con_00" }])
   asConsumer(`shares with ${JSON.stringify(args)}`, "200 isError", call1("svc_list_shares", args));
 for (const args of [
   {},

@@ -79,7 +79,7 @@ describe("revision 2026-07-28", () => {
       expect(outputSchema).toMatchObject({ type: "object", properties: expect.any(Object) });
       expect(JSON.stringify(outputSchema)).not.toContain('"additionalProperties":false');
     }
-    expect(outcome(await asks("tools/list", { params: { cursor: "" } }))).toBe("200 -32602");
+    expect(outcome(await asks("tools/list", { params: { cursor: "x" } }))).toBe("200 -32602");
   });
 
   test("returns a tool result as text and structured content, and a failure as text only", async () => {
@@ -96,7 +96,7 @@ describe("revision 2026-07-28", () => {
   });
 
   test("returns -32601 for initialize, ping and any other method", async () => {
-    for (const method of ["initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/list", "notifications/initialized"])
+    for (const method of ["initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/list"])
       expect(outcome(await asks(method))).toBe("404 -32601");
   });
 

@@ -557,7 +557,6 @@ describe("an authorization request", () => {
     "http://127.0.0.1:7777/%2e/callback",
     "http://127.0.0.1:7777\\callback",
     "http://127.0.0.1:7777/callback#x",
-    "http://localhost:7777/callback",
     "http://localhost@evil.example/callback",
     "http://0.0.0.0:7777/callback",
     "http://2130706433:7777/callback",
@@ -575,11 +574,24 @@ describe("an authorization request", () => {
     expect(answer.text).not.toMatch(/evil|claude|javascript/);
   });
 
-  test("may use any port of a loopback redirect", async () => {
+  test.each(["http://127.0.0.1:50123/callback", "http://localhost:50123/callback", "http://localhost/callback"])(
+    "may use any port of any loopback host: %s",
+    async (uri) => {
+      const client = await registerClient();
+      const code = await getAuthorizationCode(client, await pat(), { redirect_uri: uri });
+      expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
+    },
+  );
+
+  test("may name the loopback host otherwise when it exchanges the code, but not another port", async () => {
     const client = await registerClient();
-    const uri = "http://127.0.0.1:50123/callback";
-    const code = await getAuthorizationCode(client, await pat(), { redirect_uri: uri });
-    expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
+    for (const [uri, result] of [
+      ["http://localhost:50123/callback", "200 ok"],
+      ["http://127.0.0.1:50124/callback", "400 invalid_grant"],
+    ] as const) {
+      const code = await getAuthorizationCode(client, await pat(), { redirect_uri: "http://127.0.0.1:50123/callback" });
+      expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe(result);
+    }
   });
 
   test("of an unknown program, or with two ids, is refused without a link back", async () => {

@@ -37,6 +37,21 @@ describe("the link that stops a share", () => {
     expect(describeRedirect(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
   });
 
+  test("is mended when a mail gateway has encoded its fragment, and stops nothing by being opened", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    const token = await mailedToken(pat, share.id);
+    const browser = createBrowserSession();
+    for (const encoded of ["%23t=", "%2523t=", "%23t%3D"]) {
+      const [, equals = ""] = /t(=|%3D)$/.exec(encoded) ?? [];
+      const answer = await browser.open(`/stop/${share.id}${encoded}${token}`);
+      expect(describeRedirect(answer)).toBe(`302 /stop/${share.id}#t${equals}${token}`);
+    }
+    expect(describeRedirect(await browser.open(`/stop/${share.id}%23t=${token}?lang=es`))).toBe(`302 /stop/${share.id}?lang=es#t=${token}`);
+    expect((await browser.open(`//evil.example%23t=${token}`)).status).toBe(404);
+    expect(await statusOf(share.id)).toBe("active");
+  });
+
   test("shows one page for another share's token, a wrong token and an unknown share, and stops nothing", async () => {
     const pat = await signInPerson();
     const [first, second] = [await grantShare(pat), await grantShare(pat)];

@@ -1,4 +1,5 @@
 // Runs tools/call: checks the realm, then the arguments, then runs the tool and records the audit entry before the response.
+import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";
 import { toVisibleJson, toVisibleValue } from "../../core/agents/visible-json.ts";
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
@@ -42,6 +43,13 @@ const unknownToolMessage = ({ services, agent }: AnyToolContext): string =>
     .map(({ name }) => name)
     .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares.`;
 
+/** Leaves out optional arguments that are null or empty. Some assistants send every argument. */
+const omitEmptyArguments = ({ shape }: z.ZodObject, given: Json): Json => {
+  if (!isJsonObject(given)) return given;
+  const isOptional = (key: string): boolean => Object.hasOwn(shape, key) && (shape[key] as z.ZodType).safeParse(undefined).success;
+  return Object.fromEntries(Object.entries(given).filter(([key, value]) => !((value === null || value === "") && isOptional(key))));
+};
+
 /** Runs the tool. Storage outages are thrown; any other error is only logged and becomes `failed`. */
 const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never): Promise<ToolResult | "failed"> => {
   try {
@@ -66,7 +74,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   if (!getToolRealms(tool).includes(context.agent.realm)) return refused(`tool ${tool.name} requires a ${realm} token`);
   const inputSchema = getInputSchema(tool, { realm: context.agent.realm, isLater });
   const argumentNames = isJsonObject(rawArguments) ? Object.keys(inputSchema.shape).filter((key) => Object.hasOwn(rawArguments, key)) : [];
-  const parsed = inputSchema.safeParse(rawArguments === undefined ? {} : rawArguments);
+  const parsed = inputSchema.safeParse(omitEmptyArguments(inputSchema, rawArguments ?? {}));
   if (!parsed.success) return refused(describeArgumentError(inputSchema, parsed.error), { argumentNames });
   const answer = await runTool(context, tool, parsed.data as never);
   if (answer === "failed")

@@ -40,7 +40,7 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;
-  const isRetry = params.inputResponses !== undefined;
+  const isRetry = (params.inputResponses ?? null) !== null;
   if (handOverUrl !== null && !isRetry && supportsUrlElicitation(message)) return respondInputRequired(message, handOverUrl);
   const result =
     answer.ok && handOverUrl !== null && !isRetry
@@ -75,7 +75,7 @@ export const handleModernMessage = async (
         cacheScope: "public",
       });
     case "tools/list":
-      if (params.cursor !== undefined)
+      if ((params.cursor ?? "") !== "")
         return respondWithRpcError(message, 200, {
           ...rpcErrors.invalidParams,
           message: "cursor is not supported; tools/list has one page.",
@@ -87,7 +87,7 @@ export const handleModernMessage = async (
       });
     case "tools/call":
       if (typeof params.name !== "string") return respondWithRpcError(message, 200, rpcErrors.invalidParams);
-      if (params.inputResponses !== undefined && !isJsonObject(params.inputResponses))
+      if ((params.inputResponses ?? null) !== null && !isJsonObject(params.inputResponses))
         return respondWithRpcError(message, 200, { ...rpcErrors.invalidParams, message: "inputResponses must be an object." });
       return callModernTool(context, message, params.name, params);
     default:

@@ -47,14 +47,14 @@ const fieldMapSchema = z
 
 const presentationSchema = z
   .object({
-    opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).optional().openapi({
+    opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().openapi({
       description:
         "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no box.",
     }),
-    font_px: z.number().min(0).max(1_000).optional().openapi({ description: "Font size of the disclosure in CSS pixels." }),
-    contrast_ratio: z.number().min(1).max(21).optional().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
-    visible: z.boolean().optional().openapi({ description: "Whether the disclosure was visible on the screen." }),
-    checkbox_name: z.string().max(200).optional().openapi({ description: "Name of the consent checkbox." }),
+    font_px: z.number().min(0).max(1_000).nullish().openapi({ description: "Font size of the disclosure in CSS pixels." }),
+    contrast_ratio: z.number().min(1).max(21).nullish().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
+    visible: z.boolean().nullish().openapi({ description: "Whether the disclosure was visible on the screen." }),
+    checkbox_name: z.string().max(200).nullish().openapi({ description: "Name of the consent checkbox." }),
   })
   .openapi({ description: "How the consent request was presented, as measured on the page." });
 
@@ -94,9 +94,9 @@ export const consentRequestSchema = z
       .openapi({ description: "Separate electronic-signature disclosure, if the page shows one." }),
     widget: z
       .object({
-        version: z.string().max(64).optional().openapi({ description: "Version of the widget." }),
-        sha256: z.string().max(64).optional().openapi({ description: "SHA-256 of the widget." }),
-        automated: z.boolean().optional().openapi({ description: "Whether the browser identified itself as automated." }),
+        version: z.string().max(64).nullish().openapi({ description: "Version of the widget." }),
+        sha256: z.string().max(64).nullish().openapi({ description: "SHA-256 of the widget." }),
+        automated: z.boolean().nullish().openapi({ description: "Whether the browser identified itself as automated." }),
       })
       .nullish()
       .openapi({ description: "Widget that captured the submission." }),

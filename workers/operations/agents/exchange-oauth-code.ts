@@ -1,5 +1,6 @@
 // Exchanges an OAuth authorization code for an agent token.
 import { tokenLifetimeMs, createTokenEvent, maxActiveTokens } from "../../../core/agents/agent-token.ts";
+import { isSameRedirectUri } from "../../../core/agents/redirect-uri.ts";
 import { sha256Hex, isEqualConstantTime } from "../../../core/hash.ts";
 import { hasSecretShape, shardOfId, generateId, generateSecret } from "../../../core/ids.ts";
 import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
@@ -65,7 +66,8 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (found === null) return "refused";
   const { code, holder } = found;
   const challenge = computeCodeChallenge(verifier);
-  const isBoundToClient = code.clientId === clientId && code.redirectUri === redirectUri && isEqualConstantTime(code.challenge, challenge);
+  const isBoundToClient =
+    code.clientId === clientId && isSameRedirectUri(code.redirectUri, redirectUri) && isEqualConstantTime(code.challenge, challenge);
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
@@ -85,7 +87,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   const lifetime = { createdAt: now, expiresAt: now + tokenLifetimeMs };
   const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lifetime, ...client };
   const rows = [
-    redeemOAuthCode(db, realm, { codeHash, clientId, redirectUri, challenge, tokenId: id, replaced: replacedIds, now }),
+    redeemOAuthCode(db, realm, { codeHash, clientId, redirectUri: code.redirectUri, challenge, tokenId: id, replaced: replacedIds, now }),
     revokeReplacedTokens(db, replacedIds, isRedeemed, now),
     ...(await insertAgentToken(db, services.vault, token, isRedeemed)),
     ...(await prepareConnectedMail(services, db, code, { id, at: now })),

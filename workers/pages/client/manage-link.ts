@@ -1,12 +1,15 @@
-// Handles a withdrawal link (`manage_url`, or the link in an email with a code). Its token is in the fragment, which is never sent to a
-// server or logged. The script moves it from the address bar into the form; it is sent only when the reader presses the button.
-const token = /^#m=([A-Za-z0-9_-]{43})$/.exec(location.hash)?.[1];
+// Handles a withdrawal link (`manage_url`, or the link in an email with a code). The script moves the link's token from the address bar into
+// the form; it is sent only when the reader presses the button.
+import { takeLinkToken } from "./links/link-token.ts";
+
 const form = document.querySelector<HTMLFormElement>("#withdraw-link");
 const field = form?.querySelector<HTMLInputElement>('input[name="token"]');
 
-if (token !== undefined && form !== null && field !== undefined && field !== null) {
-  history.replaceState(null, "", location.pathname + location.search);
-  field.value = token;
-  form.hidden = false;
-  form.querySelector<HTMLElement>("h3")?.focus();
+if (form !== null && field !== undefined && field !== null) {
+  const token = takeLinkToken("m");
+  if (token !== undefined) {
+    field.value = token;
+    form.hidden = false;
+    form.querySelector<HTMLElement>("h3")?.focus();
+  }
 }

@@ -1,0 +1,23 @@
+// The token of an emailed link. Normally it is in the fragment, which is never sent to a server or logged. Mail gateways also encode the
+// fragment, move it into the query, wrap the line inside the token, or leave the traces of their own encoding.
+
+const decodeAll = (text: string): string => {
+  try {
+    const decoded = decodeURIComponent(text);
+    return decoded === text ? text : decodeAll(decoded);
+  } catch {
+    return text;
+  }
+};
+
+/** Returns the 43 characters after the name in the fragment or the query, and removes them from the address bar. Undefined if there are none. */
+export const takeLinkToken = (name: string): string | undefined => {
+  const text = decodeAll(location.search + location.hash).replace(/\s+/g, "");
+  // "=3D" is an equals sign in quoted-printable, the usual encoding of long lines in emails.
+  const [, token] = new RegExp(`[#?&]${name}=(?:3D)?([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])`).exec(text) ?? [];
+  if (token === undefined) return undefined;
+  const query = new URLSearchParams(location.search);
+  const language = /^[A-Za-z-]+/.exec(query.get("lang") ?? "")?.[0];
+  history.replaceState(null, "", location.pathname + (language === undefined ? "" : `?lang=${language}`));
+  return token;
+};

@@ -1,0 +1,14 @@
+// Links whose `#` a mail gateway has rewritten to `%23`. The fragment then arrives as part of the path. The browser is sent to the link as it
+// was meant. Nothing else happens: only a press on the page acts.
+import { createMiddleware } from "hono/factory";
+import type { AppEnv } from "../../http/context.ts";
+
+/** The encoded `#`, also if it was encoded twice. No path of this service contains one. */
+const encodedHashPattern = /%(?:25)*23/;
+
+export const redirectEncodedFragment = createMiddleware<AppEnv>(async (c, next) => {
+  const { pathname, search } = new URL(c.req.url);
+  const [path = "", ...rest] = pathname.split(encodedHashPattern);
+  if (rest.length === 0 || !path.startsWith("/") || path.startsWith("//") || !["GET", "HEAD"].includes(c.req.method)) return next();
+  return c.redirect(`${path}${search}#${rest.join("#")}`, 302);
+});
