@@ -553,11 +553,13 @@ describe("text from outside", () => {
 describe("on paper", () => {
   const pagesOf = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
 
-  test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s", async (format) => {
+  test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s, also if it is withdrawn", async (format) => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
-    await page.goto(plain);
-    await page.waitForSelector(verdict);
-    expect(pagesOf(await page.pdf({ format }))).toBe(1);
+    for (const url of [plain, perRecipient, withdrawn]) {
+      await page.goto(url);
+      await page.waitForSelector("#verdict[data-verdict]");
+      expect(pagesOf(await page.pdf({ format })), url).toBe(1);
+    }
     await close();
   });
 

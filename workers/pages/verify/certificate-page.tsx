@@ -392,7 +392,7 @@ const PolicyItem: FC<{ policy: PublishedPolicy }> = ({ policy }) => {
           <UntrustedText text={policy.sourceUrl} /> ·{" "}
           <FormattedMessage text={messages.policySaved} parts={{ date: <Timestamp at={policy.capturedAt} /> }} />
         </small>
-        <small>
+        <small class="no-print">
           SHA-256 <Hash value={policy.contentHash} />
         </small>
       </div>

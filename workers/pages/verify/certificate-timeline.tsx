@@ -43,7 +43,7 @@ const createAnchorItem = (
     at,
     text: at === null ? pending : done,
     details: (
-      <small>
+      <small class="no-print">
         <VerbatimText text={ledgerId} />
         {at === null && note !== undefined && (
           <>
