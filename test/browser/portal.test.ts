@@ -11,29 +11,35 @@ let browser: Browser;
 const usedCodes = new Set<string>();
 const pictures = process.env.PICTURES;
 
+const issueCertificate = async (email: string): Promise<{ readonly cert_id: string; readonly manage_url: string }> => {
+  const answer = await fetch(`${service.origin}/v1/consent`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: service.demoOrigin },
+    body: JSON.stringify({
+      client_id: service.world.acme.clients.live,
+      fields: { email, first_name: "Sam" },
+      disclosure_text: "I agree that Acme Solar LLC may call me.",
+      entities: ["Acme Solar LLC", "Bright Homes Inc"],
+      purpose: "solar quote",
+      page_url: `${service.demoOrigin}/`,
+    }),
+  });
+  return ((await answer.json()) as { data: { cert_id: string; manage_url: string } }).data;
+};
+
+const issueAndWithdraw = async (email: string): Promise<void> => {
+  const { cert_id, manage_url } = await issueCertificate(email);
+  await fetch(`${service.origin}/v1/certs/${cert_id}/opt-out/manage`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
+  });
+};
+
 beforeAll(async () => {
   [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
-  for (const email of [service.world.consumerEmail, "sam@example.com"]) {
-    const answer = await fetch(`${service.origin}/v1/consent`, {
-      method: "POST",
-      headers: { "content-type": "application/json", origin: service.demoOrigin },
-      body: JSON.stringify({
-        client_id: service.world.acme.clients.live,
-        fields: { email, first_name: "Sam" },
-        disclosure_text: "I agree that Acme Solar LLC may call me.",
-        entities: ["Acme Solar LLC", "Bright Homes Inc"],
-        purpose: "solar quote",
-        page_url: `${service.demoOrigin}/`,
-      }),
-    });
-    const { data } = (await answer.json()) as { data: { cert_id: string; manage_url: string } };
-    if (email !== "sam@example.com") continue;
-    await fetch(`${service.origin}/v1/certs/${data.cert_id}/opt-out/manage`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ token: data.manage_url.split("#m=")[1] }),
-    });
-  }
+  await issueCertificate(service.world.consumerEmail);
+  await issueAndWithdraw("sam@example.com");
 });
 afterAll(async () => {
   await browser.close();
@@ -108,23 +114,39 @@ describe("the portal", () => {
       await look(path);
     }
     await signIn(page, service.world.ownerEmail);
-    await page.goto(`${service.origin}/portal/webhooks`);
-    await page.getByRole("textbox", { name: "Address" }).fill("https://hooks.example.com/in");
-    await page.getByRole("button", { name: "Make the endpoint" }).click();
-    await page.getByRole("link", { name: "I have kept it" }).waitFor();
+    await page.goto(`${service.origin}/portal/webhooks/new`);
+    await page.getByRole("textbox", { name: "Endpoint URL" }).fill("https://hooks.example.com/in");
+    await page.getByRole("radio", { name: "Only the types I choose" }).check();
+    await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
+    await look("webhooks/new chosen types");
+    await page.getByRole("button", { name: "Add endpoint" }).click();
+    await page.locator("#secret-value").waitFor();
+    await look("webhooks/secret");
+    await issueAndWithdraw("kim@example.com");
     for (const path of paths) {
       await page.goto(`${service.origin}${path}`);
       await look(path.slice(1));
     }
     for (const [list, link] of [
-      ["/certificates", '.listing a[href^="/portal/certificates/cc_"]'],
-      ["/deadlines", '.listing a[href^="/portal/deadlines/"]'],
-      ["/domains", '.listing a[href^="/portal/domains/dom_"]'],
-      ["/webhooks", '.listing a[href^="/portal/webhooks/whk_"]'],
+      ["/certificates", '.table a[href^="/portal/certificates/cc_"]'],
+      ["/deadlines", '.table a[href^="/portal/deadlines/"]'],
+      ["/domains", '.table a[href^="/portal/domains/dom_"]'],
+      ["/webhooks", '.table a[href^="/portal/webhooks/whk_"]'],
+      ["/events", '.table a[href^="/portal/events/"]'],
     ] as const) {
       await page.goto(`${service.origin}/portal${list}`);
       await page.locator(link).first().click();
       await look(`detail${list}`);
+    }
+    await page.locator('.table a[href*="/deliveries/dlv_"]').click();
+    await look("detail/delivery");
+    await page.getByRole("link", { name: "hooks.example.com" }).click();
+    for (const action of ["Edit", "Rotate signing secret", "Delete endpoint"]) {
+      const endpoint = page.url();
+      if (action !== "Edit") await page.locator("summary", { has: page.locator('use[href="#i-ellipsis"]') }).click();
+      await page.getByRole("main").getByRole("link", { name: action }).first().click();
+      await look(`webhooks/${action}`);
+      await page.goto(endpoint);
     }
     expect(findings).toEqual([]);
     await close();

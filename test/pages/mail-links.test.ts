@@ -22,7 +22,7 @@ const expectPage = async (link: string, place: RegExp, open: (path: string) => P
 test("an owner reaches the page of every email to owners", async () => {
   const owner = await signUpBusiness("owner@mail-links.example");
   const url = "https://hooks.merchant-tests.com/in";
-  const created = await submitForm(owner, "/portal/webhooks", "/portal/webhooks", { url });
+  const created = await submitForm(owner, "/portal/webhooks/new", "/portal/webhooks", { url });
   const webhookId = /whk_[0-9a-z]{26}/.exec(`${created.headers.get("location")} ${created.text}`)?.[0] as string;
   const { domain_missing, domain_lapsed, withdrawal_owner_notice, entities_owner_notice, share_owner_notice, client_limit_near } =
     sampleMails;

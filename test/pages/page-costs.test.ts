@@ -64,6 +64,11 @@ const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/shares/:id": () => records.share_id,
   "/portal/domains/:id": () => records.domain_id,
   "/portal/webhooks/:id": () => records.webhook_id,
+  "/portal/webhooks/:id/edit": () => records.webhook_id,
+  "/portal/webhooks/:id/recover": () => records.webhook_id,
+  "/portal/webhooks/:id/rotate": () => records.webhook_id,
+  "/portal/webhooks/:id/remove": () => records.webhook_id,
+  "/portal/webhooks/:id/deliveries/:delivery": () => records.webhook_id,
   "/portal/events/:seq": () => records.seq,
   "/portal/requests/:id": () => records.request_id,
   "/app/shares/:id": () => own.shareId,
@@ -98,7 +103,7 @@ test("queries a database at most three times per page and stays below the size l
   const over: string[] = [];
   for (const path of paths) {
     const id = recordOf[path]?.();
-    const address = id === undefined ? path : path.replace(/:\w+/, id);
+    const address = (id === undefined ? path : path.replace(/:\w+/, id)).replace(":delivery", records.delivery_id ?? "");
     if (/[:*]/.test(address)) continue;
     const headers = { ...(path.startsWith("/app") ? own.headers : { cookie: cast.owner.cookie }), accept: "text/html" };
     const { answer, callCount } = await opened(address, headers);

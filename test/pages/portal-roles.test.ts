@@ -82,9 +82,21 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /webhooks": open("200"),
   "POST /webhooks": owned("400"),
   "POST /webhooks/:id/export": record("200", "webhook_id", { test: "404" }),
+  "GET /webhooks/new": open("200"),
   "GET /webhooks/:id": record("200", "webhook_id", { test: "404" }),
+  "GET /webhooks/:id/edit": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/edit": ownedRecord("303 /portal/webhooks/:id?done=saved", "webhook_id", {
+    test: "404",
+    sent: { url: "https://hook1.merchant-tests.com/in", events: "some", "event.certificate.revoked": "1" },
+  }),
+  "GET /webhooks/:id/recover": record("200", "webhook_id", { test: "404" }),
+  "GET /webhooks/:id/rotate": record("200", "webhook_id", { test: "404" }),
+  "GET /webhooks/:id/remove": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/secret": ownedRecord("200", "webhook_id"),
+  "GET /webhooks/:id/deliveries/:delivery": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/deliveries/:delivery/replay": record("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/deliveries/:delivery/reveal": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/test": record("200", "webhook_id", { test: "404" }),
-  "POST /webhooks/:id/replay": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/recover": record("303 /portal/webhooks/:id?done=recovering", "webhook_id", { sent: { since: "2026-01-01T00:00" } }),
   "POST /webhooks/:id/status": ownedRecord("303 /portal/webhooks/:id?done=saved", "webhook_id"),
   "POST /webhooks/:id/rotate": ownedRecord("200", "webhook_id"),
@@ -157,7 +169,7 @@ interface Asked {
 
 const asked = (root: string, name: string, { id, sent = {} }: Line): Asked => {
   const [method = "", below = ""] = name.split(" ");
-  const path = `${root}${below.replace(/:(?:id|seq)/, records[id ?? ""] ?? "no record")}`;
+  const path = `${root}${below.replace(/:(?:id|seq)/, records[id ?? ""] ?? "no record").replace(":delivery", records.delivery_id ?? "")}`;
   return { method, path, fields: { delivery: records.delivery_id as string, ...sent } };
 };
 

@@ -17,11 +17,12 @@ import {
 } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
-import { named } from "./page.ts";
+import { named, textOf } from "./page.ts";
 
 const list = "/portal/webhooks";
+const newPage = "/portal/webhooks/new";
 const url = "https://hooks.merchant-tests.com/in";
-const onRequest = "certificate.issued and certificate.entities_withdrawn are not made for your business.";
+const onRequest = "2 types are off";
 
 let round = 0;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;
@@ -46,7 +47,7 @@ const endpoints = async (who: Member = owner): Promise<readonly string[]> =>
     /^\/portal\/webhooks\/whk_[a-z0-9]+$/.test(attribs.href ?? "") ? [attribs.href as string] : [],
   );
 const make = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
-  const created = await submitForm(owner, list, list, { url, ...more });
+  const created = await submitForm(owner, newPage, list, { url, ...more });
   return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(created.text)?.[0] as string;
 };
 const wrongField = (answer: TestResponse): readonly string[] =>
@@ -56,8 +57,8 @@ const wrongField = (answer: TestResponse): readonly string[] =>
 
 describe("an endpoint for opt-in events", () => {
   test("shows a notice where it is created, on its page and among the events, until an owner turns the events on", async () => {
-    const path = await make({ "event.certificate.issued": "1" });
-    const pages = [list, path, "/portal/events?type=certificate.issued"];
+    const path = await make({ events: "some", "event.certificate.issued": "1" });
+    const pages = [newPage, path, "/portal/events?type=certificate.issued"];
     for (const page of pages) expect([page, getPageText(await openPage(owner, page))]).toEqual([page, expect.stringContaining(onRequest)]);
     for (const page of ["/portal/events", "/portal/events?type=certificate.revoked"])
       expect(getPageText(await openPage(owner, page))).not.toContain(onRequest);
@@ -69,7 +70,7 @@ describe("an endpoint for opt-in events", () => {
   });
 
   test("shows no notice if it does not select such events", async () => {
-    for (const more of [{}, { "event.certificate.revoked": "1" }])
+    for (const more of [{ events: "all" }, { events: "some", "event.certificate.revoked": "1" }])
       expect(getPageText(await openPage(owner, await make(more)))).not.toContain(onRequest);
   });
 });
@@ -83,7 +84,7 @@ test.each([
 ])("creates none with %s and keeps the input", async (_what, fields, field) => {
   const before = await readDatabaseContents();
   const sent: Readonly<Record<string, string>> = fields;
-  const answer = await submitForm(owner, list, list, { ...sent, "event.share.revoked": "1" });
+  const answer = await submitForm(owner, newPage, list, { ...sent, events: "some", "event.share.revoked": "1" });
   expect(answer.status).toBe(400);
   const input = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === field);
   expect(input?.attribs.value ?? "").toBe(sent[field]);
@@ -105,15 +106,17 @@ test("answers an invalid time or position with the not-found page and calls no e
     ]).toEqual([since, 404]);
   expect((await openPage(owner, `${path}?before=nonsense`)).status).toBe(404);
   expect((await openPage(owner, `${list}/nonsense`)).status).toBe(404);
-  expect(
-    (await postForm(owner, `${path}/replay`, { delivery: "nonsense", form: await getFormToken(owner, `${path}/replay`) })).status,
-  ).toBe(404);
+  for (const delivery of ["nonsense", `dlv_00${"z".repeat(24)}`]) {
+    expect((await openPage(owner, `${path}/deliveries/${delivery}`)).status).toBe(404);
+    const replay = `${path}/deliveries/${delivery}/replay`;
+    expect((await postForm(owner, replay, { form: await getFormToken(owner, replay) })).status).toBe(404);
+  }
   expect(calls).toEqual([]);
 });
 
 test("refuses a form from another site, of another session or of another action", async () => {
   const path = await make();
-  const form = parseFormFields(await openPage(owner, list), list);
+  const form = parseFormFields(await openPage(owner, newPage), list);
   const secret = (await openPage(owner, path)).text;
   const before = await readDatabaseContents();
   const statuses = [
@@ -140,12 +143,12 @@ test("lets a member send a test and refuses the rest, even with a form of their 
     expect([action, refused.status, getPageText(refused)]).toEqual([action, 403, expect.stringContaining("Only owners can change this.")]);
   }
   expect((await postForm(clerk, list, { url, form: await getFormToken(clerk, list) })).status).toBe(403);
-  expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("It answered 200");
+  expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("Your endpoint answered 200");
   expect(await endpoints()).toEqual([path]);
 });
 
 test("creates one endpoint and shows its secret once when sent twice, also at once", async () => {
-  const form = { ...parseFormFields(await openPage(owner, list), list), url };
+  const form = { ...parseFormFields(await openPage(owner, newPage), list), url };
   const answers = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
   const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
   expect(shown).toHaveLength(1);
@@ -157,7 +160,12 @@ test("does nothing from a page opened before the endpoint was removed or its sec
   const path = await make();
   const page = await openPage(owner, path);
   const forms = Object.fromEntries(
-    ["test", "status", "rotate", "remove"].map((action) => [action, parseFormFields(page, `${path}/${action}`)]),
+    await Promise.all(
+      ["test", "status", "rotate", "remove"].map(async (action) => {
+        const from = ["rotate", "remove"].includes(action) ? await openPage(owner, `${path}/${action}`) : page;
+        return [action, parseFormFields(from, `${path}/${action}`)] as const;
+      }),
+    ),
   );
   expect((await postForm(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
   const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1];
@@ -169,7 +177,7 @@ test("does nothing from a page opened before the endpoint was removed or its sec
 });
 
 describe("the attempts of the last two days", () => {
-  const heading = "Attempts, 48 hours";
+  const heading = "Attempts, last 48 hours";
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead); // so far in the future that alarms run only when the test triggers them
@@ -184,7 +192,7 @@ describe("the attempts of the last two days", () => {
     await runAlarmsUntil(deliveryQueues.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
   };
 
-  test("are charted by the hour, delivered above and failed below, for this endpoint only", async () => {
+  test("are charted by the hour, delivered and failed, for this endpoint only", async () => {
     const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
     mockReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
     await commitEvents(owner.id, 3);
@@ -194,14 +202,14 @@ describe("the attempts of the last two days", () => {
     expect(parseTable(page, heading)).toHaveLength(48);
     expect(getLastCounts(page, heading)).toEqual([3, 0]);
     expect(parseChart(page, "attempt_hours")).toEqual({
-      titles: ["Attempts, 48 hours: 3 Delivered", "Attempts, 48 hours: 0 Failed"],
+      titles: ["Attempts, last 48 hours: 3 delivered, 0 failed"],
       up: 1,
       down: 0,
     });
     const failing = await openPage(clerk, other);
     expect(getLastCounts(failing, heading)).toEqual([0, 3]);
     expect(parseChart(failing, "attempt_hours")).toEqual({
-      titles: ["Attempts, 48 hours: 0 Delivered", "Attempts, 48 hours: 3 Failed"],
+      titles: ["Attempts, last 48 hours: 0 delivered, 3 failed"],
       up: 0,
       down: 1,
     });
@@ -220,5 +228,143 @@ describe("the attempts of the last two days", () => {
     expect(parseCsvFile(file).rows.map((row) => row.slice(1))).toEqual(rows.map((row) => row.slice(1)));
     expect(parseCsvFile(file).rows.at(-1)?.[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
     expect((await listAuditEntryTypes(owner.id)).slice(before)).toEqual(["list.exported"]);
+  });
+});
+
+describe("an endpoint", () => {
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(farAhead);
+    await gather();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const queueOf = (path: string) => deliveryQueues.getByName(path.split("/").at(-1) as string);
+  const sendEvents = async (path: string, count: number): Promise<void> => {
+    await commitEvents(owner.id, count);
+    await eventSequences.getByName(owner.id).drain();
+    await runAlarmsUntil(queueOf(path), Date.now() + 1_000);
+  };
+  const deliveryPaths = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] => [
+    ...new Set(
+      named(document, "a").flatMap(
+        ({ attribs }) => /^\/portal\/webhooks\/whk_\w+\/deliveries\/dlv_\w+$/.exec(attribs.href ?? "")?.[0] ?? [],
+      ),
+    ),
+  ];
+
+  test("is empty at first, with the way to add one", async () => {
+    const page = await openPage(owner, list);
+    expect(getPageText(page)).toContain("No endpoints yet");
+    expect(named(page.document, "a").filter(({ attribs }) => attribs.href === newPage)).not.toEqual([]);
+  });
+
+  test("is listed with its last 48 hours, last response and waiting events", async () => {
+    const path = await make({ description: "CRM sync" });
+    mockReceivers(() => new Response(null, { status: 503 }));
+    await sendEvents(path, 3);
+    const page = await openPage(clerk, list);
+    const [row] = parseTable(page, "Endpoints");
+    expect(row?.slice(0, 3)).toEqual([`${url}CRM sync`, "Failing", "All event types"]);
+    expect(row?.slice(4)).toEqual(["503 00:00", "3"]);
+    const [strip] = named(page.document, "svg").filter(({ attribs }) => attribs.class === "strip");
+    expect(strip?.attribs["aria-label"]).toBe("3 of 3 attempts failed in 48 hours");
+  });
+
+  test("shows since when it fails, and resends what failed after a press on the next page", async () => {
+    const path = await make();
+    mockReceivers(() => new Response(null, { status: 503 }));
+    await sendEvents(path, 2);
+    const page = await openPage(clerk, path);
+    expect(getPageText(page)).toContain("Failing since 1 January 2050, 00:00 UTC 2 events are waiting.");
+    const link = named(page.document, "a").find(({ attribs }) => attribs.href?.startsWith(`${path}/recover`))?.attribs.href as string;
+    const posts = mockReceivers(() => new Response(null, { status: 200 }));
+    expect(getPageText(await openPage(clerk, link))).toContain("This resends 2 events.");
+    expect(describeRedirect(await submitForm(clerk, link, `${path}/recover`))).toBe(`303 ${path}?done=recovering`);
+    await runAlarmsUntil(queueOf(path), Date.now() + 5_000);
+    expect(posts).toHaveLength(2);
+    expect(getPageText(await openPage(clerk, path))).not.toContain("Failing since");
+  });
+
+  test("lists only its failed or retrying deliveries when asked", async () => {
+    const path = await make();
+    await sendEvents(path, 1);
+    mockReceivers(() => new Response(null, { status: 500 }));
+    await sendEvents(path, 1);
+    const statuses = async (query: string): Promise<readonly (string | undefined)[]> => {
+      const page = await openPage(clerk, `${path}${query}`);
+      return getPageText(page).includes("No deliveries like this.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
+    };
+    expect(await statuses("")).toEqual(["Retrying", "Delivered"]);
+    expect(await statuses("?status=retrying")).toEqual(["Retrying"]);
+    expect(await statuses("?status=abandoned")).toEqual([]);
+    await runAlarmsUntil(queueOf(path));
+    expect(await statuses("?status=abandoned")).toEqual(["Failed"]);
+  });
+
+  test("is changed by an owner, and the audit log names what changed", async () => {
+    const path = await make({ events: "some", "event.share.revoked": "1" });
+    const form = parseFormFields(await openPage(owner, `${path}/edit`), `${path}/edit`);
+    expect(form).toMatchObject({ url, events: "some", "event.share.revoked": "1" });
+    const { "event.share.revoked": _, ...unchecked } = form;
+    const refused = await postForm(owner, `${path}/edit`, unchecked);
+    expect([refused.status, getPageText(refused)]).toEqual([400, expect.stringContaining("Choose at least one event type")]);
+    const changed = await postForm(owner, `${path}/edit`, { ...form, description: "Suppression list", events: "all" });
+    expect(describeRedirect(changed)).toBe(`303 ${path}?done=saved`);
+    const text = getPageText(await openPage(owner, path));
+    expect(text).toContain("Suppression list");
+    expect(text).toContain("All event types");
+    expect((await listAuditEntryTypes(owner.id)).at(-1)).toBe("webhook.changed");
+  });
+
+  test("reveals its secret to an owner only, and records it", async () => {
+    const path = await make();
+    const revealed = await submitForm(owner, path, `${path}/secret`);
+    expect(revealed.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    expect((await listAuditEntryTypes(owner.id)).at(-1)).toBe("webhook.secret_revealed");
+    const refused = await postForm(clerk, `${path}/secret`, { form: await getFormToken(clerk, `${path}/secret`) });
+    expect([refused.status, refused.text.includes("whsec_")]).toEqual([403, false]);
+  });
+
+  describe("and its delivery", () => {
+    test("shows the request, the response and the attempts made and planned, and resends at once", async () => {
+      const path = await make();
+      const posts = mockReceivers(() => new Response("<b>database is down</b>", { status: 503, headers: { "x-trace": "trace-7f2c91" } }));
+      await sendEvents(path, 1);
+      const [delivery] = deliveryPaths(await openPage(clerk, path));
+      const page = await openPage(clerk, delivery as string);
+      const text = getPageText(page);
+      for (const part of [
+        "certificate.revoked Retrying",
+        `svc-signature: ${posts[0]?.headers.get("svc-signature")}`,
+        "x-trace: trace-7f2c91",
+        "<b>database is down</b>",
+        "503, counted as failed",
+        "1 · 503",
+        "2 · Scheduled",
+        "5 · If needed",
+      ])
+        expect(text).toContain(part);
+      expect(page.text).not.toContain("<b>database is down");
+      const body = named(page.document, "code").find(({ attribs }) => attribs.id === "request-body");
+      expect(JSON.parse(textOf(body === undefined ? [] : [body]))).toEqual(JSON.parse(posts[0]?.body ?? ""));
+      mockReceivers(() => new Response("fine", { status: 200 }));
+      vi.setSystemTime(Date.now() + 5_000);
+      const resent = await submitForm(clerk, delivery as string, `${delivery}/replay`);
+      expect(getPageText(resent)).toContain("Delivered Your endpoint answered 200");
+      expect(getPageText(await openPage(clerk, delivery as string))).toContain("Resent · 200");
+      expect(getPageText(await openPage(clerk, `${delivery}?attempt=1`))).toContain("database is down");
+    });
+
+    test("is found in its own environment and under its own endpoint only", async () => {
+      const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
+      await sendEvents(path, 1);
+      const [delivery] = deliveryPaths(await openPage(clerk, path));
+      expect((await openPage(clerk, delivery as string)).status).toBe(200);
+      expect((await openPage(clerk, (delivery as string).replace("/portal/", "/portal/test/"))).status).toBe(404);
+      expect((await openPage(clerk, (delivery as string).replace(path, other))).status).toBe(404);
+    });
   });
 });

@@ -137,7 +137,7 @@ describe("every portal page", () => {
     for (const [path, action] of [
       ["/portal/keys", "/portal/keys"],
       ["/portal/team", "/portal/team"],
-      ["/portal/webhooks", "/portal/webhooks"],
+      ["/portal/webhooks/new", "/portal/webhooks"],
       ["/portal/domains", "/portal/domains"],
       ["/portal/settings", "/portal/settings/profile"],
     ] as const) {
@@ -363,19 +363,19 @@ describe("secrets that are shown once", () => {
   });
 
   test("show the secret of a webhook endpoint and of its rotation once, also when submitted several times", async () => {
-    const bad = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "http://10.0.0.1/x" });
+    const bad = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "http://10.0.0.1/x" });
     expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
-    const made = await submitForm(other, "/portal/webhooks", "/portal/webhooks", { url: "https://hooks.example.com/in" });
+    const made = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "https://hooks.example.com/in" });
     expect(made.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     const path = /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
     const page = await openPage(other, path);
     expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    const rotation = parseFormFields(page, `${path}/rotate`);
+    const rotation = parseFormFields(await openPage(other, `${path}/rotate`), `${path}/rotate`);
     expect((await postForm(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("It was already shown");
     expect((await openPage(acme, path)).status).toBe(404);
     expect(describeRedirect(await submitForm(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
-    expect(describeRedirect(await submitForm(other, path, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
+    expect(describeRedirect(await submitForm(other, `${path}/remove`, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");
   });
 });
 

@@ -43,7 +43,7 @@ export { PortalRequestProvider, usePortalRequest };
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
-const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
+export const getFormRestriction = ({ business, role }: MemberSession, requiredRole: Role): string | null => {
   if (!authorizeWrite(business.status).ok) return messages.pastDue;
   return requiredRole === "owner" && role !== "owner" ? messages.ownersOnly : null;
 };
@@ -77,10 +77,20 @@ interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValu
   readonly of?: string;
   readonly icon?: IconName;
   /** Defaults to a small secondary button. */
-  readonly look?: "primary" | "secondary" | "small" | "danger" | "bare";
+  readonly look?: keyof typeof buttonClasses;
 }
 
-const buttonClasses = { primary: "btn primary", secondary: "btn", small: "btn sm", danger: "btn sm danger", bare: "btn bare sm" } as const;
+const buttonClasses = {
+  primary: "btn primary",
+  secondary: "btn",
+  small: "btn sm",
+  danger: "btn sm danger",
+  destructive: "btn danger",
+  bare: "btn bare sm",
+  link: "link",
+  /** In a `dropdown`, which styles its buttons. */
+  menu: undefined,
+} as const;
 
 /** A form that consists of one button. */
 export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "small", ...form }) => (
@@ -252,7 +262,7 @@ interface LinkProps {
   /** A page of the portal; the link keeps the environment. */
   readonly to: string;
   readonly text: Child;
-  readonly class?: "btn" | "btn sm" | "btn primary" | "link";
+  readonly class?: "btn" | "btn sm" | "btn primary" | "link" | "danger";
   /** Replaces the text for screen readers. */
   readonly label?: string;
   readonly rel?: "prev" | "next";

@@ -1,37 +1,41 @@
 // Events, newest first, and their deliveries to each endpoint. The sealed data of an event is for receivers and is not shown.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { eventToWire, standardEventTypes, optInEventTypes, type StoredEvent } from "../../../core/events/event.ts";
+import { eventToWire, type StoredEvent } from "../../../core/events/event.ts";
 import { parseDeliveryId } from "../../../core/ids.ts";
+import { selectableEventTypes } from "../../../core/webhooks/event-selection.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { EventDelivery } from "../../operations/portal/event-deliveries.ts";
 import { getEvent } from "../../operations/portal/get-event.ts";
 import { listEvents } from "../../operations/portal/list-events.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
-import { VerbatimText, formatMessage, Timestamp } from "../shared/components.tsx";
+import { EmptyState, FormattedMessage, formatMessage, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { CopyLine } from "../shared/signed-in-components.tsx";
+import { CodeBlock, Json } from "./code-block.tsx";
 import {
-  ListFilter,
-  Pagination,
-  Link,
-  LinkList,
-  formatCount,
   ActionButton,
+  Card,
+  formatCopyLabel,
+  formatCount,
+  Link,
+  ListFilter,
+  messages,
+  NoMatchMessage,
+  Pagination,
   PropertyList,
-  Section,
   StatusLabel,
   Table,
-  messages,
 } from "./components.tsx";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
-import { formatResponse, DeliveryStatusLabel, DeliveryTime, OptInEventsNotice } from "./webhooks.tsx";
-import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toReader, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import { AnswerText, DeliveryStatusLabel, DeliveryStep, OptInEventsNotice, ShortTime } from "./webhook-components.tsx";
 
 const { events: eventMessages, webhooks: webhookMessages } = messages;
+const listPath = "/portal/events";
 const eventsPerPage = 25;
-const allEventTypes = [...standardEventTypes, ...optInEventTypes];
 
 /** A one-line summary of an event's deliveries to all endpoints. */
 const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
@@ -57,59 +61,103 @@ const parseSeq = (text: string): number | null => (seqPattern.test(text) ? Numbe
 
 const renderEventList = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
-  const type = allEventTypes.find((name) => name === c.req.query("type")) ?? null;
+  const type = selectableEventTypes.find((name) => name === c.req.query("type")) ?? null;
   const before = parseSeq(c.req.query("before") ?? "");
   const [{ events, nextBefore }, account] = await Promise.all([
     listEvents(services, toReader(request), { type, before, limit: eventsPerPage }),
     getAccount(services, member),
   ]);
-  const pathBefore = (seq: number | null): string => pathWithQuery("/portal/events", { type, before: seq });
+  const pathBefore = (seq: number | null): string => pathWithQuery(listPath, { type, before: seq });
+  const isEmpty = events.length === 0 && type === null && before === null;
   return renderMemberPage(request, {
     tab: "events",
     hasLiveUpdates: before === null,
+    intro: <FormattedMessage text={eventMessages.intro} parts={{ request: <code>GET /v1/events</code> }} />,
+    actions: before === null && (
+      <>
+        <Link class="btn" to={pathBefore(null)} text={eventMessages.again} />
+        <button type="button" class="btn" hidden data-follow="events" data-stop={eventMessages.stop}>
+          {eventMessages.follow}
+        </button>
+      </>
+    ),
     content: (
       <>
-        <p>{eventMessages.intro}</p>
         <ListFilter
-          path="/portal/events"
+          path={listPath}
           name="type"
           label={eventMessages.type}
           value={type}
-          options={Object.fromEntries(allEventTypes.map((name) => [name, name]))}
+          options={Object.fromEntries(selectableEventTypes.map((name) => [name, name]))}
         />
         <OptInEventsNotice account={account} types={type === null ? null : [type]} />
-        {before === null && (
-          <p class="actions">
-            <Link class="btn" to={pathBefore(null)} text={eventMessages.again} />{" "}
-            <button type="button" class="btn" hidden data-follow="events" data-stop={eventMessages.stop}>
-              {eventMessages.follow}
-            </button>
-          </p>
-        )}
-        <div id="events">
-          <Table
-            label={messages.tabs.events}
-            rows={events}
-            emptyMessage={
-              <>
-                {before === null && type === null ? eventMessages.empty : messages.noMatch}{" "}
-                {type !== null && <Link to="/portal/events" text={messages.clear} />}
-              </>
-            }
-            columns={[
-              [eventMessages.seq, ({ event }) => <Link to={`/portal/events/${event.seq}`} text={event.seq} />],
-              [eventMessages.type, ({ event }) => <code>{event.type}</code>],
-              [eventMessages.at, ({ event }) => <Timestamp at={event.createdAt} />],
-              [eventMessages.about, ({ event }) => <EventSubject event={event} />],
-              [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />],
-            ]}
-          />
+        <div class="card">
+          <div id="events">
+            {isEmpty ? (
+              <EmptyState
+                icon="activity"
+                title={eventMessages.emptyTitle}
+                advice={eventMessages.emptyAdvice}
+                action={<Link class="btn primary" to="/portal/snippet" text={messages.tabs.snippet} />}
+              />
+            ) : (
+              <Table
+                label={messages.tabs.events}
+                rows={events}
+                emptyMessage={<NoMatchMessage path={listPath} />}
+                columns={[
+                  [
+                    eventMessages.type,
+                    ({ event }) => <Link to={`${listPath}/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />,
+                  ],
+                  [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
+                  [eventMessages.about, ({ event }) => <EventSubject event={event} />],
+                  [eventMessages.at, ({ event }) => <ShortTime at={event.createdAt} withDay />],
+                  [eventMessages.seq, ({ event }) => formatCount(event.seq), "number"],
+                ]}
+              />
+            )}
+          </div>
+          <Pagination first={before !== null && pathBefore(null)} next={nextBefore !== null && pathBefore(nextBefore)} />
         </div>
-        <Pagination first={before !== null && pathBefore(null)} next={nextBefore !== null && pathBefore(nextBefore)} />
       </>
     ),
   });
 };
+
+const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> = ({ seq, deliveries }) => (
+  <Card id="deliveries" title={webhookMessages.deliveries} note={eventMessages.deliveriesNote} isFlush>
+    <Table
+      label={webhookMessages.deliveries}
+      rows={deliveries}
+      emptyMessage={eventMessages.nobodyText}
+      columns={[
+        [
+          webhookMessages.endpoint,
+          ({ url, delivery }) => (
+            <Link to={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`} text={<VerbatimText text={url} />} />
+          ),
+        ],
+        [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
+        [eventMessages.lastResponse, ({ delivery }) => <AnswerText of={delivery} />],
+        [webhookMessages.attempt, ({ delivery }) => formatMessage(webhookMessages.ofFive, { attempt: String(delivery.attempt) })],
+        [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />],
+        [
+          messages.action,
+          ({ url, delivery }) => (
+            <ActionButton
+              requiredRole="member"
+              action={`${listPath}/${seq}/replay`}
+              label={eventMessages.resend}
+              of={url}
+              hiddenValues={{ delivery: delivery.id }}
+            />
+          ),
+        ],
+      ]}
+    />
+  </Card>
+);
 
 const renderEvent = async (request: PortalRequest, seq: number): Promise<Response> => {
   const found = await getEvent(request.services, toReader(request), seq);
@@ -117,54 +165,36 @@ const renderEvent = async (request: PortalRequest, seq: number): Promise<Respons
   const { event, deliveries } = found;
   return renderMemberPage(request, {
     tab: "events",
-    title: eventMessages.one,
+    title: event.type,
+    crumb: formatCount(event.seq),
+    status: <DeliverySummary deliveries={deliveries} />,
+    intro: <Timestamp at={event.createdAt} />,
+    parent: { path: listPath, text: messages.tabs.events },
     content: (
       <>
-        <p>
-          <code>{event.type}</code> <Timestamp at={event.createdAt} />
-        </p>
-        <PropertyList
-          lines={[
-            [eventMessages.id, <code class="wraps">{event.id}</code>],
-            [eventMessages.about, <EventSubject event={event} />],
-          ]}
-        />
-        <Section id="body" title={eventMessages.body}>
-          {event.dataSealed !== null && <p>{eventMessages.withheld}</p>}
-          <pre>
-            <code translate="no">{JSON.stringify(eventToWire(event, null), null, 2)}</code>
-          </pre>
-        </Section>
-        <Section id="deliveries" title={webhookMessages.deliveries}>
-          <Table
-            label={webhookMessages.deliveries}
-            rows={deliveries}
-            emptyMessage={eventMessages.nobodyText}
-            columns={[
-              [
-                webhookMessages.one,
-                ({ url, delivery }) => <Link to={`/portal/webhooks/${delivery.webhookId}`} text={<VerbatimText text={url} />} />,
-              ],
-              [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />],
-              [webhookMessages.attempt, ({ delivery }) => formatMessage(eventMessages.ofFive, { attempt: String(delivery.attempt) })],
-              [webhookMessages.lastAnswer, ({ delivery }) => formatResponse(delivery)],
-              [webhookMessages.next, ({ delivery }) => <DeliveryTime of={delivery} />],
-              [
-                messages.action,
-                ({ url, delivery }) => (
-                  <ActionButton
-                    requiredRole="member"
-                    action={`/portal/events/${event.seq}/replay`}
-                    label={webhookMessages.replay}
-                    of={url}
-                    hiddenValues={{ delivery: delivery.id }}
-                  />
-                ),
-              ],
-            ]}
-          />
-        </Section>
-        <LinkList to="/portal/events" text={eventMessages.all} />
+        <div class="cols main">
+          <Card id="body" title={eventMessages.body}>
+            {event.dataSealed !== null && (
+              <Notice icon="eye-off" title={webhookMessages.delivery.withheldTitle}>
+                <p>{eventMessages.withheld}</p>
+              </Notice>
+            )}
+            <CodeBlock id="event-body" label={eventMessages.body}>
+              <Json text={JSON.stringify(eventToWire(event, null))} />
+            </CodeBlock>
+          </Card>
+          <Card id="details" title={eventMessages.details}>
+            <PropertyList
+              isStacked
+              lines={[
+                [eventMessages.id, <CopyLine id="event-id" value={event.id} copyLabel={formatCopyLabel(eventMessages.id)} />],
+                [eventMessages.seq, formatCount(event.seq)],
+                [eventMessages.about, <EventSubject event={event} />],
+              ]}
+            />
+          </Card>
+        </div>
+        <DeliveriesCard seq={event.seq} deliveries={deliveries} />
       </>
     ),
   });
@@ -176,7 +206,7 @@ const handleReplayDelivery = async (request: PortalFormRequest, seq: number): Pr
   const replayed = await replayDelivery(request.services, request.member.business.id, id);
   if (!replayed.ok && replayed.code === "not_found") return notFoundPage(request);
   const done = !replayed.ok ? "inactive" : replayed.value.delivered ? "resent" : "unsent";
-  return redirectTo(request, `/portal/events/${seq}`, done);
+  return redirectTo(request, `${listPath}/${seq}`, done);
 };
 
 export const registerEventRoutes = (pages: Hono<AppEnv>): void => {

@@ -41,9 +41,9 @@ interface MemberPage extends RefusalDetails {
   readonly intro?: Child;
   /** At the end of the heading's line: buttons and links. */
   readonly actions?: Child;
-  /** The page that a detail page belongs to. */
-  readonly parent?: Breadcrumb;
-  /** The end of the breadcrumb; defaults to the heading. */
+  /** The page that a detail page belongs to, or several from the list to the record. */
+  readonly parent?: Breadcrumb | readonly Breadcrumb[];
+  /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;
   readonly content: Child;
   /** Counts beside entries of the navigation, for example of withdrawals to confirm. */

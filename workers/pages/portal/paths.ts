@@ -44,6 +44,7 @@ export const tabs = [
 export const livePaths: readonly string[] = [
   ...tabs.filter(([name]) => name !== "sandbox").map(([, path]) => path),
   "/portal/steps",
+  "/portal/webhooks/new",
   "/portal/businesses",
 ];
 /** Pages that ask before an action. Members who may not act get the reason instead. */

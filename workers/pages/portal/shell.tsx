@@ -115,7 +115,7 @@ interface ShellProps {
   readonly tab: Tab | null;
   /** The name of the page, at the end of the breadcrumb. */
   readonly title: Child;
-  readonly parent?: Breadcrumb | undefined;
+  readonly parent?: Breadcrumb | readonly Breadcrumb[] | undefined;
   /** Counts beside entries of the navigation. */
   readonly counts?: Partial<Record<Tab, string>> | undefined;
   readonly hidesNavigation?: boolean;
@@ -172,9 +172,11 @@ export const Shell: FC<ShellProps> = ({ tab, title, parent, counts = {}, hidesNa
         ) : (
           <nav class="crumbs" aria-label={shellMessages.breadcrumb}>
             <ol>
-              <li>
-                <a href={pathInMode(parent.path)}>{parent.text}</a>
-              </li>
+              {[parent].flat().map(({ path, text }) => (
+                <li>
+                  <a href={pathInMode(path)}>{text}</a>
+                </li>
+              ))}
               <li>
                 <span aria-current="page">{title}</span>
               </li>

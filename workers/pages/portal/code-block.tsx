@@ -1,0 +1,48 @@
+// Code in the portal: a caption with a copy button, and JSON with its names and texts set apart.
+import type { Child, FC } from "hono/jsx";
+import { LabeledCopyButton } from "./components.tsx";
+
+interface CodeBlockProps {
+  readonly id: string;
+  /** For screen readers, and for the label of the copy button. */
+  readonly label: string;
+  /** Shown above the code, beside the copy button. */
+  readonly caption?: string;
+  readonly children: Child;
+}
+
+export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) => (
+  <figure class="code">
+    {caption !== undefined && (
+      <figcaption>
+        {caption}
+        <LabeledCopyButton of={id} label={label} />
+      </figcaption>
+    )}
+    {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways */}
+    <pre tabindex={0} role="group" aria-label={label}>
+      <code id={id} translate="no">
+        {children}
+      </code>
+    </pre>
+  </figure>
+);
+
+const jsonTexts = /("(?:[^"\\]|\\.)*")(\s*:)?/g;
+
+/** Indented JSON. The text must be JSON. */
+export const Json: FC<{ text: string }> = ({ text }) => {
+  const indented = JSON.stringify(JSON.parse(text), null, 2);
+  const parts: Child[] = [];
+  let end = 0;
+  for (const { 0: whole, 1: quoted, 2: colon, index } of indented.matchAll(jsonTexts)) {
+    parts.push(indented.slice(end, index), <span class={colon === undefined ? "s" : "k"}>{quoted}</span>, colon ?? "");
+    end = index + whole.length;
+  }
+  return (
+    <>
+      {parts}
+      {indented.slice(end)}
+    </>
+  );
+};

@@ -1,0 +1,581 @@
+// The page of one endpoint, with its attempts, settings and deliveries, and the pages that change it.
+import type { Hono } from "hono";
+import type { Child, FC } from "hono/jsx";
+import { parseDeliveryId, parseWebhookId, type WebhookId } from "../../../core/ids.ts";
+import { dayMs, toIso, type Instant } from "../../../core/time.ts";
+import { deliveryFilters, type Delivery, type Endpoint, type EndpointHealth } from "../../../core/webhooks/endpoint.ts";
+import { toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { getAccount } from "../../operations/portal/get-account.ts";
+import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
+import { countFailedDeliveries } from "../../operations/webhooks/count-failed-deliveries.ts";
+import { deleteWebhook } from "../../operations/webhooks/delete-webhook.ts";
+import { getAttemptHours } from "../../operations/webhooks/get-attempt-hours.ts";
+import { getEndpointOverview } from "../../operations/webhooks/get-endpoint-overview.ts";
+import { recoverEndpoint } from "../../operations/webhooks/recover-endpoint.ts";
+import { revealWebhookSecret } from "../../operations/webhooks/reveal-webhook-secret.ts";
+import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
+import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
+import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
+import { formatDay, FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
+import type { IconName } from "../shared/icon-names.ts";
+import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
+import {
+  ActionButton,
+  Card,
+  Field,
+  formatCount,
+  FormErrorMessage,
+  getFormRestriction,
+  language,
+  Link,
+  messages,
+  Pagination,
+  PropertyList,
+  Table,
+  usePortalRequest,
+} from "./components.tsx";
+import { CallResult } from "./call-result.tsx";
+import { registerDeliveryRoutes } from "./delivery.tsx";
+import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
+import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
+import { pathWithQuery } from "./paths.ts";
+import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
+import {
+  AnswerText,
+  DeliveryStatusLabel,
+  DeliveryStep,
+  EndpointStatusLabel,
+  formatEndpointName,
+  formatEventTypes,
+  formatHost,
+  formatWaiting,
+  OptInEventsNotice,
+  ShortTime,
+} from "./webhook-components.tsx";
+
+const webhookMessages = messages.webhooks;
+const listPath = "/portal/webhooks";
+const deliveriesPerPage = 25;
+const attemptsChart: ChartDefinition = { name: "attempt_hours", unit: "hour", csvHeader: ["hour", "delivered", "failed"] };
+
+const pathOf = (id: string): string => `${listPath}/${id}`;
+const listCrumb = { path: listPath, text: messages.tabs.webhooks };
+const crumbsOf = ({ id, url }: Endpoint) => [listCrumb, { path: pathOf(id), text: formatHost(url) }];
+
+const EndpointName: FC<{ of: Endpoint }> = ({ of }) => <VerbatimText text={formatEndpointName(of.url)} />;
+
+const EndpointActions: FC<{ endpoint: Endpoint }> = ({ endpoint }) => {
+  const { member } = usePortalRequest();
+  const path = pathOf(endpoint.id);
+  const isEnabled = endpoint.status === "enabled";
+  return (
+    <>
+      <ActionButton look="secondary" icon="send" requiredRole="member" action={`${path}/test`} label={webhookMessages.test} />
+      {getFormRestriction(member, "owner") === null && (
+        <>
+          <Link class="btn" to={`${path}/edit`} text={webhookMessages.edit} />
+          <details class="dropdown">
+            <summary class="btn" aria-label={webhookMessages.more}>
+              <Icon name="ellipsis" />
+            </summary>
+            <div>
+              <Link
+                to={`${path}/rotate`}
+                text={
+                  <>
+                    <Icon name="rotate-cw" />
+                    {webhookMessages.rotate}
+                  </>
+                }
+              />
+              <ActionButton
+                look="menu"
+                icon="power"
+                action={`${path}/status`}
+                label={isEnabled ? webhookMessages.disable : webhookMessages.enable}
+                hiddenValues={{ status: isEnabled ? "disabled" : "enabled" }}
+              />
+              <Link
+                class="danger"
+                to={`${path}/remove`}
+                text={
+                  <>
+                    <Icon name="trash-2" />
+                    {webhookMessages.remove}
+                  </>
+                }
+              />
+            </div>
+          </details>
+        </>
+      )}
+    </>
+  );
+};
+
+const HealthNotices: FC<{ endpoint: Endpoint; health: EndpointHealth }> = ({ endpoint, health }) => {
+  const waiting = formatWaiting(health.backlog);
+  const recoverPath = `${pathOf(endpoint.id)}/recover`;
+  return (
+    <>
+      {health.resending > 0 && (
+        <Notice role="status" icon="rotate-cw" title={formatMessage(webhookMessages.resending, { count: formatCount(health.resending) })}>
+          <p>{webhookMessages.resendingText}</p>
+        </Notice>
+      )}
+      {endpoint.status === "disabled" ? (
+        <Notice tone="caution" icon="power" title={webhookMessages.disabledTitle}>
+          <p>{formatMessage(webhookMessages.disabledText, { waiting })}</p>
+        </Notice>
+      ) : (
+        health.failingSince !== null && (
+          <Notice
+            tone="bad"
+            icon="circle-alert"
+            title={<FormattedMessage text={webhookMessages.failingSince} parts={{ time: <Timestamp at={health.failingSince} /> }} />}
+            action={
+              <Link
+                class="btn"
+                to={pathWithQuery(recoverPath, { since: toIso(health.failingSince) })}
+                text={webhookMessages.recover.title}
+              />
+            }
+          >
+            <p>{formatMessage(webhookMessages.failingText, { waiting })}</p>
+          </Notice>
+        )
+      )}
+    </>
+  );
+};
+
+const LastResponse: FC<{ of: EndpointHealth }> = ({ of: { lastDeliveryAt, lastResponseStatus } }) =>
+  lastDeliveryAt === null ? (
+    <>{webhookMessages.noResponseYet}</>
+  ) : (
+    <FormattedMessage
+      text={lastResponseStatus === null ? webhookMessages.noResponseAt : webhookMessages.responseAt}
+      parts={{ status: <code>{lastResponseStatus}</code>, time: <Timestamp at={lastDeliveryAt} /> }}
+    />
+  );
+
+const SettingsCard: FC<{ endpoint: Endpoint; health: EndpointHealth | null }> = ({ endpoint, health }) => {
+  const { member } = usePortalRequest();
+  const path = pathOf(endpoint.id);
+  const restriction = getFormRestriction(member, "owner");
+  return (
+    <Card id="settings" title={webhookMessages.settings} footer={restriction ?? undefined}>
+      <PropertyList
+        isStacked
+        lines={[
+          [
+            webhookMessages.url,
+            <span class="hash">
+              <VerbatimText text={endpoint.url} />
+            </span>,
+          ],
+          [
+            webhookMessages.events,
+            <>
+              {formatEventTypes(endpoint.events)}
+              {endpoint.events?.map((type) => (
+                <small>
+                  <code>{type}</code>
+                </small>
+              ))}
+            </>,
+          ],
+          [
+            webhookMessages.secret,
+            <>
+              <code>{endpoint.secretHint}</code>
+              {restriction === null && (
+                <div class="row">
+                  <ActionButton look="link" action={`${path}/secret`} label={webhookMessages.reveal} of={webhookMessages.secret} />
+                  <Link class="link" to={`${path}/rotate`} text={webhookMessages.rotateShort} label={webhookMessages.rotate} />
+                </div>
+              )}
+            </>,
+          ],
+          [webhookMessages.lastResponse, health !== null && <LastResponse of={health} />],
+          [
+            webhookMessages.waiting,
+            health !== null && (
+              <>
+                {formatCount(health.backlog)}
+                {health.oldestPendingAt !== null && (
+                  <small class="quiet">
+                    <FormattedMessage text={webhookMessages.oldest} parts={{ time: <Timestamp at={health.oldestPendingAt} /> }} />
+                  </small>
+                )}
+              </>
+            ),
+          ],
+          [webhookMessages.added, formatDay(language, endpoint.createdAt)],
+        ]}
+      />
+    </Card>
+  );
+};
+
+type Filter = (typeof deliveryFilters)[number] | null;
+
+interface DeliveriesCardProps {
+  readonly path: string;
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+  readonly status: Filter;
+  readonly isFirstPage: boolean;
+}
+
+const DeliveriesCard: FC<DeliveriesCardProps> = ({ path, deliveries, hasMore, status, isFirstPage }) => {
+  const { pathInMode } = usePortalRequest();
+  const last = deliveries.at(-1);
+  const pathFrom = (filter: Filter, before: string | null): string => `${pathWithQuery(path, { status: filter, before })}#deliveries`;
+  return (
+    <Card
+      id="deliveries"
+      title={webhookMessages.deliveries}
+      note={webhookMessages.schedule}
+      end={
+        <nav class="seg" aria-label={webhookMessages.show}>
+          {([null, ...deliveryFilters.toReversed()] as const).map((filter) => (
+            <a href={pathInMode(pathFrom(filter, null))} aria-current={filter === status ? "true" : undefined}>
+              {webhookMessages.filters[filter ?? "all"]}
+            </a>
+          ))}
+        </nav>
+      }
+      isFlush
+    >
+      <Table
+        label={webhookMessages.deliveries}
+        rows={deliveries}
+        emptyMessage={status === null ? webhookMessages.noDeliveries : webhookMessages.noneFound}
+        columns={[
+          [webhookMessages.event, (row) => <Link to={`${path}/deliveries/${row.id}`} text={<bdi translate="no">{row.eventType}</bdi>} />],
+          [messages.state, (row) => <DeliveryStatusLabel of={row} />, "corner"],
+          [webhookMessages.response, (row) => <AnswerText of={row} />],
+          [webhookMessages.attempt, (row) => formatMessage(webhookMessages.ofFive, { attempt: String(row.attempt) })],
+          [webhookMessages.created, (row) => <ShortTime at={row.createdAt} withDay />],
+          [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />],
+        ]}
+      />
+      <Pagination
+        first={!isFirstPage && pathFrom(status, null)}
+        next={hasMore && last !== undefined && pathFrom(status, last.id)}
+        note={isFirstPage && formatMessage(webhookMessages.newest, { count: String(deliveriesPerPage) })}
+      />
+    </Card>
+  );
+};
+
+const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: FormError, called?: CallOutcome): Promise<Response> => {
+  const { c, services, member, now } = request;
+  const beforeText = c.req.query("before");
+  const before = beforeText === undefined ? null : parseDeliveryId(beforeText);
+  if (beforeText !== undefined && before === null) return notFoundPage(request);
+  const status = deliveryFilters.find((name) => name === c.req.query("status")) ?? null;
+  const [found, account] = await Promise.all([
+    getEndpointOverview(services, toReader(request), id, { limit: deliveriesPerPage, before, status }),
+    getAccount(services, member),
+  ]);
+  if (found === null || found.overview?.page === null) return notFoundPage(request);
+  const { endpoint, overview } = found;
+  const health = overview?.health ?? null;
+  const path = pathOf(id);
+  return renderMemberPage(request, {
+    tab: "webhooks",
+    title: formatEndpointName(endpoint.url),
+    heading: <EndpointName of={endpoint} />,
+    crumb: formatHost(endpoint.url),
+    status: <EndpointStatusLabel status={endpoint.status} health={health} />,
+    ...(endpoint.description !== null && { intro: <VerbatimText text={endpoint.description} /> }),
+    actions: <EndpointActions endpoint={endpoint} />,
+    parent: listCrumb,
+    error,
+    content: (
+      <>
+        <FormErrorMessage />
+        {called !== undefined && <CallResult called={called} />}
+        {health !== null && <HealthNotices endpoint={endpoint} health={health} />}
+        <OptInEventsNotice account={account} types={endpoint.events} />
+        <div class="cols main">
+          <Chart
+            definition={attemptsChart}
+            exportPath={`${path}/export`}
+            heading={webhookMessages.attempts}
+            figures={toHourlyFigures(overview?.hours ?? [], now)}
+            labels={{ start: webhookMessages.hour, up: webhookMessages.delivered, down: webhookMessages.failed }}
+            isStacked
+            nowLabel={webhookMessages.now}
+          />
+          <SettingsCard endpoint={endpoint} health={health} />
+        </div>
+        <DeliveriesCard
+          path={path}
+          deliveries={overview?.page?.deliveries ?? []}
+          hasMore={overview?.page?.hasMore ?? false}
+          status={status}
+          isFirstPage={before === null}
+        />
+      </>
+    ),
+  });
+};
+
+export const renderEndpointSecret = (request: PortalRequest, id: string, value: string | null): Promise<Response> =>
+  renderSecretPage(request, {
+    tab: "webhooks",
+    title: webhookMessages.secretTitle,
+    label: webhookMessages.secretLabel,
+    value,
+    backPath: pathOf(id),
+  });
+
+/** The endpoint without its deliveries; null if this environment does not have it. */
+const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
+  (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
+
+const withEndpoint =
+  (render: (request: PortalRequest, endpoint: Endpoint) => Promise<Response>) =>
+  async (request: PortalRequest, id: WebhookId): Promise<Response> => {
+    const endpoint = await findEndpoint(request, id);
+    return endpoint === null ? notFoundPage(request) : render(request, endpoint);
+  };
+
+const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormError): Promise<Response> =>
+  renderMemberPage(request, {
+    tab: "webhooks",
+    title: webhookMessages.form.edit,
+    parent: crumbsOf(endpoint),
+    error,
+    content: (
+      <EndpointForm
+        action={`${pathOf(endpoint.id)}/edit`}
+        endpoint={endpoint}
+        submitLabel={webhookMessages.form.save}
+        footnote={webhookMessages.form.editNote}
+        cancelPath={pathOf(endpoint.id)}
+      />
+    ),
+  });
+
+const isSameSelection = (one: readonly string[] | null, other: readonly string[] | null): boolean =>
+  one === null || other === null ? one === other : one.length === other.length && one.every((type) => other.includes(type));
+
+const handleEdit = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const endpoint = await findEndpoint(request, id);
+  if (endpoint === null) return notFoundPage(request);
+  const input = readEndpointForm(request.form);
+  if (!input.ok) return renderEdit(request, endpoint, toFormError(input));
+  const { url, description, events } = input.value;
+  // Only what changed is sent, because the audit entry names it.
+  const changed = await updateWebhook(request.services, request.member, id, {
+    ...(url !== endpoint.url && { url }),
+    ...(description !== endpoint.description && { description }),
+    ...(!isSameSelection(events, endpoint.events) && { events }),
+  });
+  if (changed.ok) return redirectTo(request, pathOf(id), "saved");
+  return changed.code === "not_found" ? notFoundPage(request) : renderEdit(request, endpoint, toEndpointError(changed));
+};
+
+interface Confirmation {
+  readonly question: string;
+  readonly points: readonly string[];
+  /** One for each point. */
+  readonly icons: readonly IconName[];
+  readonly action: string;
+  readonly label: string;
+  readonly isDangerous?: boolean;
+  readonly hiddenValues?: Readonly<Record<string, string>>;
+}
+
+/** Asks before an action that cannot be undone. */
+const renderConfirmation = (
+  request: PortalRequest,
+  endpoint: Endpoint,
+  { question, points, icons, action, label, isDangerous = false, hiddenValues = {} }: Confirmation,
+): Promise<Response> =>
+  renderMemberPage(request, {
+    tab: "webhooks",
+    title: question,
+    crumb: label,
+    intro: <EndpointName of={endpoint} />,
+    parent: crumbsOf(endpoint),
+    content: (
+      <div class="card">
+        <ul class="lines">
+          {points.map((point, index) => (
+            <li>
+              <Icon name={icons[index] ?? "info"} />
+              <div>{point}</div>
+            </li>
+          ))}
+        </ul>
+        <footer>
+          <Link class="btn" to={pathOf(endpoint.id)} text={webhookMessages.form.cancel} />
+          <ActionButton
+            look={isDangerous ? "destructive" : "primary"}
+            requiredRole="owner"
+            action={`${pathOf(endpoint.id)}/${action}`}
+            label={label}
+            hiddenValues={hiddenValues}
+          />
+        </footer>
+      </div>
+    ),
+  });
+
+const renderRotation = (request: PortalRequest, endpoint: Endpoint): Promise<Response> =>
+  renderConfirmation(request, endpoint, {
+    ...webhookMessages.rotation,
+    icons: ["key-round", "clock", "circle-alert"],
+    action: "rotate",
+    label: webhookMessages.rotate,
+    hiddenValues: { hint: endpoint.secretHint },
+  });
+
+const renderRemoval = (request: PortalRequest, endpoint: Endpoint): Promise<Response> =>
+  renderConfirmation(request, endpoint, {
+    ...webhookMessages.removal,
+    icons: ["ban", "archive", "trash-2"],
+    action: "remove",
+    label: webhookMessages.remove,
+    isDangerous: true,
+  });
+
+const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
+
+/** Parses a time in UTC from a form; null if it is invalid or in the future. */
+const parsePastInstant = (text: string | undefined, now: Instant): Instant | null => {
+  if (text === undefined || !dateTimePattern.test(text)) return null;
+  const at = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
+  return Number.isNaN(at) || at > now ? null : at;
+};
+
+const RecoveryForm: FC<{ path: string }> = ({ path }) => {
+  const { pathInMode, now } = usePortalRequest();
+  const { recover } = webhookMessages;
+  return (
+    <form method="get" action={pathInMode(path)} class="card" aria-label={recover.title}>
+      <div class="body">
+        <Field
+          name="since"
+          label={recover.since}
+          hint={recover.sinceHint}
+          type="datetime-local"
+          required
+          value={toIso(now - dayMs).slice(0, 16)}
+        />
+      </div>
+      <footer>
+        <span />
+        <button type="submit" class="btn primary">
+          {recover.count}
+        </button>
+      </footer>
+    </form>
+  );
+};
+
+const RecoveryConfirmation: FC<{ path: string; since: Instant; count: number }> = ({ path, since, count }) => {
+  const { recover } = webhookMessages;
+  return (
+    <Card
+      id="failed"
+      title={recover.since}
+      note={<Timestamp at={since} />}
+      footer={
+        <>
+          <Link class="btn" to={path} text={recover.other} />
+          {count > 0 && (
+            <ActionButton look="primary" requiredRole="member" action={path} label={recover.now} hiddenValues={{ since: toIso(since) }} />
+          )}
+        </>
+      }
+    >
+      <p>{formatMessage(count === 0 ? recover.none : recover.some, { count: formatCount(count) })}</p>
+    </Card>
+  );
+};
+
+const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promise<Response> => {
+  const { c, services, member, now } = request;
+  const { recover } = webhookMessages;
+  const path = `${pathOf(endpoint.id)}/recover`;
+  const since = parsePastInstant(c.req.query("since"), now);
+  const count = since === null ? null : await countFailedDeliveries(services, member.business.id, endpoint.id as WebhookId, since);
+  const content: Child =
+    since === null || count === null ? <RecoveryForm path={path} /> : <RecoveryConfirmation path={path} since={since} count={count} />;
+  return renderMemberPage(request, {
+    tab: "webhooks",
+    title: recover.title,
+    intro: recover.text,
+    parent: crumbsOf(endpoint),
+    content,
+  });
+};
+
+const handleTestEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const tested = await testEndpoint(request.services, request.member.business.id, id);
+  return tested.ok ? renderEndpoint(request, id, undefined, tested.value) : notFoundPage(request);
+};
+
+const handleRecoverEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const since = parsePastInstant(request.form.get("since"), request.now);
+  if (since === null) return notFoundPage(request);
+  const recovered = await recoverEndpoint(request.services, request.member.business.id, id, since);
+  return recovered.ok ? redirectTo(request, pathOf(id), "recovering") : notFoundPage(request);
+};
+
+const handleExportAttempts = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const figures = await getAttemptHours(request.services, toReader(request), id);
+  return figures === null ? notFoundPage(request) : exportChart(request, attemptsChart, figures, id);
+};
+
+const handleChangeStatus = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const status = request.form.get("status") === "disabled" ? "disabled" : "enabled";
+  const changed = await updateWebhook(request.services, request.member, id, { status });
+  return changed.ok ? redirectTo(request, pathOf(id), "saved") : notFoundPage(request);
+};
+
+const handleRevealSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const revealed = await revealWebhookSecret(request.services, request.member, id);
+  return revealed.ok ? renderEndpointSecret(request, id, revealed.value.secret) : notFoundPage(request);
+};
+
+const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const before = await findEndpoint(request, id);
+  // A second submit would rotate again and end the previous secret, which receivers may still use.
+  if (before !== null && before.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
+  const rotated = await rotateWebhookSecret(request.services, request.member, id, async (sealed) => sealed);
+  return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);
+};
+
+const handleDeleteEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  const removed = await deleteWebhook(request.services, request.member, id);
+  return removed.ok ? redirectTo(request, listPath, "removed") : notFoundPage(request);
+};
+
+const callOptions = { memberLimit: "WEBHOOK_CALLS" } as const;
+const ownerOptions = { ownerOnly: true } as const;
+
+export const registerEndpointRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/webhooks/:id", authenticatedPage(withId(parseWebhookId, renderEndpoint)));
+  pages.get("/webhooks/:id/edit", authenticatedPage(withId(parseWebhookId, withEndpoint(renderEdit))));
+  pages.get("/webhooks/:id/recover", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRecovery))));
+  pages.get("/webhooks/:id/rotate", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRotation))));
+  pages.get("/webhooks/:id/remove", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRemoval))));
+  pages.post("/webhooks/:id/test", authenticatedAction(callOptions, withId(parseWebhookId, handleTestEndpoint)));
+  pages.post("/webhooks/:id/recover", authenticatedAction(callOptions, withId(parseWebhookId, handleRecoverEndpoint)));
+  pages.post("/webhooks/:id/export", authenticatedAction({ isReadOnly: true }, withId(parseWebhookId, handleExportAttempts)));
+  pages.post("/webhooks/:id/edit", authenticatedAction(ownerOptions, withId(parseWebhookId, handleEdit)));
+  pages.post("/webhooks/:id/status", authenticatedAction(ownerOptions, withId(parseWebhookId, handleChangeStatus)));
+  pages.post("/webhooks/:id/secret", authenticatedAction(ownerOptions, withId(parseWebhookId, handleRevealSecret)));
+  pages.post("/webhooks/:id/rotate", authenticatedAction(ownerOptions, withId(parseWebhookId, handleRotateSecret)));
+  pages.post("/webhooks/:id/remove", authenticatedAction(ownerOptions, withId(parseWebhookId, handleDeleteEndpoint)));
+  registerDeliveryRoutes(pages);
+};

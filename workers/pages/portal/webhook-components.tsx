@@ -1,0 +1,147 @@
+// Components that the pages about endpoints, deliveries and events share: statuses, short times and the strip of 48 hours.
+import type { Child, FC } from "hono/jsx";
+import { optInEventTypes } from "../../../core/events/event.ts";
+import { toIso, type Instant } from "../../../core/time.ts";
+import type { Delivery, DeliveryError, DeliveryStatus, EndpointHealth, EndpointStatus } from "../../../core/webhooks/endpoint.ts";
+import { toHourlyFigures, type HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
+import type { BusinessAccount } from "../../../storage/business-profiles.ts";
+import { languageInfo } from "../shared/language.ts";
+import { FormattedMessage, JoinedList, Notice, formatMessage } from "../shared/components.tsx";
+import { Link, StatusLabel, formatCount, language, messages, usePortalRequest, type Tone } from "./components.tsx";
+
+const webhookMessages = messages.webhooks;
+const { locale } = languageInfo[language];
+
+const timeFormats = {
+  minutes: { hour: "2-digit", minute: "2-digit" },
+  seconds: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
+} as const;
+const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+
+interface ShortTimeProps {
+  readonly at: Instant;
+  readonly precision?: keyof typeof timeFormats;
+  /** Names the day even if it is today. */
+  readonly withDay?: boolean;
+  /** Follows the time: its zone, where no heading names it, and a remark. */
+  readonly suffix?: string;
+}
+
+/** "22:51:08" for today, "25 Nov, 22:51:08" for other days. */
+export const ShortTime: FC<ShortTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
+  const time = new Intl.DateTimeFormat(locale, { ...timeFormats[precision], hourCycle: "h23", timeZone: "UTC" }).format(at);
+  const isToday = toIso(at).slice(0, 10) === toIso(usePortalRequest().now).slice(0, 10);
+  return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${dayFormat.format(at)}, ${time}`}${suffix}`}</time>;
+};
+
+/** The host and path of an endpoint's URL, which name it in headings. */
+export const formatEndpointName = (url: string): string => url.replace(/^https?:\/\//, "");
+
+export const formatHost = (url: string): string => new URL(url).host;
+
+export const EndpointStatusLabel: FC<{ status: EndpointStatus; health: EndpointHealth | null }> = ({ status, health }) => {
+  const { health: names } = webhookMessages;
+  if (status === "disabled") return <StatusLabel tone="plain" icon="power" text={names.disabled} />;
+  if (health === null) return <StatusLabel tone="plain" text={names.unknown} />;
+  return health.failingSince === null ? <StatusLabel tone="good" text={names.healthy} /> : <StatusLabel tone="bad" text={names.failing} />;
+};
+
+export const formatEventTypes = (events: readonly string[] | null): string =>
+  events === null
+    ? webhookMessages.allEvents
+    : events.length === 1
+      ? webhookMessages.oneEvent
+      : formatMessage(webhookMessages.someEvents, { count: String(events.length) });
+
+export const formatWaiting = (count: number): string =>
+  count === 0
+    ? webhookMessages.noneWaiting
+    : count === 1
+      ? webhookMessages.oneWaiting
+      : formatMessage(webhookMessages.someWaiting, { count: formatCount(count) });
+
+const hoursPerBar = 2;
+const barHeights = { a: 16, b: 24, o: 5 } as const;
+const stripHeight = 24;
+
+/** Attempts of the last 48 hours, two hours per bar. A bar with a failure is taller, so that color does not speak alone. */
+export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ hours }) => {
+  const { strip } = webhookMessages;
+  const figures = toHourlyFigures(hours ?? [], usePortalRequest().now);
+  const bars = Array.from({ length: figures.length / hoursPerBar }, (_, at) => {
+    const part = figures.slice(at * hoursPerBar, (at + 1) * hoursPerBar);
+    return part.some(({ down }) => down > 0) ? "b" : part.some(({ up }) => up > 0) ? "a" : "o";
+  });
+  const failed = figures.reduce((sum, { down }) => sum + down, 0);
+  const total = figures.reduce((sum, { up, down }) => sum + up + down, 0);
+  const label =
+    hours === null
+      ? strip.unknown
+      : total === 0
+        ? strip.none
+        : failed === 0
+          ? strip.delivered
+          : formatMessage(strip.failed, { failed: formatCount(failed), total: formatCount(total) });
+  return (
+    <svg class="strip" role="img" aria-label={label} viewBox={`0 0 ${bars.length * 4} ${stripHeight}`} preserveAspectRatio="none">
+      {bars.map((kind, at) => (
+        <rect class={kind} x={at * 4 + 0.5} y={stripHeight - barHeights[kind]} width={3} height={barHeights[kind]} />
+      ))}
+    </svg>
+  );
+};
+
+const deliveryTones: Readonly<Record<DeliveryStatus, Tone>> = { success: "good", pending: "plain", retrying: "caution", abandoned: "bad" };
+
+export const DeliveryStatusLabel: FC<{ of: Pick<Delivery, "status"> }> = ({ of: { status } }) => (
+  <StatusLabel
+    tone={deliveryTones[status]}
+    text={webhookMessages.states[status]}
+    {...(status === "pending" && { icon: "circle-dashed" as const })}
+  />
+);
+
+interface Answer {
+  readonly responseStatus: number | null;
+  readonly error: DeliveryError | null;
+}
+
+/** "503", or why there was no response; null before the first attempt. */
+export const formatAnswer = ({ responseStatus, error }: Answer): string | null =>
+  responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
+
+export const AnswerText: FC<{ of: Answer }> = ({ of }) =>
+  of.responseStatus === null ? <>{formatAnswer(of) ?? webhookMessages.noResponseYet}</> : <code>{of.responseStatus}</code>;
+
+/** What happens next with a delivery, or how it ended. */
+export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt, durationMs, error } }) => {
+  const { steps } = webhookMessages;
+  if (status === "retrying" && nextAttemptAt !== null)
+    return <FormattedMessage text={steps.retrying} parts={{ time: <ShortTime at={nextAttemptAt} /> }} />;
+  if (status === "success") return <>{formatMessage(steps.success, { ms: formatCount(durationMs ?? 0) })}</>;
+  if (status === "abandoned") return <>{error === null ? steps.canceled : steps.abandoned}</>;
+  return <>{status === "retrying" ? steps.resending : steps.pending}</>;
+};
+
+/** The names of the opt-in event types in a sentence. */
+export const OptInEventTypes: FC<{ join: string }> = ({ join }) => (
+  <JoinedList of={optInEventTypes.map((type) => <code>{type}</code>) as readonly Child[]} by={join} />
+);
+
+/** Warns that selected event types are turned off in the settings, because the endpoint would never receive them. */
+export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly string[] | null }> = ({ account, types }) => {
+  const selectsOptIn = optInEventTypes.some((type) => types?.includes(type));
+  return account.emitsIssued || !selectsOptIn ? null : (
+    <Notice icon="info" title={formatMessage(webhookMessages.off.title, { count: String(optInEventTypes.length) })}>
+      <p>
+        <FormattedMessage
+          text={webhookMessages.off.text}
+          parts={{
+            types: <OptInEventTypes join=" and " />,
+            settings: <Link to="/portal/settings" text={messages.tabs.settings} />,
+          }}
+        />
+      </p>
+    </Notice>
+  );
+};
