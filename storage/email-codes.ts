@@ -8,7 +8,7 @@ import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
 import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
-import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
+import { allOf, countIn, existsIn, hasPreviousChange, notExistsIn, query } from "./query.ts";
 
 /** The email address that a code verifies, and the code's purpose. */
 export interface VerifiableAddress {
@@ -35,10 +35,14 @@ const isOpenFor = (address: VerifiableAddress, now: Instant) =>
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
   allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
 
+/** Builds the condition: this many wrong codes have been counted in a row. */
+const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
+  existsIn(emailCodeFailures, isFailureFor(address), gte(emailCodeFailures.failures, failures));
+
 /** Builds the condition for the insert: the limits allow another code. */
 const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, now: Instant): SQL => {
   const countSince = (since: Instant) => countIn(emailCodes, wasUsable, isForTopic(requester), gt(createdAt, since));
-  const failedOften = existsIn(emailCodeFailures, isFailureFor(requester), gte(emailCodeFailures.failures, limits.guessSlowdown.failures));
+  const { guessSlowdown } = limits;
   const { withinMs, max, freeOfTopic } = limits.mailsToAddress;
   const since = now - withinMs;
   const ofTopics = query
@@ -51,7 +55,9 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
     sql`${countIn(emailCodes, isOpenFor(requester, now))} < ${limits.maxActive}`,
     notExistsIn(emailCodes, isOpenFor(requester, now), gt(createdAt, now - limits.resendDelayMs)),
     ...limits.topicSendLimits.map((limit) => sql`${countSince(now - limit.withinMs)} < ${limit.max}`),
-    sql`(not ${failedOften} or ${countSince(now - limits.guessSlowdown.everyMs)} < 1)`,
+    guessSlowdown === null
+      ? sql`true`
+      : sql`(not ${hasFailed(requester, guessSlowdown.failures)} or ${countSince(now - guessSlowdown.everyMs)} < 1)`,
     or(sql`${countSince(since)} < ${freeOfTopic}`, sql`${toAddress} < ${max}`) as SQL,
   );
 };
@@ -89,17 +95,22 @@ export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(
 
 /**
  * Counts one attempt on each open code that this requester may still try, and returns those codes. Also counts one failure, which a correct
- * code clears. The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
+ * code clears; where failures from elsewhere are limited, only attempts by browsers that requested none of the open codes are counted. The failure row is written even if its count stays the same, so that timing does not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
   requester: CodeRequester,
-  { attemptsFromContext, attemptsFromElsewhere }: EmailCodeLimits,
+  { attemptsFromContext, attemptsFromElsewhere, failuresFromElsewhere }: EmailCodeLimits,
   now: Instant,
 ) => {
   const { purpose, topic, addressIndex, certId } = requester;
   const isOwn = sql`${contextHash} is ${requester.contextHash}`;
   const { failures, updatedAt } = emailCodeFailures;
+  const isElsewhereAllowed = failuresFromElsewhere === null ? sql`true` : sql`not ${hasFailed(requester, failuresFromElsewhere)}`;
+  const isCounted =
+    failuresFromElsewhere === null
+      ? hasPreviousChange()
+      : sql`(${hasPreviousChange()} and ${notExistsIn(emailCodes, isOpenFor(requester, now), eq(contextHash, requester.contextHash ?? ""))})`;
   const { attempts } = await batch(db, {
     attempts: db
       .update(emailCodes)
@@ -110,14 +121,14 @@ export const consumeCodeAttempt = async (
       .where(
         allOf(
           isOpenFor(requester, now),
-          sql`case when ${isOwn} then ${sameContextAttempts} < ${attemptsFromContext} else ${otherContextAttempts} < ${attemptsFromElsewhere} end`,
+          sql`case when ${isOwn} then ${sameContextAttempts} < ${attemptsFromContext} else ${otherContextAttempts} < ${attemptsFromElsewhere} and ${isElsewhereAllowed} end`,
         ),
       )
       .returning({ id, codeHash }),
     // changes() counts the codes that the preceding statement in the batch updated.
     failures: db
       .insert(emailCodeFailures)
-      .values({ purpose, topic, addressIndex, certId, failures: sql`changes() > 0`, updatedAt: now })
+      .values({ purpose, topic, addressIndex, certId, failures: isCounted as SQL<number>, updatedAt: now })
       .onConflictDoUpdate({
         target: [emailCodeFailures.purpose, emailCodeFailures.topic, emailCodeFailures.addressIndex],
         set: {

@@ -60,8 +60,13 @@ export interface EmailCodeLimits {
   readonly attemptsFromContext: number;
   /** Attempts at one code from anywhere else. Strangers can use up only these. */
   readonly attemptsFromElsewhere: number;
-  /** After this many wrong codes in a row, only one code per period can be requested until a correct one is entered. */
-  readonly guessSlowdown: { readonly failures: number; readonly everyMs: number };
+  /** After this many wrong codes in a row, only one code per period can be requested until a correct one is entered. Null: no such limit. */
+  readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
+  /**
+   * After this many wrong codes in a row from browsers that requested none of the open codes, only the requesting browsers may try, until a
+   * correct code is entered. Null: no such limit.
+   */
+  readonly failuresFromElsewhere: number | null;
 }
 
 export const emailCodeLimits = {
@@ -82,10 +87,11 @@ export const emailCodeLimits = {
     attemptsFromContext: 5,
     attemptsFromElsewhere: 5,
     guessSlowdown: { failures: 100, everyMs: dayMs },
+    failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. With twenty codes a day and five attempts each, a guesser has 100 chances in 1,000,000 per day. After twenty wrong
-   * codes in a row, only one code per hour can be requested, with five attempts.
+   * A topic is a realm. With twenty codes a day and five attempts each in their own browser, a guesser has 100 chances in 1,000,000 per day,
+   * and twenty more from elsewhere. Wrong codes never keep the person from requesting another code and entering it in their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -94,8 +100,9 @@ export const emailCodeLimits = {
     topicSendLimits: [{ withinMs: dayMs, max: 20 }],
     mailsToAddress: { withinMs: 15 * minuteMs, max: 5, freeOfTopic: 0 },
     attemptsFromContext: 5,
-    attemptsFromElsewhere: 0,
-    guessSlowdown: { failures: 20, everyMs: hourMs },
+    attemptsFromElsewhere: 5,
+    guessSlowdown: null,
+    failuresFromElsewhere: 20,
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 

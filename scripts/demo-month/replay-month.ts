@@ -31,10 +31,12 @@ const openMonth = async (
 ): Promise<Month> => {
   const dice = createDice(seed);
   const signIn: Month["signIn"] = async (email, realm, name) => {
-    getValue(await requestSignInCode(services, { email, realm, language: "en" }));
+    getValue(await requestSignInCode(services, { email, realm, language: "en", context: "demo" }));
     await finishStep();
     const { userAgent } = pickVisitor(dice);
-    return getValue(await verifySignInCode(services, { email, code: takeCode(email), realm, name, replaces: null, userAgent })).token;
+    return getValue(
+      await verifySignInCode(services, { email, code: takeCode(email), realm, name, replaces: null, context: "demo", userAgent }),
+    ).token;
   };
   const signInOwner = async (): Promise<MemberSession> =>
     (await authenticateSession(services, await signIn(ownerEmail, "business", null))) as MemberSession;

@@ -1,4 +1,5 @@
 // Routes to sign up a business and to read and update its profile.
+import { ensureSignInContext } from "../../http/sign-in-context.ts";
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { optInEventTypes } from "../../../core/events/event.ts";
@@ -203,7 +204,7 @@ export const accountRoutes = createApi();
 accountRoutes.openapi(signUpRoute, async (c) => {
   const { business_name: businessName, legal_name, email, country, website } = c.req.valid("json");
   const input = { businessName, legalName: legal_name ?? null, email, country, website: website ?? null };
-  return respond(c, 201, await signUp(c.var.services, input, c.var.language), signupResultToWire);
+  return respond(c, 201, await signUp(c.var.services, input, c.var.language, ensureSignInContext(c)), signupResultToWire);
 });
 
 accountRoutes.openapi(getAccountRoute, async (c) => {

@@ -1,4 +1,5 @@
 // Sign-in and sign-out (SPEC Authentication). These are the only API routes that set the session cookie.
+import { ensureSignInContext, findSignInContext } from "../../http/sign-in-context.ts";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Result } from "../../../core/result.ts";
@@ -73,7 +74,7 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all others. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
   when: {
@@ -145,7 +146,11 @@ const respondSignedIn = (c: Context<AppEnv>, result: Result<SignInResult>) => {
 export const signInRoutes = createApi();
 
 signInRoutes.openapi(requestSignInCodeRoute, async (c) => {
-  const requested = await requestSignInCode(c.var.services, { ...c.req.valid("json"), language: c.var.language });
+  const requested = await requestSignInCode(c.var.services, {
+    ...c.req.valid("json"),
+    language: c.var.language,
+    context: ensureSignInContext(c),
+  });
   return respond(c, 200, requested, () => ({ accepted: true as const }));
 });
 
@@ -158,6 +163,7 @@ signInRoutes.openapi(verifySignInCodeRoute, async (c) => {
     name: name ?? null,
     replaces: getSessionToken(c),
     userAgent: c.req.header("user-agent"),
+    context: findSignInContext(c),
   });
   return respondSignedIn(c, result);
 });

@@ -22,14 +22,14 @@ import {
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,
-  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage },
+  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage; readonly context: string },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const lookup = await lookUpAddress(services, request.realm, request.email);
   if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
   const { db, realm, addressee } = lookup;
   const now = services.clock();
   const knownEmail = await openAddresseeEmail(services, lookup);
-  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup), {
+  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.context), {
     limits: getSignInCodeLimits(services),
     binding: () => toSignInCodeBinding(lookup, knownEmail),
     to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),

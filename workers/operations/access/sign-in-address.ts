@@ -1,6 +1,7 @@
 // Looks up the account behind an email address, for requesting and verifying sign-in codes.
 import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { firstShard, shardOfId } from "../../../core/ids.ts";
 import type { CodeRequester } from "../../../storage/email-codes.ts";
@@ -63,13 +64,16 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/** Returns the key under which an address's sign-in codes are stored and counted. */
-export const toCodeRequester = ({ realm, emailIndex }: AddressLookup): CodeRequester => ({
+/**
+ * Returns the key under which an address's sign-in codes are stored and counted. `context` identifies the browser; null if it has not
+ * requested a code.
+ */
+export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, context: string | null): CodeRequester => ({
   purpose: "login",
   topic: realm,
   addressIndex: emailIndex,
   certId: null,
-  contextHash: null,
+  contextHash: sha256Hex(context ?? ""),
 });
 
 /**

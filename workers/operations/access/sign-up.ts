@@ -72,6 +72,7 @@ export const signUp = async (
   services: AccessWriteDependencies,
   input: SignupInput,
   language: MailLanguage,
+  context: string,
 ): Promise<Result<SignupResult, "invalid_request">> => {
   const request = parseSignup(services, input);
   if (!request.ok) return request;
@@ -84,7 +85,7 @@ export const signUp = async (
   const isMember = addressee?.kind === "person";
   const email = trimWhiteSpace(input.email);
   const id = generateId("biz_", shard, services.random) as BusinessId;
-  const code = await prepareEmailCode(services, db, toCodeRequester(lookup), {
+  const code = await prepareEmailCode(services, db, toCodeRequester(lookup, context), {
     limits: getSignInCodeLimits(services),
     binding: () => toSignInCodeBinding(lookup, knownEmail),
     to: isMember ? knownEmail : email,

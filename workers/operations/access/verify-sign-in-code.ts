@@ -84,7 +84,7 @@ const createSession = async (
       markCodeUsed(db, usedCode),
       ...changes.rows,
       insertSessionByCode(db, { ...row, hasOtherShards: lookup.hasOtherShards }, { realm, emailIndex, codeId }),
-      ...expireOpenCodes(db, toCodeRequester(lookup), now, tokenHash),
+      ...expireOpenCodes(db, toCodeRequester(lookup, null), now, tokenHash),
     ],
     changes.domainEvents,
     changes.onlyIf,
@@ -108,6 +108,8 @@ export const verifySignInCode = async (
     readonly name: string | null;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;
+    /** Identifies the browser; null if it has not requested a code. */
+    readonly context: string | null;
   },
 ): Promise<Result<SignInResult, "invalid_request" | "login_failed">> => {
   const name = parseLine("name", request.name, maxNameLength);
@@ -116,7 +118,7 @@ export const verifySignInCode = async (
   if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
   const knownEmail = await openAddresseeEmail(services, lookup);
   const attempt = { limits: signInCodeLimits, binding: () => toSignInCodeBinding(lookup, knownEmail), code: request.code };
-  const codeId = await verifyEmailCode(services, lookup.db, toCodeRequester(lookup), attempt);
+  const codeId = await verifyEmailCode(services, lookup.db, toCodeRequester(lookup, request.context), attempt);
   const { userAgent } = request;
   const person = { email: trimWhiteSpace(request.email), name: name.value, userAgent };
   const created = codeId === null ? null : await createSession(services, lookup, codeId, person);

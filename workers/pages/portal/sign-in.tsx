@@ -7,11 +7,12 @@ import type { AppEnv } from "../../http/context.ts";
 import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { sealSignInEmail } from "../../operations/access/sign-in-note.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import {
   findPendingSignInEmail,
   clearPendingSignInEmail,
-  savePendingSignInEmail,
+  savePendingSignIn,
   startEmailSignIn,
   completeEmailSignIn,
 } from "../shared/email-code-sign-in.tsx";
@@ -212,9 +213,10 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
     country: typed("country").trim(),
     website: typed("website"),
   };
-  const signedUp = await signUp(c.var.services, registration, language);
+  const context = await sealSignInEmail(c.var.services, registration.email.trim());
+  const signedUp = await signUp(c.var.services, registration, language, context);
   if (!signedUp.ok) return renderSignUpStep(c, { form, error: toFormError(signedUp) });
-  await savePendingSignInEmail(c, registration.email.trim());
+  savePendingSignIn(c, context);
   return c.redirect("/portal/sign-in", 303);
 };
 

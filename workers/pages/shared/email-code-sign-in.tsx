@@ -24,8 +24,9 @@ const pendingSignInCookie = "svc_sign_in";
 export const findPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): Promise<string | null> =>
   openSignInEmail(c.var.services, findCookie(c, cookie));
 
-export const savePendingSignInEmail = async (c: Context<AppEnv>, email: string, cookie = pendingSignInCookie): Promise<void> =>
-  setCookie(c, cookie, await sealSignInEmail(c.var.services, email), { ...cookieOptions(c), maxAge: signInNoteSeconds });
+/** Stores the sealed email address in the cookie. Its value identifies the browser when attempts are counted. */
+export const savePendingSignIn = (c: Context<AppEnv>, sealedEmail: string, cookie = pendingSignInCookie): void =>
+  setCookie(c, cookie, sealedEmail, { ...cookieOptions(c), maxAge: signInNoteSeconds });
 
 export const clearPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): void => {
   deleteCookie(c, cookie, cookieOptions(c));
@@ -37,8 +38,9 @@ export const startEmailSignIn = async (
   recipient: { readonly email: string; readonly realm: Realm; readonly language: Language },
   cookie = pendingSignInCookie,
 ): Promise<void> => {
-  await requestSignInCode(c.var.services, recipient);
-  await savePendingSignInEmail(c, recipient.email, cookie);
+  const context = await sealSignInEmail(c.var.services, recipient.email);
+  await requestSignInCode(c.var.services, { ...recipient, context });
+  savePendingSignIn(c, context, cookie);
 };
 
 /** `none`: no code is pending, or it expired. `malformed`: the input is not a code, so no attempt was counted. */
@@ -57,7 +59,8 @@ export const completeEmailSignIn = async (
   if (email === null) return { outcome: "none" };
   const code = parseEmailCode(form.get("code") ?? "");
   if (code === null) return { outcome: "malformed", email };
-  const request = { email, code, realm, name: null, replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };
+  const userAgent = c.req.header("user-agent");
+  const request = { email, code, realm, name: null, replaces: getSessionToken(c), userAgent, context: findCookie(c, cookie) ?? null };
   const signed = await verifySignInCode(c.var.services, request);
   if (!signed.ok) return { outcome: "wrong" };
   setSessionCookie(c, signed.value.token, realm);
