@@ -87,7 +87,7 @@ const renderCode = (text: string, language: string, id: string): string => {
 const renderHeadingText = (html: string): string => {
   const [, number, title] = /^(\d+)\. (.*)$/s.exec(html) ?? [];
   if (number === undefined || title === undefined) return html;
-  return `<span class="step-no">${number}<span class="visually-hidden">.</span></span> ${title}`;
+  return `<span class="step-no">${number}</span> ${title}`;
 };
 
 /** `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
