@@ -33,7 +33,7 @@ const signIn = async (page: Page): Promise<void> => {
   await expect.poll(newest, { timeout: 20_000 }).toBeDefined();
   await page.fill("#code", (await newest()) as string);
   await page.press("#code", "Enter");
-  await page.waitForSelector(".app-bar");
+  await page.waitForSelector("nav.main");
   const fields = { email, first_name: "Pat", last_name: "Example" };
   await page.request.put(`${service.origin}/v1/me/fields`, { data: fields, headers: { "content-type": "application/json" } });
 };

@@ -53,24 +53,24 @@ describe("agent tokens", () => {
   test("shows a token once, in the response to the form, even if the form is sent again", async () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
-    expect(getPageText(page)).toContain("No assistant has access.");
+    expect(getPageText(page)).toContain("No assistants have access");
     const created = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
     expect([created.status, created.headers.get("cache-control")]).toEqual([200, "no-store"]);
     const secret = /pat_[\w-]{20,}/.exec(created.text)?.[0] as string;
-    expect(getPageText(created)).toContain("Copy it now. It is not shown again.");
+    expect(getPageText(created)).toContain("Copy it now. You won’t see it again.");
     const works = async (): Promise<number> => (await callMethod(secret, "tools/list")).status;
     expect(await works()).toBe(200);
     const again = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
     expect(again.text).not.toMatch(/pat_[\w-]{20,}/);
-    expect(getPageText(again)).toContain("It was shown already. Make a new one if you lost it.");
+    expect(getPageText(again)).toContain("This token was already shown. If you lost it, create a new one.");
     const list = await browser.open("/app/agents");
     expect(list.text).not.toContain(secret);
     expect(getPageText(list).split("My helper").length).toBe(2);
     expect(getPageText(list)).toContain("Not used yet");
     expect(describeRedirect(await browser.send(list, "/app/agents/remove"))).toBe("303 /app/agents");
     const after = getPageText(await browser.open("/app/agents"));
-    expect(after).toContain("The assistant is shut out.");
-    expect(after).toContain("No assistant has access.");
+    expect(after).toContain("Assistant access removed.");
+    expect(after).toContain("No assistants have access");
     expect(await works()).toBe(401);
   });
 
@@ -86,7 +86,7 @@ describe("agent tokens", () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });
-    expect([refused.status, refused.text.includes("At most 80 characters in one line.")]).toEqual([400, true]);
+    expect([refused.status, refused.text.includes("Use at most 80 characters on one line.")]).toEqual([400, true]);
     expect(refused.text).toMatch(/<title>Error: /);
     expect(refused.text).toContain(`value="${"x".repeat(81)}"`);
     for (let count = 0; count < 10; count += 1)
@@ -123,8 +123,8 @@ describe("data broker removals", () => {
   test("explains that removals need a paid plan and requests nothing without it", async () => {
     const by = await signInPerson({});
     const page = await browserOf(by).open("/app/removals");
-    expect(getPageText(page)).toContain("No removal asked for yet.");
-    expect(getPageText(page)).toContain("This is part of a paid plan.");
+    expect(getPageText(page)).toContain("No removals yet");
+    expect(getPageText(page)).toContain("Removals are part of a paid plan.");
     expect(actionsOf(page)).not.toContain("/app/removals");
     const upgrade = "/app/removals/upgrade";
     expect(page.text).toContain(`href="${upgrade}"`);
@@ -138,7 +138,7 @@ describe("data broker removals", () => {
     const none = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_PRICE_BUSINESS", "STRIPE_PRICE_WHITE_GLOVE"];
     const nothingSold = createServiceCall(Object.fromEntries(none.map((name) => [name, ""])));
     const without = await browserOf(by, nothingSold).open("/app/removals");
-    expect(getPageText(without)).toContain("It cannot be bought here at the moment.");
+    expect(getPageText(without)).toContain("You can’t buy it here right now.");
     expect(without.text).not.toContain(upgrade);
     expect(describeRedirect(await browserOf(by, nothingSold).open(upgrade))).toBe("303 /app/removals");
     const { form } = parseFormFields(await browserOf(await onPlan()).open("/app/removals"), "/app/removals") as { form: string };
@@ -170,9 +170,9 @@ describe("data broker removals", () => {
     const browser = browserOf(by);
     const page = await browser.open("/app/removals");
     for (const [fields, message] of [
-      [{ authorize: "on", notes: "Patricia" }, "Tick at least one of them."],
-      [{ "target.spokeo": "on", notes: "Patricia" }, "Tick that we may ask in your name."],
-      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "At most 500 characters in one line."],
+      [{ authorize: "on", notes: "Patricia" }, "Choose at least one data broker."],
+      [{ "target.spokeo": "on", notes: "Patricia" }, "Confirm that we may ask on your behalf."],
+      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use at most 500 characters on one line."],
     ] as const) {
       const refused = await browser.send(page, "/app/removals", fields);
       expect([refused.status, refused.text.includes(message)]).toEqual([400, true]);
@@ -186,8 +186,8 @@ describe("data broker removals", () => {
     const response = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
     expect(describeRedirect(response)).toMatch(/^303 \/app\/removals\/rmv_/);
     const shown = getPageText(await browser.open(response.headers.get("location") as string));
-    expect(shown).toContain("We ask them in your name.");
-    expect(shown).toContain("The affidavit is made when each of them has answered.");
+    expect(shown).toContain("Removal requested. The results appear here.");
+    expect(shown).toContain("You get a signed affidavit when every broker has answered.");
     expect(getPageText(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
     const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
     expect(removal.targets.map(({ name }: { name: string }) => name)).toEqual(["radaris", "spokeo"]);
@@ -208,14 +208,14 @@ describe("data broker removals", () => {
     );
     expect(recorded.ok).toBe(true);
     const page = await browser.open(path);
-    expect(getPageText(page)).toContain("Download the affidavit (PDF)");
+    expect(getPageText(page)).toContain("Download affidavit (PDF)");
     expect(page.text).toContain(`href="${path}/affidavit"`);
     const file = await call(`${path}/affidavit`, { headers: by.headers });
     expect([file.status, file.headers.get("content-type"), file.text.slice(0, 5)]).toEqual([200, "application/pdf", "%PDF-"]);
     expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="affidavit-rmv_\w+\.pdf"$/);
     const eve = browserOf(await signInPerson({}));
     expect([(await eve.open(path)).status, (await eve.open(`${path}/affidavit`)).status]).toEqual([404, 404]);
-    expect(getPageText(await eve.open(path))).toContain("There is no removal here");
+    expect(getPageText(await eve.open(path))).toContain("Removal not found");
   });
 });
 
@@ -226,7 +226,7 @@ describe("data export", () => {
     await waitUntilSettled();
     const browser = browserOf(by);
     const page = await browser.open("/app/export");
-    expect(getPageText(page)).toContain("One file with everything that is kept about you.");
+    expect(getPageText(page)).toContain("One file with everything we keep about you:");
     expect((await browser.open("/app/history")).text).not.toContain("You downloaded your data");
     expect(await elsewhere(browser, page, "/app/export")).toEqual([403, 403, 403]);
     const file = await browser.send(page, "/app/export");
@@ -250,9 +250,9 @@ describe("account deletion", () => {
     const { share } = await grantShare(by);
     const browser = browserOf(by);
     const page = await browser.open("/app/delete");
-    expect(getPageText(page)).toContain("1 share stops, and 1 business must stop contacting you by the end of");
-    expect(getPageText(page)).toContain("Certificates belong to the form that you sent");
-    expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn primary">Delete'));
+    expect(getPageText(page)).toContain("1 share stops. The business must stop contacting you by the end of");
+    expect(getPageText(page)).toContain("Certificates of forms you sent stay");
+    expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn danger primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);
     expect(refused.text).toMatch(/<title>Error: /);
@@ -275,12 +275,12 @@ describe("account deletion", () => {
     const { id } = (await by.get("/v1/me")).body.data;
     await env.DB.prepare("UPDATE sessions SET verified_at = verified_at - 300000 WHERE user_id = ?").bind(id).run();
     const page = await browser.open("/app/delete");
-    expect(getPageText(page)).toContain("First confirm that it is you");
+    expect(getPageText(page)).toContain("First, confirm it’s you.");
     expect(actionsOf(page)).not.toContain("/app/delete");
     expect(describeRedirect(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/prove/delete");
     expect((await by.get("/v1/me")).status).toBe(200);
     const step = await browser.open("/app/prove/delete");
-    expect(getPageText(step)).toContain(`We mail a six-digit code to ${by.email}.`);
+    expect(getPageText(step)).toContain(`We’ll email a 6-digit code to ${by.email}.`);
     expect(describeRedirect(await browser.send(step, "/app/sign-in"))).toBe("303 /app/prove/delete");
     const code = await findEmailCode(by.email);
     const typing = await browser.open("/app/prove/delete");
@@ -297,9 +297,9 @@ describe("account deletion", () => {
   test("accepts the confirmation word of the page's language", async () => {
     const browser = browserOf(await signInPerson({}), undefined, { "accept-language": "es" });
     const page = await browser.open("/app/delete");
-    expect(page.text).toContain("«borrar»");
-    expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: "borrar" }))).toBe("303 /app/deleted");
-    expect(getPageText(await browser.open("/app/deleted"))).toContain("Su cuenta está borrada");
+    expect(page.text).toContain("«eliminar»");
+    expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: "eliminar" }))).toBe("303 /app/deleted");
+    expect(getPageText(await browser.open("/app/deleted"))).toContain("Su cuenta está eliminada");
   });
 });
 

@@ -59,8 +59,8 @@ describe("signing in", () => {
     expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is wrong");
     expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
-    expect(getPageText(inside)).toContain("Nothing here yet.");
-    expect(getPageText(await pat.open("/app"))).toContain("Nobody holds your details through svc.");
+    expect(getPageText(inside)).toContain("Nothing saved yet.");
+    expect(getPageText(await pat.open("/app"))).toContain("No consents yet");
     expect(describeRedirect(await pat.send(inside, "/app/sign-out"))).toBe("303 /app");
     expect(getPageText(await pat.open("/app"))).toContain("Sign in");
   });
@@ -97,16 +97,16 @@ describe("consents", () => {
     const second = await grantShare(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
     const browser = browserOf(pat);
     const list = await browser.open("/app");
-    expect(getPageText(list)).toContain("Current (2)");
-    expect(getPageText(list)).toContain("Share of email and phone");
+    expect(getPageText(list)).toContain("Current 2");
+    expect(getPageText(list)).toContain("Email and phone");
     expect(getPageText(list)).toContain("Write to you about <b>panels</b>");
     expect(list.text).toContain(`/app/shares/${first.share.id}/stop`);
     expect(list.text).toContain(`/app/with/${world.acme.id}/stop`);
     await pat.post(`/v1/me/sever/${second.share.id}`, {});
-    expect(getPageText(await browser.open("/app"))).toContain("Current (1)");
+    expect(getPageText(await browser.open("/app"))).toContain("Current 1");
     const ended = getPageText(await browser.open("/app?view=ended"));
-    expect(ended).toContain("Stopped: contact must end by");
-    expect(ended).toContain("They have not confirmed yet.");
+    expect(ended).toContain("Contact must end by the end of");
+    expect(ended).toContain("Stopping");
   });
 
   test("shows the current status of each share before the sweep has run", async () => {
@@ -117,7 +117,7 @@ describe("consents", () => {
     expect(await statusAfter(0)).toMatch(/Ends in [45] days/);
     expect(await statusAfter(3.5 * day)).toContain("Ends in 1 day");
     expect(await statusAfter(4.5 * day)).toContain("Ends today");
-    expect(await statusAfter(5.1 * day, "?view=ended")).toContain("Ended by itself");
+    expect(await statusAfter(5.1 * day, "?view=ended")).toContain("ended on");
   });
 
   test("shows a share with its values, purpose, disclosure text, timeline and verification data", async () => {
@@ -129,21 +129,19 @@ describe("consents", () => {
     await pat.put("/v1/me/fields", { phone: contactValues.phone });
     await waitUntilSettled();
     const list = getPageText(await browserOf(pat).open("/app"));
-    expect(list).toContain(
-      `last delivered on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`,
-    );
+    expect(list).toContain(`Last used on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`);
     const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
     const words = getPageText(page);
     for (const text of [
-      "Share with Acme Solar LLC",
+      "Sharing with Acme Solar LLC",
       "pat@example.com",
       "+1 202 555 0123",
       "Send you a solar estimate",
       "I agree that Acme may call me.",
-      "Delivered: the form was filled in",
-      "Delivered: they looked at the current values",
-      "Delivered: a change of your details",
-      "Ends by itself",
+      "They received these details",
+      "They looked up your current details",
+      "They received a change you made",
+      "Ends on its own",
       granted.share.id,
       granted.share.fingerprint,
     ])
@@ -170,7 +168,7 @@ describe("consents", () => {
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, getPageText(nobody).includes("This business holds nothing of yours")]).toEqual([404, true]);
+    expect([nobody.status, getPageText(nobody).includes("Nothing with this business")]).toEqual([404, true]);
   });
 
   test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {
@@ -179,23 +177,23 @@ describe("consents", () => {
     const browser = browserOf(pat);
     const path = `/app/shares/${share.id}`;
     const ask = await browser.open(`${path}/stop`);
-    expect(getPageText(ask)).toContain("This cannot be undone.");
+    expect(getPageText(ask)).toContain("You can’t undo this");
     expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
     const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
-    expect([tooLong.status, tooLong.text.includes("At most 200 characters in one line.")]).toEqual([400, true]);
+    expect([tooLong.status, tooLong.text.includes("Use at most 200 characters on one line.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
     const stopped = getPageText(await browser.open(path));
-    expect(stopped).toContain("You stopped sharing. Contact must end by");
+    expect(stopped).toContain("You stopped sharing. Contact must end by the end of");
     expect(stopped).toContain("You wrote: Found another");
     expect(getPageText(await browser.open(path))).not.toContain("You stopped sharing. Contact");
     expect(describeRedirect(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
     expect(describeRedirect(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
-    expect(getPageText(await browserOf(pat, at(20 * day)).open(path))).toContain("The day has passed without a word.");
+    expect(getPageText(await browserOf(pat, at(20 * day)).open(path))).toContain("The deadline has passed, and they haven’t confirmed.");
     await postWithApiKey(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
     const ceased = getPageText(await browser.open(path));
-    expect(ceased).toContain("Confirmed: contact has ended");
+    expect(ceased).toContain("They confirmed that contact has ended");
     expect(ceased).toContain("They wrote: We removed you");
   });
 
@@ -206,9 +204,9 @@ describe("consents", () => {
     const browser = browserOf(pat);
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
-    expect(getPageText(ask)).toContain("Stop all 2");
+    expect(getPageText(ask)).toContain("This ends 2 consents:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares have ended.");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares stopped.");
     expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
     expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
@@ -223,7 +221,7 @@ describe("consents", () => {
     expect(Object.keys(parseFormFields(ask, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
     const { form } = parseFormFields(ask, path) as { form: string };
     const nothing = await browser.post(path, { form });
-    expect([nothing.status, nothing.text.includes("Tick at least one detail")]).toEqual([400, true]);
+    expect([nothing.status, nothing.text.includes("Choose at least one detail to share")]).toEqual([400, true]);
     const done = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
     const fresh = done.headers.get("location") as string;
     expect(fresh).toMatch(/^\/app\/shares\/shr_/);
@@ -234,9 +232,9 @@ describe("consents", () => {
       duration_days: 30,
       supersedes: share.id,
     });
-    expect(getPageText(await browser.open(fresh))).toContain("Renewed, until");
+    expect(getPageText(await browser.open(fresh))).toContain("Renewed until");
     expect(describeRedirect(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
-    expect(getPageText(await browser.open(`/app/shares/${share.id}`))).toContain("A new share took its place.");
+    expect(getPageText(await browser.open(`/app/shares/${share.id}`))).toContain("You renewed this share.");
   });
 });
 
@@ -264,26 +262,26 @@ describe("details", () => {
     const { share } = await grantShare(pat);
     const browser = browserOf(pat);
     const page = await browser.open("/app/details");
-    expect(getPageText(page)).toContain("Goes to: Acme Solar LLC");
+    expect(getPageText(page)).toContain("Shared with Acme Solar LLC.");
     const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
     expect(review.status).toBe(200);
     const reviewed = parsePage(review);
-    expect(getPageText(reviewed)).toContain("Told at once: Acme Solar LLC.");
-    expect(getPageText(reviewed)).toContain("before: +1 202 555 0123now: +1 202 555 0199");
+    expect(getPageText(reviewed)).toContain("We notify them right away: Acme Solar LLC.");
+    expect(getPageText(reviewed)).toContain("Before: +1 202 555 0123After: +1 202 555 0199");
     const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
     expect((await fields()).phone).toBe(contactValues.phone);
     expect(describeRedirect(await browser.send(reviewed, "/app/details/save"))).toBe("303 /app/details");
     expect((await fields()).phone).toBe("+1 202 555 0199");
     expect((await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone).toBe("+1 202 555 0199");
     const saved = await browser.open("/app/details");
-    expect(getPageText(saved)).toContain("Saved. 1 business is being told.");
+    expect(getPageText(saved)).toContain("Changes saved. We’re notifying 1 business.");
     expect(
       getPageText(await createBrowserSession([...browser.jar].map((pair) => pair.join("=")).join("; "), at(600_001)).open("/app/details")),
-    ).not.toContain("Your last change");
+    ).not.toContain("undo your last change");
     expect(describeRedirect(await browser.send(saved, "/app/details/undo"))).toBe("303 /app/details");
     expect((await fields()).phone).toBe(contactValues.phone);
     expect((await fields()).email).toBe(contactValues.email);
-    expect(getPageText(await browser.open("/app/details"))).not.toContain("Your last change");
+    expect(getPageText(await browser.open("/app/details"))).not.toContain("undo your last change");
   });
 
   test("keeps the input and marks the field when a value is invalid", async () => {
@@ -297,7 +295,7 @@ describe("details", () => {
     expect(refused.text).toMatch(/<title>Error: /);
     const direct = await browser.send(page, "/app/details", {});
     expect(describeRedirect(direct)).toBe("303 /app/details");
-    expect(getPageText(await browser.open("/app/details"))).toContain("Nothing was changed.");
+    expect(getPageText(await browser.open("/app/details"))).toContain("Nothing to save.");
   });
 
   test("names the businesses that are not notified because their share has ended", async () => {
@@ -306,8 +304,8 @@ describe("details", () => {
     await pat.post(`/v1/me/sever/${share.id}`, {});
     const browser = browserOf(pat);
     const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
-    expect(review.text).toContain("Not told, because the share has ended:");
-    expect(review.text).toContain("Nobody is told:");
+    expect(review.text).toContain("Not notified, because sharing has ended:");
+    expect(review.text).toContain("No one is notified.");
   });
 
   test("does not apply another person's undo cookie", async () => {
@@ -318,7 +316,7 @@ describe("details", () => {
     const other = browserOf(eve);
     other.jar.set("svc_undo", browser.jar.get("svc_undo") as string);
     const theirs = await other.open("/app/details");
-    expect(getPageText(theirs)).not.toContain("Your last change");
+    expect(getPageText(theirs)).not.toContain("undo your last change");
     expect((await eve.get("/v1/me/fields")).body.data.fields.phone).toBe("+1 202 555 0177");
   });
 });
@@ -330,7 +328,7 @@ describe("history and account", () => {
     await pat.post(`/v1/me/sever/${share.id}`, {});
     await waitUntilSettled();
     const history = await browserOf(pat).open("/app/history");
-    expect(getPageText(history)).toMatch(/You stopped a share ?Acme Solar LLC/);
+    expect(getPageText(history)).toMatch(/You stopped sharing ?Acme Solar LLC/);
     expect(getPageText(history)).toMatch(/You shared details ?Acme Solar LLC/);
     expect(getPageText(history)).toContain("You changed your details");
     expect(getPageText(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
@@ -357,7 +355,7 @@ describe("history filtered by business", () => {
     expect(shared(chosen)).toEqual(["Bright Homes Inc"]);
     expect(getPageText(chosen)).not.toContain("You changed your details");
     expect(chosen.text).toMatch(new RegExp(`<option value="${world.other.id}" selected`));
-    expect(chosen.text).toContain('<a class="btn" href="/app/history">Clear the filter</a>');
+    expect(chosen.text).toContain('<a class="btn bare" href="/app/history">Clear filter</a>');
     expect(describeRedirect(await browser.open("/app/history?with="))).toBe("303 /app/history");
   });
 
@@ -368,11 +366,7 @@ describe("history filtered by business", () => {
     await waitUntilSettled();
     for (const of of [world.other.id, "biz_nobody"]) {
       const words = getPageText(await browserOf(pat).open(`/app/history?with=${of}`));
-      expect([words.includes("Nothing matches."), words.includes("Clear the filter"), words.includes("You shared")]).toEqual([
-        true,
-        true,
-        false,
-      ]);
+      expect([words.includes("No results"), words.includes("Clear filter"), words.includes("You shared")]).toEqual([true, true, false]);
     }
   });
 });
@@ -390,7 +384,7 @@ test("returns at once for a business without entries, however long the chain is"
   const newestEntry = /data-label="Entry">(\d+)</.exec((await browserOf(pat).open("/app/history")).text);
   expect(Number(newestEntry?.[1])).toBeGreaterThan(maxEntriesScanned);
   const page = await browserOf(pat).open(`/app/history?with=${world.other.id}`);
-  expect(getPageText(page)).toContain("Nothing matches.");
+  expect(getPageText(page)).toContain("No results");
   expect(page.text).not.toContain("before=");
 }, 60_000);
 
@@ -453,7 +447,7 @@ describe("account security", () => {
     const other = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     const browser = browserOf(pat);
     const page = await browser.open("/app/account");
-    expect(getPageText(page)).toContain("(this one)");
+    expect(getPageText(page)).toContain("This device");
     const there = (await other.open("/app/account")).status;
     const eves = (await eve.get("/v1/me/sessions")).body.data.sessions[0].id;
     const end = "/app/account/devices/end";
@@ -461,7 +455,7 @@ describe("account security", () => {
     expect(getPageText(await browserOf(eve).open("/app"))).toContain("My consents");
     expect(describeRedirect(await browser.send(page, end))).toBe("303 /app/account");
     const after = await browser.open("/app/account");
-    expect([there, getPageText(after).includes("Signed out there.")]).toEqual([200, true]);
+    expect([there, getPageText(after).includes("Device signed out.")]).toEqual([200, true]);
     expect(getPageText(await other.open("/app"))).toContain("We’ll email you a 6-digit code.");
     const third = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
@@ -483,8 +477,8 @@ describe("account security", () => {
     expect((await eve.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
     expect(describeRedirect(await browser.send(page, remove))).toBe("303 /app/account");
     const after = getPageText(await browser.open("/app/account"));
-    expect(after).toContain("The passkey is removed.");
-    expect(after).toContain("No passkey.");
+    expect(after).toContain("Passkey removed.");
+    expect(after).toContain("No passkeys.");
   });
 });
 
@@ -507,7 +501,7 @@ describe("passkeys", () => {
     expect(describeRedirect(await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential }))).toBe(
       "303 /app/account",
     );
-    expect(getPageText(await browser.open("/app/account"))).toContain("The passkey is added.");
+    expect(getPageText(await browser.open("/app/account"))).toContain("Passkey added.");
     const again = await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential });
     expect(describeRedirect(again)).toBe("303 /app/account");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
@@ -519,7 +513,7 @@ describe("passkeys", () => {
     const thief = createBrowserSession();
     expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
     expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
-    expect(getPageText(await thief.open("/app/details?answer=passkey"))).toContain("The passkey was not accepted.");
+    expect(getPageText(await thief.open("/app/details?answer=passkey"))).toContain("We couldn’t use that passkey.");
     expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
@@ -567,7 +561,7 @@ describe("every page of the app", () => {
     const pat = browserOf(await signInPerson());
     expect(getPageText(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
     expect(getPageText(await pat.open("/app/details"))).toContain("Mis datos");
-    expect(getPageText(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse");
+    expect(getPageText(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse courriel");
     expect(getPageText(await pat.open("/app"))).toContain("Mes consentements");
   });
 

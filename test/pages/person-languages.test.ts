@@ -33,7 +33,7 @@ const saidIn = ["aria-label", "alt", "title", "placeholder", "data-copied"] as c
 const isForeign = ({ name, attribs }: Element): boolean =>
   attribs.translate === "no" || attribs.hreflang !== undefined || ["bdi", "code", "script", "svg"].includes(name);
 /** Texts that are the same in two languages. */
-const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Sandy Sample"]);
+const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
 /** Returns a page's texts and labels that come from the catalogs. */

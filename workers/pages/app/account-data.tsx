@@ -15,7 +15,8 @@ import { accountMessages } from "../i18n/account.ts";
 import { renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { formatDay, formatMessage, formatNumber, BulletList } from "../shared/components.tsx";
-import { getAccountMessages, appPage, PostForm, type AppView } from "./components.tsx";
+import { ConsequenceList, getAccountMessages, PostForm, type AppView } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import { hasRecentProof } from "./reauthenticate.tsx";
 import {
   authenticatedAction,
@@ -35,14 +36,14 @@ const exportPage = (view: AppView): Page => {
   return appPage(
     view,
     { tab: "account", section: "export", title: messages.title },
-    <>
-      <p>{messages.intro}</p>
-      <BulletList of={messages.holds} />
-      <PostForm action="/app/export">
-        <p class="quiet">{messages.format}</p>
+    <PostForm action="/app/export" class="card">
+      <div class="body stack">
+        <p>{messages.intro}</p>
+        <BulletList of={messages.holds} />
         <SubmitButton>{messages.title}</SubmitButton>
-      </PostForm>
-    </>,
+      </div>
+      <footer>{messages.format}</footer>
+    </PostForm>,
   );
 };
 
@@ -72,43 +73,55 @@ const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: canDel
   return appPage(
     view,
     { tab: "account", section: "delete", title: deletion.title, hasError: error !== undefined },
-    <>
-      <h2>{deletion.ends}</h2>
-      <BulletList of={[formatMessage(sharesEnd, values), deletion.signedOut]} />
-      <h2>{deletion.erased}</h2>
-      <p>{deletion.erasedList}</p>
-      <h2>{deletion.stays}</h2>
-      <ul class="names">
-        <li>
-          {deletion.staysCertificates} <a href="/app">{view.messages.backToList}</a>
-        </li>
-        <li>{deletion.staysHashes}</li>
-      </ul>
-      {canDelete ? (
-        <PostForm action="/app/delete">
-          <TextField
-            id="confirm"
-            label={formatMessage(deletion.type, { word: deletion.word })}
-            error={error}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            maxlength={40}
-            required
-            value={typed}
-          />
-          <ConfirmActions back="/app/account" keep={deletion.keep} go={deletion.title} />
-        </PostForm>
-      ) : (
-        <>
-          <p>{deletion.proveFirst}</p>
-          <p class="choices">
-            <ButtonLink href="/app/account">{deletion.keep}</ButtonLink>
-            <ButtonLink href="/app/prove/delete">{deletion.goOn}</ButtonLink>
-          </p>
-        </>
-      )}
-    </>,
+    <section class="card danger" aria-labelledby="consequences">
+      <header>
+        <h2 id="consequences">{deletion.consequences}</h2>
+      </header>
+      <div class="body stack">
+        <ConsequenceList
+          of={[
+            { icon: "ban", text: formatMessage(sharesEnd, values) },
+            { icon: "log-out", text: deletion.signedOut },
+            { icon: "trash-2", text: deletion.erased },
+            {
+              icon: "file-badge",
+              text: (
+                <>
+                  {deletion.keepsCertificates} <a href="/app">{view.messages.backToList}</a>
+                </>
+              ),
+            },
+            { icon: "archive", text: deletion.keepsHashes },
+          ]}
+        />
+        {canDelete ? (
+          <PostForm action="/app/delete" class="stack">
+            <TextField
+              id="confirm"
+              label={formatMessage(deletion.type, { word: deletion.word })}
+              error={error}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              maxlength={40}
+              required
+              value={typed}
+            />
+            <ConfirmActions back="/app/account" keep={deletion.keep} go={deletion.title} isDangerous />
+          </PostForm>
+        ) : (
+          <>
+            <p>{deletion.proveFirst}</p>
+            <div class="choice">
+              <ButtonLink href="/app/account">{deletion.keep}</ButtonLink>
+              <a class="btn primary" href="/app/prove/delete">
+                {deletion.goOn}
+              </a>
+            </div>
+          </>
+        )}
+      </div>
+    </section>,
   );
 };
 
@@ -144,9 +157,9 @@ const renderDeleted = (c: Context<AppEnv>): Promise<Response> =>
     return noticePage(
       deletion.done,
       deletion.doneText,
-      <p>
-        <a href="/">{deletion.toFront}</a>
-      </p>,
+      <div class="row">
+        <ButtonLink href="/">{deletion.toFront}</ButtonLink>
+      </div>,
     );
   });
 

@@ -17,9 +17,10 @@ import { revokeOtherSessions } from "../../operations/access/revoke-other-sessio
 import { revokeSession } from "../../operations/access/revoke-session.ts";
 import { getSecurityOverview, type SecurityOverview } from "../../operations/consumers/get-security-overview.ts";
 import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, formatMessage, Timestamp, DescriptionRow } from "../shared/components.tsx";
+import { formatDay, VerbatimText, formatMessage, Icon, Section, StatusBadge, Timestamp, DescriptionRow } from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
-import { appPage, ItemList, ItemActionButton, PostForm, useAppView, type AppView, type FlashMessage } from "./components.tsx";
+import { ItemActionButton, PostForm, useAppView, type AppView, type FlashMessage } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import { hasRecentProof } from "./reauthenticate.tsx";
 import {
   authenticatedAction,
@@ -36,16 +37,19 @@ const DeviceItem: FC<{ session: ListedSession }> = ({ session: { id, device, see
   const name = (device === null ? null : formatDeviceName(device)) ?? messages.unknownDevice;
   return (
     <li>
-      <p>
-        <VerbatimText text={name} /> {isCurrent && <span class="quiet">({messages.thisDevice})</span>}
-      </p>
-      {seenDay !== null && <p class="quiet">{formatMessage(messages.lastSeen, { date: formatDay(language, seenDay * dayMs) })}</p>}
-      {!isCurrent && (
+      <Icon name="laptop" />
+      <div>
+        <VerbatimText text={name} />
+        {seenDay !== null && <small>{formatMessage(messages.lastSeen, { date: formatDay(language, seenDay * dayMs) })}</small>}
+      </div>
+      {isCurrent ? (
+        <StatusBadge tone="good" icon="circle-check" text={messages.thisDevice} />
+      ) : (
         <ItemActionButton
           action="/app/account/devices/end"
           id={id}
-          text={messages.signOutThere}
-          label={`${messages.signOutThere}: ${name}`}
+          text={messages.signOut}
+          label={formatMessage(messages.signOutNamed, { name })}
         />
       )}
     </li>
@@ -58,10 +62,11 @@ const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt,
   const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
   return (
     <li>
-      <p>
+      <Icon name="key-round" />
+      <div>
         <VerbatimText text={name} />
-      </p>
-      <p class="quiet">{formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made, date })}</p>
+        <small>{formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made, date })}</small>
+      </div>
       <ItemActionButton
         action="/app/account/passkeys/remove"
         id={id}
@@ -72,47 +77,85 @@ const PasskeyItem: FC<{ passkey: Passkey }> = ({ passkey: { id, name, createdAt,
   );
 };
 
+/** Hidden until the script finds that the browser supports passkeys. */
+const AddPasskeyForm: FC = () => {
+  const { messages } = useAppView();
+  return (
+    <div data-offers-passkey="" hidden>
+      <PostForm action="/app/account/passkeys/add" class="row apart">
+        <span>{messages.addPasskeyAdvice}</span>
+        <button type="submit" class="btn sm">
+          {messages.addPasskey}
+        </button>
+      </PostForm>
+    </div>
+  );
+};
+
 const accountPage = (view: AppView, { profile, sessions, passkeys }: SecurityOverview): Page => {
   const { messages } = view;
   return appPage(
     view,
     { tab: "account", section: "security", title: messages.tabs.account, script: "passkey.js" },
     <>
-      <dl>
-        <DescriptionRow name={messages.address}>
-          <VerbatimText text={profile.email} />
-        </DescriptionRow>
-        <DescriptionRow name={messages.since}>
-          <Timestamp at={profile.createdAt} />
-        </DescriptionRow>
-      </dl>
-      <PostForm action="/app/sign-out">
-        <p class="quiet">{messages.signOutAdvice}</p>
-        <button type="submit">{messages.signOutHere}</button>
-      </PostForm>
-      <section aria-labelledby="devices">
-        <h2 id="devices">{messages.devices}</h2>
-        <ul class="lines">
-          {sessions.map((session) => (
-            <DeviceItem session={session} />
-          ))}
-        </ul>
-        {sessions.length > 1 && (
-          <PostForm action="/app/account/devices/end-others">
-            <button type="submit">{messages.signOutOthers}</button>
-          </PostForm>
-        )}
-      </section>
-      <section aria-labelledby="passkeys">
-        <h2 id="passkeys">{messages.passkeys}</h2>
-        <ItemList items={passkeys.map((passkey) => <PasskeyItem passkey={passkey} />)} emptyMessage={messages.noPasskeys} />
-        <div data-offers-passkey="" hidden>
-          <PostForm action="/app/account/passkeys/add">
-            <p class="quiet">{messages.addPasskeyAdvice}</p>
-            <button type="submit">{messages.addPasskey}</button>
-          </PostForm>
+      <section class="card" aria-label={messages.tabs.account}>
+        <div class="body">
+          <dl class="kv">
+            <DescriptionRow name={messages.address}>
+              <VerbatimText text={profile.email} />
+            </DescriptionRow>
+            <DescriptionRow name={messages.since}>
+              <Timestamp at={profile.createdAt} />
+            </DescriptionRow>
+          </dl>
         </div>
+        <footer>
+          <span>{messages.signOutAdvice}</span>
+          <PostForm action="/app/sign-out">
+            <button type="submit" class="btn sm">
+              {messages.signOutHere}
+            </button>
+          </PostForm>
+        </footer>
       </section>
+      <Section
+        name="devices"
+        heading={messages.devices}
+        hint={messages.devicesNote}
+        content={
+          <ul class="lines">
+            {sessions.map((session) => (
+              <DeviceItem session={session} />
+            ))}
+          </ul>
+        }
+        {...(sessions.length > 1 && {
+          footer: (
+            <PostForm action="/app/account/devices/end-others">
+              <button type="submit" class="btn sm">
+                {messages.signOutOthers}
+              </button>
+            </PostForm>
+          ),
+        })}
+      />
+      <Section
+        name="passkeys"
+        heading={messages.passkeys}
+        hint={messages.passkeysNote}
+        content={
+          passkeys.length === 0 ? (
+            <p class="body">{messages.noPasskeys}</p>
+          ) : (
+            <ul class="lines">
+              {passkeys.map((passkey) => (
+                <PasskeyItem passkey={passkey} />
+              ))}
+            </ul>
+          )
+        }
+        footer={<AddPasskeyForm />}
+      />
     </>,
   );
 };
@@ -121,11 +164,18 @@ const newPasskeyPage = (view: AppView, options: object): Page => {
   const { messages } = view;
   return appPage(
     view,
-    { tab: "account", title: messages.addPasskey, heading: messages.passkeyWaiting, script: "passkey.js" },
+    {
+      tab: "account",
+      title: messages.addPasskey,
+      heading: messages.passkeyWaiting,
+      lede: messages.passkeyWaitingAdvice,
+      script: "passkey.js",
+    },
     <>
-      <p>{messages.passkeyWaitingAdvice}</p>
-      <PostForm action="/app/account/passkeys">
-        <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
+      <PostForm action="/app/account/passkeys" class="card">
+        <div class="body">
+          <PasskeyPrompt how="create" options={options} label={messages.addPasskey} />
+        </div>
       </PostForm>
       <p>
         <a href="/app/account">{messages.notNow}</a>

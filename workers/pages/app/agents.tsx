@@ -8,11 +8,12 @@ import type { AppEnv } from "../../http/context.ts";
 import { createAgentToken } from "../../operations/agents/create-agent-token.ts";
 import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
-import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { ButtonLink, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { formatDay, VerbatimText, EmptyState, formatMessage, FormattedMessage, Icon, Section } from "../shared/components.tsx";
 import { SecretSection } from "../shared/signed-in-components.tsx";
-import { getAccountMessages, appPage, ItemList, ItemActionButton, PostForm, useAppView, type AppView } from "./components.tsx";
+import { getAccountMessages, ItemActionButton, PostForm, useAppView, type AppView } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -31,16 +32,23 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
   const { lastUsedDay } = token;
   return (
     <li>
-      <p>{token.name === null ? name : <VerbatimText text={name} />}</p>
-      {token.client !== null && (
-        <p class="quiet">
-          {token.client.host === null ? agents.connectedHere : formatMessage(agents.connectedBy, { host: token.client.host })}
-        </p>
-      )}
-      <p class="quiet">
-        {formatMessage(agents.made, { made: formatDay(language, token.createdAt), date: formatDay(language, token.expiresAt) })} ·{" "}
-        {lastUsedDay === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, lastUsedDay * dayMs) })}
-      </p>
+      <Icon name="bot" />
+      <div>
+        {token.name === null ? name : <VerbatimText text={name} />}
+        {token.client !== null && (
+          <small>
+            {token.client.host === null ? (
+              agents.connectedHere
+            ) : (
+              <FormattedMessage text={agents.connectedBy} parts={{ host: <VerbatimText text={token.client.host} /> }} />
+            )}
+          </small>
+        )}
+        <small>
+          {formatMessage(agents.made, { made: formatDay(language, token.createdAt), date: formatDay(language, token.expiresAt) })} ·{" "}
+          {lastUsedDay === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, lastUsedDay * dayMs) })}
+        </small>
+      </div>
       <ItemActionButton
         action="/app/agents/remove"
         id={token.id}
@@ -63,20 +71,34 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
   const { agents, sections } = getAccountMessages(view);
   return appPage(
     view,
-    { tab: "account", section: "agents", title: sections.agents, hasError: error !== undefined },
+    { tab: "account", section: "agents", title: sections.agents, lede: agents.intro, hasError: error !== undefined },
     <>
-      <p>{agents.intro}</p>
-      <ItemList items={tokens.map((token) => <AgentTokenItem token={token} />)} emptyMessage={agents.none} />
-      <section aria-labelledby="new-token">
-        <h2 id="new-token">{agents.newToken}</h2>
+      {tokens.length === 0 ? (
+        <div class="card">
+          <EmptyState icon="bot" title={agents.none} advice={agents.noneAdvice} />
+        </div>
+      ) : (
+        <Section
+          name="tokens"
+          heading={agents.listHeading}
+          content={
+            <ul class="lines">
+              {tokens.map((token) => (
+                <AgentTokenItem token={token} />
+              ))}
+            </ul>
+          }
+        />
+      )}
+      <Section name="new-token" heading={agents.newToken}>
         {tokens.length >= maxActiveTokens && error === undefined ? (
           <p>{agents.limit}</p>
         ) : (
-          <PostForm action="/app/agents">
+          <PostForm action="/app/agents" class="stack">
             <input type="hidden" name="once" value={idempotencyKey} />
             <TextField
               id="name"
-              label={agents.name}
+              label={<OptionalLabel text={agents.name} />}
               hint={agents.nameHint}
               error={error}
               maxlength={80}
@@ -86,20 +108,20 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
             <SubmitButton>{agents.make}</SubmitButton>
           </PostForm>
         )}
-      </section>
+      </Section>
     </>,
   );
 };
 
 /** `secret` is null if it was already shown. */
 const tokenSecretPage = (view: AppView, secret: string | null): Page => {
-  const { agents, sections } = getAccountMessages(view);
+  const { agents } = getAccountMessages(view);
   return appPage(
     view,
     { tab: "account", section: "agents", title: agents.madeTitle, script: "copy.js" },
     <SecretSection heading={secret === null ? agents.over : agents.once} value={secret} label={agents.secretLabel} copyLabel={agents.copy}>
       <p>
-        <ButtonLink href="/app/agents">{secret === null ? sections.agents : agents.kept}</ButtonLink>
+        <ButtonLink href="/app/agents">{secret === null ? agents.backToList : agents.kept}</ButtonLink>
       </p>
     </SecretSection>,
   );

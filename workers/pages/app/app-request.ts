@@ -14,7 +14,8 @@ import { appMessages } from "../i18n/app.ts";
 import { saveLanguage, getPageLanguage, type Page } from "../shared/layout.tsx";
 import { checkAccountLimit, type FormFields } from "../shared/form-handlers.ts";
 import { createSignedInHandlers, renderPageOrRefusal, type SignedInRequest } from "../shared/signed-in-handlers.ts";
-import { appNoticePage, type AppView, type FlashMessage } from "./components.tsx";
+import type { AppView, FlashMessage } from "./components.tsx";
+import { appNoticePage } from "./page.tsx";
 import { renderSignIn } from "./sign-in.tsx";
 
 export interface AppRequest extends SignedInRequest, AppView {

@@ -17,7 +17,7 @@ import type { NamingCertificatePage } from "../../operations/consumers/list-cert
 import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
 import { withdrawOwnFromEntities } from "../../operations/consumers/withdraw-own-from-entities.ts";
-import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
+import { ButtonLink } from "../shared/form-fields.tsx";
 import { ownCertificateMessages, type OwnCertificateMessages } from "../i18n/own-certificates.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
@@ -25,11 +25,14 @@ import {
   VerbatimText,
   FieldError,
   formatMessage,
+  FormattedMessage,
   UntrustedText,
   Timestamp,
-  BusinessMessage,
   formatNumber,
   BulletList,
+  Icon,
+  Notice,
+  Section,
   StatusBadge,
   type StatusBadgeProps,
 } from "../shared/components.tsx";
@@ -42,7 +45,8 @@ import {
   ScopeChoice,
   WithdrawnSummary,
 } from "../withdrawal/components.tsx";
-import { appPage, PostForm, useAppView, type AppView } from "./components.tsx";
+import { ByEndOf, PostForm, useAppView, type AppView } from "./components.tsx";
+import { appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -69,40 +73,44 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
   const [one, many] = isEnded ? [messages.oneWithdrawn, messages.manyWithdrawn] : [messages.one, messages.many];
   return (
     <li>
-      <p>
-        <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
-      </p>
-      <p>
-        <a href={`/app/with/${id}`}>{count === 1 ? one : formatMessage(many, { count: formatNumber(count, view.language) })}</a>
-      </p>
+      <div>
+        <p>
+          <a href={`/app/with/${id}`}>
+            <strong>{count === 1 ? one : formatMessage(many, { count: formatNumber(count, view.language) })}</strong>
+          </a>
+        </p>
+        {!isEnded && <p class="small quiet">{formatMessage(messages.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>}
+        <p class="row">
+          <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
+        </p>
+      </div>
       {!isEnded && (
-        <>
-          <p class="quiet">{formatMessage(messages.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>
-          <p>
-            <a class="btn" href={`/app/with/${id}`} aria-label={formatMessage(messages.seeOrWithdrawOf, { business: name })}>
-              {messages.seeOrWithdraw}
-            </a>
-          </p>
-        </>
+        <div class="row acts">
+          <a class="btn sm" href={`/app/with/${id}`} aria-label={formatMessage(messages.seeOrWithdrawOf, { business: name })}>
+            {messages.seeOrWithdraw}
+          </a>
+        </div>
       )}
     </li>
   );
 };
 
-/** Shares that other people made with the person's address, as an item in a list of consents. */
-export const OthersSharesItem: FC<{ businessId: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
+/** Shares that other people made with the person's address, as an item in a list of consents. `businessId` links to the business. */
+export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const view = useAppView();
   const messages = getOwnCertificateMessages(view);
+  const text = (
+    <strong>{count === 1 ? messages.oneOther : formatMessage(messages.others, { count: formatNumber(count, view.language) })}</strong>
+  );
   return (
     <li>
-      <p>
-        <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
-      </p>
-      <p>
-        <a href={`/app/with/${businessId}`}>
-          {count === 1 ? messages.oneOther : formatMessage(messages.others, { count: formatNumber(count, view.language) })}
-        </a>
-      </p>
+      <div>
+        <p>{businessId === undefined ? text : <a href={`/app/with/${businessId}`}>{text}</a>}</p>
+        {!isEnded && <p class="small quiet">{messages.othersNote}</p>}
+        <p class="row">
+          <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
+        </p>
+      </div>
     </li>
   );
 };
@@ -113,7 +121,11 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
   const last = naming.businesses.at(-1);
   return (
     <>
-      {naming.isIncomplete && <p role="status">{messages.away}</p>}
+      {naming.isIncomplete && (
+        <Notice tone="caution" icon="triangle-alert" title={messages.incomplete} role="status">
+          {messages.incompleteAdvice}
+        </Notice>
+      )}
       {naming.hasMore && last !== undefined && (
         <p>
           <ButtonLink href={`/app?${isEnded ? "view=ended&" : ""}after=${last.id}`}>{messages.moreBusinesses}</ButtonLink>
@@ -127,9 +139,16 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
 const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
   if (status === "active") return { tone: "good", icon: "circle-check", text: messages.active };
-  return ceaseBy === null || view.now > ceaseBy
-    ? { tone: "plain", icon: "circle-minus", text: messages.withdrawn }
-    : { tone: "caution", icon: "clock-alert", text: formatMessage(messages.withdrawnUntil, { date: formatDay(view.language, ceaseBy) }) };
+  const isWaiting = ceaseBy !== null && view.now <= ceaseBy;
+  return { tone: isWaiting ? "caution" : "plain", icon: isWaiting ? "clock-alert" : "circle-minus", text: messages.withdrawn };
+};
+
+/** Until when contact must end, while that day has not passed. */
+const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy }) => {
+  const { messages, language, now } = useAppView();
+  return ceaseBy == null || now > ceaseBy ? null : (
+    <span class="small quiet">{formatMessage(messages.contactEnds, { date: formatDay(language, ceaseBy) })}</span>
+  );
 };
 
 /** The certificates of one business, newest first. */
@@ -138,46 +157,74 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
   const messages = getOwnCertificateMessages(view);
   const last = page.certificates.at(-1);
   return (
-    <section aria-labelledby="certificates">
-      <h2 id="certificates">{messages.heading}</h2>
-      <p class="quiet">{messages.strangers}</p>
-      <ul class="lines">
-        {page.certificates.map(({ id, status, ceaseBy, purpose, originDomain, issuedAt }) => (
-          <li>
-            <p>
-              <StatusBadge {...describeCertificateStatus(view, status, ceaseBy)} />
-            </p>
-            <p>
-              <a href={`/app/certificates/${id}`}>
-                <VerbatimText text={purpose} />
-              </a>
-            </p>
-            <p class="quiet">
-              <VerbatimText text={originDomain} /> · {formatMessage(messages.given, { date: formatDay(view.language, issuedAt) })}
-            </p>
-          </li>
-        ))}
-      </ul>
-      {page.hasMore && last !== undefined && (
-        <p>
+    <Section
+      name="certificates"
+      heading={messages.heading}
+      hint={messages.strangers}
+      footer={
+        page.hasMore && last !== undefined ? (
           <ButtonLink href={`/app/with/${businessId}?after=${last.id}`}>{messages.older}</ButtonLink>
-        </p>
-      )}
-    </section>
+        ) : undefined
+      }
+      content={
+        <ul class="lines consents">
+          {page.certificates.map(({ id, status, ceaseBy, purpose, originDomain, issuedAt }) => (
+            <li>
+              <div>
+                <p>
+                  <a href={certificatePath(id)}>
+                    <strong>
+                      <VerbatimText text={purpose} />
+                    </strong>
+                  </a>
+                </p>
+                <p class="small quiet">
+                  <VerbatimText text={originDomain} /> · {formatMessage(messages.given, { date: formatDay(view.language, issuedAt) })}
+                </p>
+                <p class="row">
+                  <StatusBadge {...describeCertificateStatus(view, status, ceaseBy)} />
+                  {status !== "active" && <CeaseDeadline ceaseBy={ceaseBy} />}
+                </p>
+              </div>
+              {status === "active" && (
+                <div class="row acts">
+                  <a class="btn sm" href={certificatePath(id)} aria-label={`${messages.seeOrWithdraw}: ${purpose}`}>
+                    {messages.seeOrWithdraw}
+                  </a>
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      }
+    />
   );
 };
 
 /** The status on the certificate's own page, which also distinguishes refused and partly withdrawn consents. */
-const describeDetailedStatus = (view: AppView, certificate: PublishedCertificate): StatusBadgeProps => {
+const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const view = useAppView();
   const messages = getOwnCertificateMessages(view);
   const isActive = certificate.status === "active";
-  if (isActive && isConsentRefused(certificate)) return { tone: "caution", icon: "ban", text: messages.refused };
+  if (isActive && isConsentRefused(certificate)) return <StatusBadge tone="plain" icon="ban" text={messages.refused} />;
   const withdrawnCount = certificate.entitiesWithdrawn.length;
-  if (!isActive || withdrawnCount === 0) return describeCertificateStatus(view, certificate.status, certificate.withdrawal?.ceaseBy);
+  if (!isActive || withdrawnCount === 0) {
+    const ceaseBy = certificate.withdrawal?.ceaseBy;
+    return (
+      <>
+        <StatusBadge {...describeCertificateStatus(view, certificate.status, ceaseBy)} />
+        {!isActive && <CeaseDeadline ceaseBy={ceaseBy} />}
+      </>
+    );
+  }
   const format = (value: number): string => formatNumber(value, view.language);
   const all = withdrawnCount + listActiveEntities(certificate).length;
-  const text = formatMessage(messages.partly, { count: format(withdrawnCount), all: format(all) });
-  return { tone: "caution", icon: "clock-alert", text };
+  return (
+    <>
+      <StatusBadge tone="caution" icon="circle-minus" text={messages.partly} />
+      <span class="quiet">{formatMessage(messages.partlyCount, { count: format(withdrawnCount), all: format(all) })}</span>
+    </>
+  );
 };
 
 const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (
@@ -191,62 +238,83 @@ interface CertificateUrls {
 
 const certificatePage = (view: AppView, certificate: PublishedCertificate, { verifyUrl, apiBaseUrl }: CertificateUrls): Page => {
   const messages = getOwnCertificateMessages(view);
+  const { businessId, businessName } = certificate;
   const activeEntities = certificate.status === "active" ? listActiveEntities(certificate) : [];
   return appPage(
     view,
-    { title: messages.title, business: certificate.businessName },
-    <>
-      <p class="standing">
-        <StatusBadge {...describeDetailedStatus(view, certificate)} />
-        <span class="quiet">
-          <VerbatimText text={certificate.originDomain} /> · <Timestamp at={certificate.issuedAt} />
-        </span>
-      </p>
-      {activeEntities.length > 0 && (
+    {
+      tab: "consents",
+      title: messages.title,
+      business: businessName,
+      hasMonogram: true,
+      trail: {
+        parents: [
+          { path: "/app", text: view.messages.tabs.consents },
+          { path: `/app/with/${businessId}`, text: <VerbatimText text={businessName} /> },
+        ],
+        current: <VerbatimText text={certificate.purpose} />,
+      },
+      status: (
         <>
-          <p class="choices">
-            <ButtonLink href={`${certificatePath(certificate.id)}/withdraw`}>{messages.withdraw}</ButtonLink>
-          </p>
-          <p class="quiet">{messages.strangers}</p>
+          <DetailedStatus certificate={certificate} />
+          <span class="quiet">
+            <FormattedMessage text={messages.givenOn} parts={{ host: <VerbatimText text={certificate.originDomain} /> }} /> ·{" "}
+            <Timestamp at={certificate.issuedAt} />
+          </span>
         </>
+      ),
+      ...(activeEntities.length > 0 && {
+        actions: (
+          <a class="btn" href={`${certificatePath(certificate.id)}/withdraw`}>
+            <Icon name="hand" />
+            {messages.withdraw}
+          </a>
+        ),
+      }),
+    },
+    <>
+      {activeEntities.length > 0 && (
+        <Notice icon="info" title={messages.notYou}>
+          {messages.strangers}
+        </Notice>
       )}
-      <section aria-labelledby="agreed">
-        <h2 id="agreed">{messages.agreed}</h2>
+      <Section name="agreed" heading={messages.agreed}>
         <p>
           {view.messages.forPurpose} <UntrustedText text={certificate.purpose} />
         </p>
-        <blockquote>
+        <blockquote class="words">
           <UntrustedText text={certificate.disclosureText} />
         </blockquote>
-      </section>
-      <section aria-labelledby="recipients">
-        <h2 id="recipients">{messages.recipients}</h2>
+      </Section>
+      <Section name="recipients" heading={messages.recipients}>
         {activeEntities.length === 0 ? <p>{messages.nobody}</p> : <RecipientNames names={activeEntities} />}
         {groupEntityWithdrawals(certificate).map((act) => (
-          <>
+          <div class="stack tight">
             <h3>{messages.from}</h3>
             <RecipientNames names={act.entities} />
-            <p class="quiet">
+            <p class="small quiet">
               <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={apiBaseUrl} />
             </p>
-          </>
+          </div>
         ))}
-      </section>
-      <section aria-labelledby="subject">
-        <h2 id="subject">{messages.subject}</h2>
+      </Section>
+      <Section
+        name="subject"
+        heading={messages.subject}
+        footer={
+          <>
+            <span>{messages.openAdvice}</span>
+            <a class="link" href={verifyUrl}>
+              {messages.open}
+              <Icon name="external-link" />
+            </a>
+          </>
+        }
+      >
         <p>
           <VerbatimText text={Object.values(certificate.subjectMasked).join(", ")} />
         </p>
-      </section>
-      <p>
-        <a href={verifyUrl}>{messages.open}</a>
-      </p>
-      <p class="quiet">{messages.openAdvice}</p>
-      <p>
-        <a href={`/app/with/${certificate.businessId}`}>
-          <BusinessMessage text={view.messages.withTitle} name={certificate.businessName} />
-        </a>
-      </p>
+      </Section>
     </>,
   );
 };
@@ -256,36 +324,49 @@ const withdrawPage = (view: AppView, certificate: PublishedCertificate, activeCo
   const messages = getOwnCertificateMessages(view);
   const path = certificatePath(certificate.id);
   const business = certificate.businessName;
-  return appPage(
+  return confirmPage(
     view,
-    { title: messages.withdrawTitle, business, hasError: error !== undefined },
-    <>
-      <BulletList
-        of={[
-          formatMessage(messages.consequence, { date: formatDay(view.language, getCeaseDeadline(view.now)) }),
-          messages.stays,
-          messages.proved,
-        ]}
-      />
-      <PostForm action={`${path}/withdraw`}>
-        {activeCount > 1 && (
-          <fieldset class="boxes">
-            <ScopeChoice business={business} count={activeCount} />
-          </fieldset>
-        )}
-        <ConfirmActions back={path} keep={messages.keep} go={messages.withdraw} />
-      </PostForm>
-      {hasSeveralRecipients(certificate) && (
-        <details open={error !== undefined}>
-          <summary>{messages.some}</summary>
-          <PostForm action={`${path}/withdraw-some`}>
-            {error !== undefined && <FieldError text={error} />}
-            <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
-            <button type="submit">{messages.someSubmit}</button>
-          </PostForm>
-        </details>
-      )}
-    </>,
+    {
+      tab: "consents",
+      title: messages.withdrawTitle,
+      business,
+      hasError: error !== undefined,
+      about: <UntrustedText text={certificate.purpose} />,
+      action: `${path}/withdraw`,
+      consequences: [
+        {
+          icon: "clock-alert",
+          text: <FormattedMessage text={messages.consequence} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
+        },
+        { icon: "file-badge", text: messages.stays },
+        { icon: "undo-2", text: messages.final },
+      ],
+      buttons: { back: path, keep: messages.keep, go: messages.withdraw },
+      more: hasSeveralRecipients(certificate) && (
+        <div class="card confirm">
+          <div class="body">
+            <details class="more" open={error !== undefined}>
+              <summary>
+                <Icon name="chevron-right" />
+                {messages.some}
+              </summary>
+              <PostForm action={`${path}/withdraw-some`} class="stack">
+                {error !== undefined && <FieldError text={error} />}
+                <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
+                <button type="submit" class="btn">
+                  {messages.someSubmit}
+                </button>
+              </PostForm>
+            </details>
+          </div>
+        </div>
+      ),
+    },
+    activeCount > 1 && (
+      <fieldset>
+        <ScopeChoice business={business} count={activeCount} />
+      </fieldset>
+    ),
   );
 };
 

@@ -1,4 +1,4 @@
-// Components for the app pages: the page layout with its navigation, forms, lists and the status of a share.
+// Components for the app pages: forms, cards, tabs, lists of consequences and the status of a share.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -6,25 +6,19 @@ import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../shared/share-options.ts";
 import { accountMessages, type AccountMessages } from "../i18n/account.ts";
 import type { AppMessages } from "../i18n/app.ts";
+import type { IconName } from "../shared/icon-names.ts";
 import type { Language } from "../shared/language.ts";
-import type { Page } from "../shared/layout.tsx";
 import {
   formatDay,
   VerbatimText,
   formatMessage,
-  BusinessMessage,
+  Icon,
+  Monogram,
   StatusBadge,
   usePageContext,
   type StatusBadgeProps,
 } from "../shared/components.tsx";
-import {
-  createRequiredContext,
-  DataTable,
-  FlashBanner,
-  NavigationList,
-  TokenForm,
-  type PostFormProps,
-} from "../shared/signed-in-components.tsx";
+import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
 /** States what the person just did. Shown once. */
@@ -42,7 +36,7 @@ export interface AppView extends Pick<SignedInRequest, "email" | "now" | "formTo
 }
 
 const { Provider: AppViewProvider, use: useAppView } = createRequiredContext<AppView>("app");
-export { useAppView };
+export { AppViewProvider, useAppView };
 
 export const getAccountMessages = ({ language }: AppView): AccountMessages => accountMessages[language];
 
@@ -52,130 +46,65 @@ export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formTo
 /** A button that sends the ID of a list item. `label` names the item for screen readers. */
 export const ItemActionButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
   <PostForm action={action} hiddenValues={{ id }}>
-    <button type="submit" aria-label={label}>
+    <button type="submit" class="btn sm" aria-label={label}>
       {text}
     </button>
   </PostForm>
 );
 
-type Tab = keyof AppMessages["tabs"];
-
-const tabs: readonly (readonly [Tab, string])[] = [
-  ["consents", "/app"],
-  ["details", "/app/details"],
-  ["history", "/app/history"],
-  ["account", "/app/account"],
-];
-
-const AppNavigation: FC<{ tab: Tab | undefined }> = ({ tab }) => {
-  const { messages, email } = useAppView();
-  const links = tabs.map(([name, path]) => ({ path, text: messages.tabs[name], current: name === tab ? ("page" as const) : undefined }));
-  return (
-    <div class="app-bar">
-      <NavigationList label={messages.tabsLabel} links={links} />
-      <PostForm action="/app/sign-out" class="sign-out">
-        <span class="quiet">
-          <VerbatimText text={email} />
-        </span>
-        <button type="submit" class="link">
-          {messages.signOut}
-        </button>
-      </PostForm>
-    </div>
-  );
-};
-
-type AccountSection = keyof AccountMessages["sections"];
-
-const accountSections: readonly (readonly [AccountSection, string])[] = [
-  ["security", "/app/account"],
-  ["agents", "/app/agents"],
-  ["removals", "/app/removals"],
-  ["export", "/app/export"],
-  ["delete", "/app/delete"],
-];
-
-/** `items` are `li` elements. */
-export const ItemList: FC<{ items: readonly Child[]; emptyMessage: string }> = ({ items, emptyMessage }) =>
-  items.length === 0 ? <p>{emptyMessage}</p> : <ul class="lines">{items}</ul>;
-
-export const RecordTable: FC<{ label: string; headings: readonly string[]; rows: readonly (readonly Child[])[] }> = ({
-  label,
-  headings,
-  rows,
-}) => <DataTable label={label} columns={headings.map((heading) => ({ heading }))} rows={rows} />;
-
-const AppFlash: FC = () => {
-  const { flash, messages, language } = useAppView();
-  if (flash === null) return null;
-  const date = flash.date === undefined ? "" : formatDay(language, flash.date);
-  return (
-    <FlashBanner>
-      <span>{formatMessage(messages.flash[flash.key], { date, count: String(flash.count ?? "") })}</span>
-    </FlashBanner>
-  );
-};
-
-interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
-  readonly tab?: Tab;
-  /** `{business}` is replaced with the name in `business`. */
-  readonly title: string;
-  readonly business?: string;
-  /** Defaults to the title. */
-  readonly heading?: string;
-  /** Set on the pages of the account: shows the links between them. */
-  readonly section?: AccountSection;
+interface TabLink {
+  readonly path: string;
+  readonly text: string;
+  readonly count?: string;
+  readonly isCurrent: boolean;
 }
 
-/** Builds a page inside the app layout: navigation, flash message, heading, content. */
-export const appPage = (
-  view: AppView,
-  { tab, title, business = "", heading = title, section, ...more }: AppPageOptions,
-  content: Child,
-): Page => {
-  const { sectionsLabel, sections: names } = getAccountMessages(view);
-  return {
-    ...more,
-    title: `${formatMessage(title, { business })} · ${view.messages.name}`,
-    navigation: (
-      <AppViewProvider value={view}>
-        <AppNavigation tab={tab} />
-      </AppViewProvider>
-    ),
-    preservesQuery: true,
-    content: (
-      <AppViewProvider value={view}>
-        <article class="own">
-          <AppFlash />
-          <h1>
-            <BusinessMessage text={heading} name={business} />
-          </h1>
-          {section !== undefined && (
-            <NavigationList
-              class="views"
-              label={sectionsLabel}
-              links={accountSections.map(([name, path]) => ({ path, text: names[name], current: name === section ? "true" : undefined }))}
-            />
-          )}
-          {content}
-        </article>
-      </AppViewProvider>
-    ),
-  };
-};
+/** Links between the views of a page. */
+export const Tabs: FC<{ label: string; links: readonly TabLink[] }> = ({ label, links }) => (
+  <nav class="tabs" aria-label={label}>
+    {links.map(({ path, text, count, isCurrent }) => (
+      <a href={path} aria-current={isCurrent ? "true" : undefined}>
+        {text}
+        {count !== undefined && (
+          <>
+            {" "}
+            <span class="n">{count}</span>
+          </>
+        )}
+      </a>
+    ))}
+  </nav>
+);
 
-/** Builds a page with one message and a link back to the list of consents. */
-export const appNoticePage = (view: AppView, title: string, advice: string, business = ""): Page =>
-  appPage(
-    view,
-    { title, business },
-    <>
-      <p>{advice}</p>
-      <p>
-        <a href="/app">{view.messages.backToList}</a>
-      </p>
-    </>,
-  );
+export interface Consequence {
+  readonly icon: IconName;
+  readonly text: Child;
+}
+
+/** What happens after a decision. */
+export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
+  <ul class="follows">
+    {of.map(({ icon, text }) => (
+      <li>
+        <Icon name={icon} />
+        <span>{text}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The business that a decision concerns. */
+export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, children }) => (
+  <div class="row named">
+    <Monogram name={name} />
+    <p>
+      <strong>
+        <VerbatimText text={name} />
+      </strong>
+      {children !== undefined && <small>{children}</small>}
+    </p>
+  </div>
+);
 
 /** Names of businesses, joined as in a sentence. */
 export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
@@ -186,27 +115,60 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
+/** "by the end of 4 December 2026 (UTC)", emphasized. */
+export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
+  const { messages, language } = useAppView();
+  return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
+};
+
 const endingSoonDays = 7; // when the first email about the upcoming end is sent
 
-const describeShareStatus = (share: Share, { messages: { status }, language, now }: AppView): StatusBadgeProps => {
-  const { ceaseBy } = share;
+/** The business has not confirmed by the deadline that contact has ended. */
+export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;
+
+/** The share ends within days. */
+export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
+  status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
+
+const describeShareStatus = (share: Share, { messages: { status }, now }: AppView): StatusBadgeProps => {
   if (share.status === "active") {
+    if (!isEndingSoon(share, now)) return { tone: "good", icon: "circle-check", text: status.active };
     const days = Math.floor((share.expiresAt - now) / dayMs);
-    if (days > endingSoonDays) return { tone: "good", icon: "circle-check", text: status.active };
     const text = days === 0 ? status.endingToday : days === 1 ? status.endingOne : formatMessage(status.ending, { days: String(days) });
-    return { tone: "caution", icon: "clock-alert", text };
+    return { tone: "caution", icon: "clock", text };
   }
-  if (share.status === "revoked" && ceaseBy !== null) {
-    const date = formatDay(language, ceaseBy);
-    return now > ceaseBy
-      ? { tone: "bad", icon: "circle-alert", text: formatMessage(status.overdue, { date }) }
-      : { tone: "caution", icon: "clock-alert", text: formatMessage(status.stopped, { date }) };
-  }
+  if (share.status === "revoked")
+    return isOverdue(share, now)
+      ? { tone: "bad", icon: "circle-alert", text: status.overdue }
+      : { tone: "caution", icon: "clock-alert", text: status.stopped };
   if (share.status === "ceased") return { tone: "good", icon: "circle-check", text: status.ceased };
   return { tone: "plain", icon: "circle-minus", text: share.status === "superseded" ? status.superseded : status.expired };
 };
 
-export const ShareStatusLabel: FC<{ share: Share }> = ({ share }) => <StatusBadge {...describeShareStatus(share, useAppView())} />;
+/** The status of a share, and the fact that a person needs with it. */
+export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
+  const view = useAppView();
+  const { messages, language, now } = view;
+  const { status, ceaseBy, acknowledgedAt, lastDeliveredAt } = share;
+  const fact = (text: string, at: Instant): string => formatMessage(text, { date: formatDay(language, at) });
+  const detail =
+    status === "revoked" && ceaseBy !== null
+      ? fact(isOverdue(share, now) ? messages.contactOverdue : messages.contactEnds, ceaseBy)
+      : status === "ceased" && acknowledgedAt !== null
+        ? fact(messages.contactEnded, acknowledgedAt)
+        : status === "active" && lastDeliveredAt != null
+          ? fact(messages.lastDelivered, lastDeliveredAt)
+          : null;
+  return (
+    <>
+      <StatusBadge {...describeShareStatus(share, view)} />
+      {detail !== null && <span class="small quiet">{detail}</span>}
+    </>
+  );
+};
 
-export const formatScope = ({ language }: AppView, scope: readonly ContactKey[]): string =>
-  formatFieldGroups(language, groupsFromKeys(scope));
+/** "Email, name, and phone", for the start of a line. */
+export const formatScope = ({ language }: AppView, scope: readonly ContactKey[]): string => {
+  const groups = formatFieldGroups(language, groupsFromKeys(scope));
+  return groups.charAt(0).toLocaleUpperCase(language) + groups.slice(1);
+};

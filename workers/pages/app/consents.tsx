@@ -13,10 +13,22 @@ import { listConsents, type ConsentPage } from "../../operations/consumers/list-
 import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts";
-import { ButtonLink, ConfirmActions } from "../shared/form-fields.tsx";
+import { ButtonLink } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, formatMessage, UntrustedText, BusinessMessage, formatNumber, BulletList } from "../shared/components.tsx";
-import { NavigationList } from "../shared/signed-in-components.tsx";
+import {
+  formatDay,
+  VerbatimText,
+  formatMessage,
+  UntrustedText,
+  FormattedMessage,
+  formatNumber,
+  BulletList,
+  EmptyState,
+  Icon,
+  JoinedList,
+  Monogram,
+  Section,
+} from "../shared/components.tsx";
 import { countOthersShares } from "../../operations/consumers/count-others-shares.ts";
 import {
   CertificateList,
@@ -25,7 +37,8 @@ import {
   OthersSharesItem,
   getOwnCertificateMessages,
 } from "./certificates.tsx";
-import { appPage, formatScope, PostForm, ShareStatusLabel, useAppView, type AppView } from "./components.tsx";
+import { ByEndOf, formatScope, isEndingSoon, ShareStatus, Tabs, useAppView, type AppView } from "./components.tsx";
+import { appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -78,34 +91,43 @@ const groupByBusiness = (
 const ShareItem: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();
   const { messages, language } = view;
-  const isActive = share.status === "active";
+  const { status, business, revokedAt, expiresAt } = share;
   const path = `/app/shares/${share.id}`;
+  const period =
+    status === "active"
+      ? formatMessage(messages.until, { date: formatDay(language, expiresAt) })
+      : status === "expired"
+        ? formatMessage(messages.endedOn, { date: formatDay(language, expiresAt) })
+        : revokedAt === null
+          ? null
+          : formatMessage(messages.stoppedOn, { date: formatDay(language, revokedAt) });
   return (
     <li>
-      <p>
-        <ShareStatusLabel share={share} />
-      </p>
-      <p>
-        <a href={path}>{formatMessage(messages.shareOf, { groups: formatScope(view, share.scope) })}</a>
-      </p>
-      <p>
-        {messages.forPurpose} <UntrustedText text={share.purpose} />
-      </p>
-      <p class="quiet">
-        <VerbatimText text={new URL(share.origin).host} />
-        {isActive && <> · {formatMessage(messages.until, { date: formatDay(language, share.expiresAt) })}</>}
-        {isActive && share.lastDeliveredAt != null && (
-          <> · {formatMessage(messages.lastDelivered, { date: formatDay(language, share.lastDeliveredAt) })}</>
-        )}
-        {share.status === "expired" && <> · {formatMessage(messages.endedOn, { date: formatDay(language, share.expiresAt) })}</>}
-        {share.status === "revoked" && <> · {messages.notConfirmed}</>}
-      </p>
-      {isActive && (
+      <div>
         <p>
-          <a class="btn" href={`${path}/stop`} aria-label={formatMessage(messages.stopWith, { business: share.business.name })}>
-            {messages.stop}
+          <a href={path}>
+            <strong>{formatScope(view, share.scope)}</strong>
           </a>
         </p>
+        <p class="small quiet">
+          {messages.forPurpose} <UntrustedText text={share.purpose} />
+          {period !== null && <> · {period}</>}
+        </p>
+        <p class="row">
+          <ShareStatus share={share} />
+        </p>
+      </div>
+      {status === "active" && (
+        <div class="row acts">
+          {isEndingSoon(share, view.now) && (
+            <a class="btn sm" href={`${path}/renew`} aria-label={formatMessage(messages.renewWith, { business: business.name })}>
+              {messages.renew}
+            </a>
+          )}
+          <a class="btn sm" href={`${path}/stop`} aria-label={formatMessage(messages.stopWith, { business: business.name })}>
+            {messages.stop}
+          </a>
+        </div>
       )}
     </li>
   );
@@ -118,33 +140,62 @@ const countCertificates = ({ certificates, active }: BusinessCertificateSummary,
 const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
   isEnded ? othersShares - activeOthersShares : activeOthersShares;
 
-const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => (
-  <section class="card" aria-labelledby={id}>
-    <h2 id={id}>
-      <a href={`/app/with/${id}`}>
-        <VerbatimText text={name} />
-      </a>
-    </h2>
-    <ul class="lines">
-      {shares.map((share) => (
-        <ShareItem share={share} />
-      ))}
-      {certificateSummary !== null && countCertificates(certificateSummary, isEnded) > 0 && (
-        <CertificateSummaryItem summary={certificateSummary} isEnded={isEnded} />
-      )}
-      {certificateSummary !== null && countOthers(certificateSummary, isEnded) > 0 && (
-        <OthersSharesItem businessId={id} count={countOthers(certificateSummary, isEnded)} isEnded={isEnded} />
-      )}
-    </ul>
-    {!isEnded && shares.length + (certificateSummary?.active ?? 0) + (certificateSummary?.activeOthersShares ?? 0) > 1 && (
-      <p>
-        <a href={`/app/with/${id}/stop`}>
-          <BusinessMessage text={useAppView().messages.stopAllWith} name={name} />
-        </a>
-      </p>
-    )}
-  </section>
-);
+/** The websites that the shares were given on, and the link that ends everything with the business. */
+const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
+  const { messages } = useAppView();
+  const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];
+  const activeCount = shares.length + (certificateSummary?.active ?? 0) + (certificateSummary?.activeOthersShares ?? 0);
+  return (
+    <section class="card holder" aria-labelledby={id}>
+      <header>
+        <Monogram name={name} />
+        <div>
+          <h2 id={id}>
+            <a href={`/app/with/${id}`}>
+              <VerbatimText text={name} />
+            </a>
+          </h2>
+          {hosts.length > 0 && (
+            <small>
+              <JoinedList of={hosts.map((host) => <VerbatimText text={host} />)} by=" · " />
+            </small>
+          )}
+        </div>
+        {!isEnded && activeCount > 1 && (
+          <a class="link small" href={`/app/with/${id}/stop`} aria-label={formatMessage(messages.stopAllWith, { business: name })}>
+            {messages.stopEverything}
+          </a>
+        )}
+      </header>
+      <ul class="lines consents">
+        {shares.map((share) => (
+          <ShareItem share={share} />
+        ))}
+        {certificateSummary !== null && countCertificates(certificateSummary, isEnded) > 0 && (
+          <CertificateSummaryItem summary={certificateSummary} isEnded={isEnded} />
+        )}
+        {certificateSummary !== null && countOthers(certificateSummary, isEnded) > 0 && (
+          <OthersSharesItem businessId={id} count={countOthers(certificateSummary, isEnded)} isEnded={isEnded} />
+        )}
+      </ul>
+    </section>
+  );
+};
+
+const EmptyConsents: FC<{ kind: "none" | "noneCurrent" | "noneEnded" }> = ({ kind }) => {
+  const { messages } = useAppView();
+  const actions = {
+    none: ["/app/details", messages.addDetails, messages.noneAdvice],
+    noneCurrent: ["/app?view=ended", messages.seeEnded, messages.noneCurrentAdvice],
+    noneEnded: ["/app", messages.seeCurrent, messages.noneEndedAdvice],
+  } as const;
+  const [href, label, advice] = actions[kind];
+  return (
+    <div class="card">
+      <EmptyState icon="shield-check" title={messages[kind]} advice={advice} action={<ButtonLink href={href}>{label}</ButtonLink>} />
+    </div>
+  );
+};
 
 const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: ConsentPage & { readonly isEnded: boolean }): Page => {
   const { messages, language } = view;
@@ -158,28 +209,25 @@ const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: Conse
   );
   const activeCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, false) + countOthers(summary, false), 0);
   const withdrawnCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, true) + countOthers(summary, true), 0);
-  const withCount = (text: string, count: number): string => formatMessage(text, { count: formatNumber(count, language) });
-  const views = [
-    { path: "/app", text: withCount(messages.current, active.length + activeCertificates), current: isEnded ? undefined : "true" },
-    {
-      path: "/app?view=ended",
-      text: withCount(messages.ended, ended.length + withdrawnCertificates),
-      current: isEnded ? "true" : undefined,
-    },
-  ] as const;
-  const emptyMessage = shares.length + businesses.length === 0 ? messages.none : isEnded ? messages.noneEnded : messages.noneCurrent;
+  const count = (active: number): string => formatNumber(active, language);
+  const emptyKind = shares.length + businesses.length === 0 ? "none" : isEnded ? "noneEnded" : "noneCurrent";
   return appPage(
     view,
-    { tab: "consents", title: messages.tabs.consents, heading: messages.name },
+    { tab: "consents", title: messages.tabs.consents, heading: messages.name, lede: messages.intro },
     <>
-      <p>{messages.intro}</p>
-      <NavigationList class="views" label={messages.viewsLabel} links={views} />
-      {groups.length === 0 && <p>{emptyMessage}</p>}
+      <Tabs
+        label={messages.viewsLabel}
+        links={[
+          { path: "/app", text: messages.current, count: count(active.length + activeCertificates), isCurrent: !isEnded },
+          { path: "/app?view=ended", text: messages.ended, count: count(ended.length + withdrawnCertificates), isCurrent: isEnded },
+        ]}
+      />
+      {groups.length === 0 && <EmptyConsents kind={emptyKind} />}
       {groups.map((group) => (
         <BusinessCard group={group} isEnded={isEnded} />
       ))}
       <MoreBusinessesLink naming={naming} isEnded={isEnded} />
-      {hasMore && <p class="quiet">{messages.onlyNewest}</p>}
+      {hasMore && <p class="small quiet">{messages.onlyNewest}</p>}
     </>,
   );
 };
@@ -195,78 +243,95 @@ interface BusinessConsents {
   readonly activeOthersShares: number;
 }
 
+/** How many consents of the business can be ended. */
+const countEndable = ({ shares, activeCertificateCount, activeOthersShares }: BusinessConsents): number =>
+  filterActiveShares(shares).length + activeCertificateCount + activeOthersShares;
+
 const businessPage = (view: AppView, consents: BusinessConsents): Page => {
-  const { id, name, shares, certificates, activeCertificateCount, activeOthersShares } = consents;
+  const { id, name, shares, certificates, activeOthersShares } = consents;
   const { messages } = view;
   return appPage(
     view,
-    { title: messages.withTitle, business: name },
+    {
+      tab: "consents",
+      title: messages.withTitle,
+      business: name,
+      heading: <VerbatimText text={name} />,
+      hasMonogram: true,
+      lede: messages.withIntro,
+      trail: { parents: [{ path: "/app", text: messages.tabs.consents }], current: <VerbatimText text={name} /> },
+      ...(countEndable(consents) > 0 && {
+        actions: (
+          <a class="btn" href={`/app/with/${id}/stop`}>
+            <Icon name="hand" />
+            {messages.stopEverything}
+          </a>
+        ),
+      }),
+    },
     <>
-      {shares.length > 0 && (
-        <ul class="lines">
-          {sortByActivity(shares).map((share) => (
-            <ShareItem share={share} />
-          ))}
-        </ul>
+      {shares.length + activeOthersShares > 0 && (
+        <Section
+          name="shares"
+          heading={messages.sharesHeading}
+          content={
+            <ul class="lines consents">
+              {sortByActivity(shares).map((share) => (
+                <ShareItem share={share} />
+              ))}
+              {activeOthersShares > 0 && <OthersSharesItem count={activeOthersShares} isEnded={false} />}
+            </ul>
+          }
+        />
       )}
       {certificates.certificates.length > 0 && <CertificateList page={certificates} businessId={id} />}
-      {activeOthersShares > 0 && (
-        <ul class="lines">
-          <OthersSharesItem businessId={id} count={activeOthersShares} isEnded={false} />
-        </ul>
-      )}
-      {filterActiveShares(shares).length + activeCertificateCount + activeOthersShares > 0 && (
-        <p>
-          <ButtonLink href={`/app/with/${id}/stop`}>
-            <BusinessMessage text={messages.stopAllWith} name={name} />
-          </ButtonLink>
-        </p>
-      )}
-      <p>
-        <a href="/app">{messages.backToList}</a>
-      </p>
     </>,
   );
 };
 
 /** Explains the consequences before all consents of a business end. */
-const revokeAllPage = (view: AppView, { id, name, shares, activeCertificateCount, activeOthersShares }: BusinessConsents): Page => {
+const revokeAllPage = (view: AppView, consents: BusinessConsents): Page => {
+  const { id, name, shares, activeCertificateCount, activeOthersShares } = consents;
   const { messages, language } = view;
-  const active = filterActiveShares(shares);
-  const count = active.length + activeCertificateCount + activeOthersShares;
-  const { stopsConsent, stopsConsents, stopsOthers } = getOwnCertificateMessages(view);
-  const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
-  return appPage(
-    view,
-    { title: messages.stopAllTitle, business: name },
-    <>
-      <p>{messages.stopAllIntro}</p>
-      <ul class="names">
-        {active.map((share) => (
-          <li>
-            {formatMessage(messages.shareOf, { groups: formatScope(view, share.scope) })}. {messages.forPurpose}{" "}
-            <UntrustedText text={share.purpose} />
-          </li>
-        ))}
-        {activeCertificateCount > 0 && (
-          <li>
-            {activeCertificateCount === 1
-              ? stopsConsent
-              : formatMessage(stopsConsents, { count: formatNumber(activeCertificateCount, language) })}
-          </li>
-        )}
-        {activeOthersShares > 0 && <li>{formatMessage(stopsOthers, { count: formatNumber(activeOthersShares, language) })}</li>}
-      </ul>
-      <BulletList of={[messages.stopNothingMore, deadline, messages.stopKeeps, messages.stopProof]} />
-      <PostForm action={`/app/with/${id}/stop`}>
-        <ConfirmActions
-          back={`/app/with/${id}`}
-          keep={messages.keepAll}
-          go={count === 1 ? messages.stopAllOne : formatMessage(messages.stopAll, { count: formatNumber(count, language) })}
-        />
-      </PostForm>
-    </>,
-  );
+  const own = getOwnCertificateMessages(view);
+  const count = countEndable(consents);
+  const numbered = (one: string, many: string, of: number): string | false =>
+    of > 0 && (of === 1 ? one : formatMessage(many, { count: formatNumber(of, language) }));
+  return confirmPage(view, {
+    tab: "consents",
+    title: messages.stopAllTitle,
+    business: name,
+    action: `/app/with/${id}/stop`,
+    consequences: [
+      {
+        icon: "list-checks",
+        text: (
+          <>
+            {numbered(messages.stopAllIntroOne, messages.stopAllIntro, count)}
+            <BulletList
+              of={[
+                ...filterActiveShares(shares).map((share) => (
+                  <>
+                    {formatScope(view, share.scope)}. {messages.forPurpose} <UntrustedText text={share.purpose} />
+                  </>
+                )),
+                numbered(own.one, own.many, activeCertificateCount),
+                numbered(own.oneOther, own.others, activeOthersShares),
+              ]}
+            />
+          </>
+        ),
+      },
+      { icon: "ban", text: messages.stopNothingMore },
+      {
+        icon: "clock-alert",
+        text: <FormattedMessage text={messages.stopDeadline} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
+      },
+      { icon: "archive", text: messages.stopKeeps },
+      { icon: "undo-2", text: messages.stopAllFinal },
+    ],
+    buttons: { back: `/app/with/${id}`, keep: messages.keepAll, go: messages.stopEverything },
+  });
 };
 
 const emptyConsents: ConsentPage = {

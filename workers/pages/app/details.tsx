@@ -23,11 +23,13 @@ import { updateContactFields } from "../../operations/consumers/update-contact-f
 import { getPersonDetails } from "../../operations/consumers/get-person-details.ts";
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { openNote, sealNote, type NoteScope, type OpenedNote } from "../../operations/access/sealed-notes.ts";
-import { ConfirmActions, getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
-import { VerbatimText, formatMessage, Timestamp, formatNumber, DescriptionRow, FormattedMessage } from "../shared/components.tsx";
-import { appPage, NameList, PostForm, useAppView, type AppView } from "./components.tsx";
+import { VerbatimText, formatMessage, Timestamp, formatNumber, DescriptionRow, FormattedMessage, Notice } from "../shared/components.tsx";
+import { NameList, PostForm, useAppView, type AppView } from "./components.tsx";
+import { appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -52,45 +54,69 @@ interface DetailsPageData {
   readonly undo: { readonly until: Instant } | null;
 }
 
+/** Explains what an invalid field must contain. */
+const describeInvalidValue = ({ language }: AppView, key: ContactKey): string => {
+  const { badEmail, badPhone, badCountry, badText } = sheetMessages[language];
+  return key === "email" ? badEmail : key === "phone" ? badPhone : key === "country" ? badCountry : badText;
+};
+
 /** The inputs of a group, with the businesses that its changes are sent to. */
 const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
   group,
   details: { fields, shares, typed, invalidField },
 }) => {
-  const { messages, language } = useAppView();
+  const view = useAppView();
+  const { messages, language } = view;
   const keys: readonly ContactKey[] = fieldGroups[group];
   const { notified } = findChangeRecipients(shares, keys);
-  const id = `${group}-goes`;
+  const id = `${group}-recipients`;
   const recipients =
     notified.length === 0 ? (
-      messages.goesToNobody
+      messages.sharedWithNone
     ) : (
-      <FormattedMessage text={messages.goesTo} parts={{ businesses: <NameList names={notified} /> }} />
+      <FormattedMessage text={messages.sharedWith} parts={{ businesses: <NameList names={notified} /> }} />
     );
   const inputProps = (key: ContactKey) => ({
     id: key,
     ...getContactInputProps(key),
     value: typed?.get(key) ?? fields[key]?.value ?? "",
-    error: invalidField === key ? messages.badValue : undefined,
+    error: invalidField === key ? describeInvalidValue(view, key) : undefined,
     errorId: `${key}-fault`,
   });
   const [first, ...more] = keys;
   if (first !== undefined && more.length === 0)
-    return (
-      <div class="group">
-        <TextField label={messages.groups[group]} hint={recipients} hintId={id} {...inputProps(first)} />
-      </div>
-    );
+    return <TextField label={messages.groups[group]} hint={recipients} hintId={id} {...inputProps(first)} />;
   return (
-    <fieldset class="group" aria-describedby={id}>
+    <fieldset aria-describedby={id}>
       <legend>{messages.groups[group]}</legend>
-      <p class="quiet" id={id}>
+      <p class="hint" id={id}>
         {recipients}
       </p>
-      {keys.map((key) => (
-        <TextField label={fieldLabels[language][key]} {...inputProps(key)} />
-      ))}
+      <div class="pair">
+        {keys.map((key) => (
+          <TextField label={fieldLabels[language][key]} {...inputProps(key)} />
+        ))}
+      </div>
     </fieldset>
+  );
+};
+
+const UndoNotice: FC<{ until: Instant }> = ({ until }) => {
+  const { messages } = useAppView();
+  return (
+    <Notice
+      icon="undo-2"
+      title={<FormattedMessage text={messages.undoTitle} parts={{ time: <Timestamp at={until} /> }} />}
+      action={
+        <PostForm action="/app/details/undo">
+          <button type="submit" class="btn sm">
+            {messages.undo}
+          </button>
+        </PostForm>
+      }
+    >
+      {messages.undoAdvice}
+    </Notice>
   );
 };
 
@@ -99,25 +125,21 @@ const detailsPage = (view: AppView, details: DetailsPageData): Page => {
   const { fields, invalidField, undo } = details;
   return appPage(
     view,
-    { tab: "details", title: messages.detailsTitle, hasError: invalidField !== undefined },
+    {
+      tab: "details",
+      title: messages.detailsTitle,
+      hasError: invalidField !== undefined,
+      lede: Object.keys(fields).length === 0 ? messages.detailsEmpty : messages.detailsIntro,
+    },
     <>
-      <p>{Object.keys(fields).length === 0 ? messages.detailsEmpty : messages.detailsIntro}</p>
-      {undo !== null && (
-        <section class="card" aria-labelledby="undo">
-          <h2 id="undo">{messages.undoTitle}</h2>
-          <p>
-            <FormattedMessage text={messages.undoIntro} parts={{ time: <Timestamp at={undo.until} /> }} />
-          </p>
-          <PostForm action="/app/details/undo">
-            <button type="submit">{messages.undo}</button>
-          </PostForm>
-        </section>
-      )}
-      <PostForm action="/app/details" class="form details">
-        {fieldGroupNames.map((group) => (
-          <FieldGroupInputs group={group} details={details} />
-        ))}
-        <SubmitButton>{messages.review}</SubmitButton>
+      {undo !== null && <UndoNotice until={undo.until} />}
+      <PostForm action="/app/details" class="card">
+        <div class="body stack">
+          {fieldGroupNames.map((group) => (
+            <FieldGroupInputs group={group} details={details} />
+          ))}
+          <SubmitButton>{messages.review}</SubmitButton>
+        </div>
       </PostForm>
     </>,
   );
@@ -131,42 +153,41 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
     fields[key] === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={fields[key].value} />;
   const saveAndNotify =
     notified.length === 1
-      ? messages.saveAndTellOne
-      : formatMessage(messages.saveAndTell, { count: formatNumber(notified.length, language) });
-  return appPage(
+      ? messages.saveAndNotifyOne
+      : formatMessage(messages.saveAndNotify, { count: formatNumber(notified.length, language) });
+  const nameList = (text: string, names: readonly string[]) => (
+    <FormattedMessage text={text} parts={{ businesses: <NameList names={names} /> }} />
+  );
+  return confirmPage(
     view,
-    { tab: "details", title: messages.reviewTitle },
+    {
+      tab: "details",
+      title: messages.reviewTitle,
+      action: "/app/details/save",
+      consequences: [
+        notified.length === 0
+          ? { icon: "info", text: messages.notifiesNone }
+          : { icon: "send", text: nameList(messages.notifies, notified) },
+        ...(notNotified.length > 0 ? [{ icon: "circle-minus", text: nameList(messages.notNotified, notNotified) } as const] : []),
+      ],
+      buttons: { back: "/app/details", keep: messages.keepEditing, go: notified.length === 0 ? messages.save : saveAndNotify },
+    },
     <>
-      <dl>
+      <dl class="kv">
         {changed.map((key) => (
           <DescriptionRow name={fieldLabels[language][key]}>
             <p>
-              <span class="quiet">{messages.was}:</span> <del>{valueIn(before, key)}</del>
+              <span class="quiet">{messages.before}:</span> <del>{valueIn(before, key)}</del>
             </p>
             <p>
-              <span class="quiet">{messages.becomes}:</span> <ins>{valueIn(after, key)}</ins>
+              <span class="quiet">{messages.after}:</span> <ins>{valueIn(after, key)}</ins>
             </p>
           </DescriptionRow>
         ))}
       </dl>
-      <p>
-        {notified.length === 0 ? (
-          messages.nobodyTold
-        ) : (
-          <FormattedMessage text={messages.toldAtOnce} parts={{ businesses: <NameList names={notified} /> }} />
-        )}
-      </p>
-      {notNotified.length > 0 && (
-        <p>
-          <FormattedMessage text={messages.notTold} parts={{ businesses: <NameList names={notNotified} /> }} />
-        </p>
-      )}
-      <PostForm action="/app/details/save">
-        {changed.map((key) => (
-          <input type="hidden" name={key} value={after[key]?.value ?? ""} />
-        ))}
-        <ConfirmActions back="/app/details" keep={messages.changeMore} go={notified.length === 0 ? messages.save : saveAndNotify} />
-      </PostForm>
+      {changed.map((key) => (
+        <input type="hidden" name={key} value={after[key]?.value ?? ""} />
+      ))}
     </>,
   );
 };
@@ -250,7 +271,7 @@ const handleSave = async (request: AppFormRequest): Promise<Response> => {
   const { before, changed, notifiedCount } = applied;
   if (changed.length > 0) {
     await savePreviousValues(request, before, changed);
-    const key = notifiedCount === 1 ? "savedAndToldOne" : "savedAndTold";
+    const key = notifiedCount === 1 ? "savedAndNotifiedOne" : "savedAndNotified";
     await setFlash(request, notifiedCount === 0 ? { key: "saved" } : { key, count: notifiedCount });
   }
   return request.c.redirect("/app/details", 303);

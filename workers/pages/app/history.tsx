@@ -9,12 +9,14 @@ import { getHistory, type History } from "../../operations/consumers/get-history
 import { ButtonLink } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
-import { VerbatimText, Timestamp } from "../shared/components.tsx";
-import { appPage, RecordTable, useAppView, type AppView } from "./components.tsx";
+import { VerbatimText, EmptyState, Notice, Timestamp } from "../shared/components.tsx";
+import { DataTable } from "../shared/signed-in-components.tsx";
+import { useAppView, type AppView } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
-const describeHistoryEntry = (type: string, { facts, otherFact }: AppMessages): string =>
-  Object.hasOwn(facts, type) ? facts[type as keyof AppMessages["facts"]] : otherFact;
+const describeHistoryEntry = (type: string, { historyEvents, otherEvent }: AppMessages): string =>
+  Object.hasOwn(historyEvents, type) ? historyEvents[type as keyof AppMessages["historyEvents"]] : otherEvent;
 
 /** The cells of an entry. `share` is the related share, if any; `seq` is null while the entry is not yet in the chain. */
 const toHistoryCells = (
@@ -48,22 +50,53 @@ const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }
   const sorted = [...names].sort(([, a], [, b]) => a.localeCompare(b, language));
   return (
     <search>
-      <form method="get" action="/app/history" class="form">
-        <label for="with">{messages.withWhom}</label>
-        <select id="with" name="with">
-          <option value="">{messages.historyAll}</option>
-          {sorted.map(([id, name]) => (
-            <option value={id} selected={id === selectedId} dir="auto" translate="no">
-              {name}
-            </option>
-          ))}
-        </select>
-        <div class="choices">
-          <button type="submit">{messages.show}</button>
-          {selectedId !== null && <ButtonLink href="/app/history">{messages.clearFilter}</ButtonLink>}
+      <form method="get" action="/app/history" class="row filter">
+        <div class="field">
+          <label for="with">{messages.withWhom}</label>
+          <div class="join">
+            <select id="with" name="with">
+              <option value="">{messages.historyAll}</option>
+              {sorted.map(([id, name]) => (
+                <option value={id} selected={id === selectedId} dir="auto" translate="no">
+                  {name}
+                </option>
+              ))}
+            </select>
+            <button type="submit" class="btn">
+              {messages.show}
+            </button>
+          </div>
         </div>
+        {selectedId !== null && (
+          <a class="btn bare" href="/app/history">
+            {messages.clearFilter}
+          </a>
+        )}
       </form>
     </search>
+  );
+};
+
+/** Shown in place of the table. */
+const EmptyHistory: FC<{ isFiltered: boolean; isSearched: boolean }> = ({ isFiltered, isSearched }) => {
+  const { messages } = useAppView();
+  return (
+    <div class="card">
+      {isFiltered ? (
+        <EmptyState
+          icon="search"
+          title={isSearched ? messages.historyNoMatch : messages.historyNoMatchYet}
+          {...(!isSearched && { advice: messages.historyNoMatchYetAdvice })}
+        />
+      ) : (
+        <EmptyState
+          icon="scroll-text"
+          title={messages.historyNone}
+          advice={messages.historyNoneAdvice}
+          action={<ButtonLink href="/app">{messages.backToList}</ButtonLink>}
+        />
+      )}
+    </div>
   );
 };
 
@@ -82,26 +115,37 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
     const query = new URLSearchParams({ ...(businessId !== null && { with: businessId }), ...parameters });
     return query.size === 0 ? "/app/history" : `/app/history?${query}`;
   };
-  const emptyMessage = businessId === null ? messages.historyNone : older === null ? messages.historyNoMatch : messages.historyNoMatchYet;
   return appPage(
     view,
-    { tab: "history", title: messages.tabs.history },
+    { tab: "history", title: messages.tabs.history, lede: messages.historyIntro },
     <>
-      <p>{messages.historyIntro}</p>
-      {trail === null && <p role="status">{messages.historyAway}</p>}
-      <BusinessFilter shares={shares} selectedId={businessId} />
-      {trail !== null && rows.length === 0 && <p>{emptyMessage}</p>}
-      {rows.length > 0 && (
-        <RecordTable
-          label={messages.tabs.history}
-          headings={[messages.what, messages.withWhom, messages.when, messages.entry]}
-          rows={rows}
-        />
+      {trail === null && (
+        <Notice tone="caution" icon="triangle-alert" title={messages.historyUnavailable} role="status">
+          {messages.historyUnavailableAdvice}
+        </Notice>
       )}
-      <p class="choices">
-        {!isNewest && <ButtonLink href={historyPath({})}>{messages.newest}</ButtonLink>}
-        {older !== null && <ButtonLink href={historyPath({ before: older })}>{messages.older}</ButtonLink>}
-      </p>
+      <BusinessFilter shares={shares} selectedId={businessId} />
+      {trail !== null && rows.length === 0 && <EmptyHistory isFiltered={businessId !== null} isSearched={older === null} />}
+      {rows.length > 0 && (
+        <div class="card">
+          <DataTable
+            label={messages.tabs.history}
+            columns={[
+              { heading: messages.what },
+              { heading: messages.withWhom },
+              { heading: messages.when },
+              { heading: messages.entry, kind: "number" },
+            ]}
+            rows={rows}
+          />
+        </div>
+      )}
+      {(!isNewest || older !== null) && (
+        <p class="row">
+          {!isNewest && <ButtonLink href={historyPath({})}>{messages.newest}</ButtonLink>}
+          {older !== null && <ButtonLink href={historyPath({ before: older })}>{messages.older}</ButtonLink>}
+        </p>
+      )}
     </>,
   );
 };

@@ -2,12 +2,13 @@
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { NextPathField, SubmitButton } from "../shared/form-fields.tsx";
+import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
-import { getAccountMessages, appPage, type AppView } from "./components.tsx";
+import { getAccountMessages, type AppView } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import { codeStepPage, PasskeySignInForm } from "./sign-in.tsx";
 import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
@@ -23,22 +24,23 @@ const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
   const next = `/app/prove/${purpose}`;
   return appPage(
     view,
-    { tab: "account", title: prove.title, script: "passkey.js" },
-    <>
-      <p>{prove.why}</p>
-      <form method="post" action="/app/sign-in" class="form">
-        <NextPathField next={next} />
-        <input type="hidden" name="email" value={view.email} />
-        <p>
-          <FormattedMessage text={prove.mailed} parts={{ address: <VerbatimText text={view.email} /> }} />
-        </p>
-        <SubmitButton>{sheetMessages[view.language].send}</SubmitButton>
-      </form>
-      <PasskeySignInForm next={next} />
-      <p>
-        <a href={proofPurposes[purpose].path}>{view.messages.notNow}</a>
-      </p>
-    </>,
+    { tab: "account", title: prove.title, lede: prove.why, script: "passkey.js" },
+    <div class="card">
+      <div class="body stack">
+        <form method="post" action="/app/sign-in" class="stack">
+          <NextPathField next={next} />
+          <input type="hidden" name="email" value={view.email} />
+          <p>
+            <FormattedMessage text={prove.mailed} parts={{ address: <VerbatimText text={view.email} /> }} />
+          </p>
+          <div class="choice">
+            <ButtonLink href={proofPurposes[purpose].path}>{view.messages.notNow}</ButtonLink>
+            <SubmitButton>{sheetMessages[view.language].send}</SubmitButton>
+          </div>
+        </form>
+        <PasskeySignInForm next={next} />
+      </div>
+    </div>,
   );
 };
 

@@ -9,11 +9,24 @@ import { getAffidavit } from "../../operations/consumers/get-affidavit.ts";
 import { getRemovalsAndPlan } from "../../operations/consumers/get-removals-and-plan.ts";
 import { listRemovals } from "../../operations/consumers/list-removals.ts";
 import { requestRemoval } from "../../operations/consumers/request-removal.ts";
-import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { ChoiceField, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import { renderCrossSiteBlocked, renderStorageUnavailable } from "../shared/notice-pages.tsx";
-import { formatDay, VerbatimText, FieldError, formatMessage, Hash, DescriptionRow, StatusBadge } from "../shared/components.tsx";
-import { getAccountMessages, appPage, ItemList, PostForm, RecordTable, useAppView, type AppView } from "./components.tsx";
+import {
+  formatDay,
+  VerbatimText,
+  EmptyState,
+  FieldError,
+  formatMessage,
+  Hash,
+  Icon,
+  DescriptionRow,
+  Section,
+  StatusBadge,
+} from "../shared/components.tsx";
+import { DataTable } from "../shared/signed-in-components.tsx";
+import { getAccountMessages, PostForm, useAppView, type AppView } from "./components.tsx";
+import { appPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -41,17 +54,17 @@ const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requeste
   const view = useAppView();
   return (
     <li>
-      <p>
-        <RemovalStatusLabel status={status} />
-      </p>
-      <p>
-        <a href={`/app/removals/${id}`}>
-          {formatMessage(getAccountMessages(view).removals.asked, { date: formatDay(view.language, requestedAt) })}
-        </a>
-      </p>
-      <p class="quiet" translate="no">
-        {targets.map(({ name }) => removalTargets[name]).join(", ")}
-      </p>
+      <div>
+        <p>
+          <a href={`/app/removals/${id}`}>
+            <strong>{formatMessage(getAccountMessages(view).removals.asked, { date: formatDay(view.language, requestedAt) })}</strong>
+          </a>
+        </p>
+        <p class="small quiet" translate="no">
+          {targets.map(({ name }) => removalTargets[name]).join(", ")}
+        </p>
+      </div>
+      <RemovalStatusLabel status={status} />
     </li>
   );
 };
@@ -73,67 +86,94 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
   const errorAt = (input: RequestInput): string | undefined => (error?.at === input ? error.text : undefined);
   const [targetError, authorizeError] = [errorAt("targets"), errorAt("authorize")];
   return (
-    <section aria-labelledby="new-removal">
-      <h2 id="new-removal">{removals.request}</h2>
-      <PostForm action="/app/removals">
-        {targetError !== undefined && <FieldError text={targetError} />}
-        <fieldset class="boxes" aria-describedby={targetError && "fault"}>
+    <Section name="new-removal" heading={removals.request}>
+      <PostForm action="/app/removals" class="stack">
+        <fieldset aria-describedby={targetError && "targets-fault"} aria-invalid={targetError && "true"}>
           <legend>{removals.whom}</legend>
+          {targetError !== undefined && <FieldError text={targetError} id="targets-fault" />}
           {removalTargetNames.map((name) => (
-            <p>
-              <input type="checkbox" name={`target.${name}`} value="on" id={`target-${name}`} checked={form?.has(`target.${name}`)} />
-              <label for={`target-${name}`} translate="no">
-                {removalTargets[name]}
-              </label>
-            </p>
+            <ChoiceField type="checkbox" name={`target.${name}`} value="on" id={`target-${name}`} checked={form?.has(`target.${name}`)}>
+              <span translate="no">{removalTargets[name]}</span>
+            </ChoiceField>
           ))}
         </fieldset>
         <TextField
           id="notes"
-          label={removals.notes}
+          label={<OptionalLabel text={removals.notes} />}
+          hint={removals.notesHint}
           error={errorAt("notes")}
           maxlength={500}
           autocomplete="off"
           value={form?.get("notes")?.slice(0, 1_000)}
         />
-        {authorizeError !== undefined && <FieldError text={authorizeError} />}
-        <p class="choice">
-          <input
+        <div>
+          {authorizeError !== undefined && <FieldError text={authorizeError} />}
+          <ChoiceField
             type="checkbox"
             name="authorize"
             value="on"
             id="authorize"
             aria-describedby={authorizeError && "fault"}
             aria-invalid={authorizeError && "true"}
-          />
-          <label for="authorize">{removals.authorize}</label>
-        </p>
+          >
+            {removals.authorize}
+          </ChoiceField>
+        </div>
         <SubmitButton>{removals.send}</SubmitButton>
       </PostForm>
-    </section>
+    </Section>
+  );
+};
+
+/** A new request is not available: why, and how to get it. */
+const RemovalsUnavailable: FC<{ reason: UnavailableReason; isFirst: boolean }> = ({ reason, isFirst }) => {
+  const { removals } = getAccountMessages(useAppView());
+  const isSold = reason === "not_on_plan";
+  return (
+    <div class="card">
+      <EmptyState
+        icon="credit-card"
+        title={isFirst ? removals.none : removals.request}
+        advice={`${removals.notOnPlan} ${isSold ? removals.upgradeAdvice : removals.notSold}`}
+        {...(isSold && {
+          action: (
+            <a class="btn primary" href="/app/removals/upgrade">
+              {removals.upgrade}
+            </a>
+          ),
+        })}
+      />
+    </div>
   );
 };
 
 const removalListPage = (view: AppView, data: RemovalListData): Page => {
   const { removals, sections } = getAccountMessages(view);
   const { list, unavailableReason, error } = data;
+  const isAvailable = unavailableReason === null;
   return appPage(
     view,
-    { tab: "account", section: "removals", title: sections.removals, hasError: error !== undefined },
+    { tab: "account", section: "removals", title: sections.removals, lede: removals.intro, hasError: error !== undefined },
     <>
-      <p>{removals.intro}</p>
-      <ItemList items={list.map((removal) => <RemovalItem removal={removal} />)} emptyMessage={removals.none} />
-      {unavailableReason === null && <RemovalRequestForm data={data} />}
-      {unavailableReason !== null && (
-        <p>
-          {removals.notOnPlan} {unavailableReason === "not_sold" ? removals.notSold : removals.upgradeAdvice}
-        </p>
+      {list.length > 0 && (
+        <Section
+          name="removals"
+          heading={removals.listHeading}
+          content={
+            <ul class="lines consents">
+              {list.map((removal) => (
+                <RemovalItem removal={removal} />
+              ))}
+            </ul>
+          }
+        />
       )}
-      {unavailableReason === "not_on_plan" && (
-        <p>
-          <ButtonLink href="/app/removals/upgrade">{removals.upgrade}</ButtonLink>
-        </p>
+      {list.length === 0 && isAvailable && (
+        <div class="card">
+          <EmptyState icon="scroll-text" title={removals.none} advice={removals.noneAdvice} />
+        </div>
       )}
+      {isAvailable ? <RemovalRequestForm data={data} /> : <RemovalsUnavailable reason={unavailableReason} isFirst={list.length === 0} />}
     </>,
   );
 };
@@ -144,45 +184,60 @@ const removalPage = (view: AppView, removal: Removal): Page => {
   const requestedOn = formatMessage(removals.asked, { date: formatDay(view.language, requestedAt) });
   return appPage(
     view,
-    { tab: "account", title: `${sections.removals}: ${requestedOn}`, heading: sections.removals },
+    {
+      tab: "account",
+      title: `${sections.removals}: ${requestedOn}`,
+      heading: requestedOn,
+      status: <RemovalStatusLabel status={status} />,
+      trail: {
+        parents: [
+          { path: "/app/account", text: view.messages.tabs.account },
+          { path: "/app/removals", text: sections.removals },
+        ],
+        current: requestedOn,
+      },
+    },
     <>
-      <p class="standing">
-        <RemovalStatusLabel status={status} /> <span class="quiet">{requestedOn}</span>
-      </p>
-      <RecordTable
-        label={sections.removals}
-        headings={[removals.target, removals.standing, removals.day]}
-        rows={targets.map(({ name, status: targetStatus, completedAt }) => [
-          <span translate="no">{removalTargets[name]}</span>,
-          <RemovalStatusLabel status={targetStatus} />,
-          completedAt !== null && formatDay(view.language, completedAt),
-        ])}
+      <Section
+        name="results"
+        heading={removals.results}
+        content={
+          <DataTable
+            label={removals.results}
+            columns={[{ heading: removals.target }, { heading: removals.status, kind: "corner" }, { heading: removals.day }]}
+            rows={targets.map(({ name, status: targetStatus, completedAt }) => [
+              <span translate="no">{removalTargets[name]}</span>,
+              <RemovalStatusLabel status={targetStatus} />,
+              completedAt !== null && formatDay(view.language, completedAt),
+            ])}
+          />
+        }
+        {...(recheckAt !== null && { footer: formatMessage(removals.recheck, { date: formatDay(view.language, recheckAt) }) })}
       />
-      {notes !== null && (
-        <p class="quiet">
-          {view.messages.youWrote} <VerbatimText text={notes} />
-        </p>
-      )}
-      {recheckAt !== null && <p>{formatMessage(removals.recheck, { date: formatDay(view.language, recheckAt) })}</p>}
-      {affidavit === null ? (
-        <p>{removals.notReady}</p>
-      ) : (
-        <>
-          <p>
-            <a class="btn" href={`/app/removals/${id}/affidavit`} download={`affidavit-${id}.pdf`}>
-              {removals.affidavit}
-            </a>
+      <Section name="record" heading={removals.record}>
+        {notes !== null && (
+          <p class="small quiet">
+            {view.messages.youWrote} <VerbatimText text={notes} />
           </p>
-          <dl>
-            <DescriptionRow name={removals.hash}>
-              <Hash value={affidavit.sha256} />
-            </DescriptionRow>
-          </dl>
-        </>
-      )}
-      <p>
-        <a href="/app/removals">{removals.back}</a>
-      </p>
+        )}
+        {affidavit === null ? (
+          <p>{removals.notReady}</p>
+        ) : (
+          <>
+            <p>
+              <a class="btn" href={`/app/removals/${id}/affidavit`} download={`affidavit-${id}.pdf`}>
+                <Icon name="file-down" />
+                {removals.affidavit}
+              </a>
+            </p>
+            <dl class="kv up">
+              <DescriptionRow name={removals.hash}>
+                <Hash value={affidavit.sha256} />
+              </DescriptionRow>
+            </dl>
+          </>
+        )}
+      </Section>
     </>,
   );
 };

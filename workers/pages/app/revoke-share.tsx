@@ -8,7 +8,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
 import { openNote, sealNote, type NoteScope } from "../../operations/access/sealed-notes.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
-import { ButtonLink, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { ButtonLink, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
@@ -16,6 +16,7 @@ import { saveLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, handlePageError, renderStorageUnavailable, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { formatDay, formatMessage } from "../shared/components.tsx";
+import { ConsequenceList } from "./components.tsx";
 
 const revokedCookie = "svc_stopped";
 const revokedCookieMs = hourMs;
@@ -32,7 +33,7 @@ interface RevokePageData {
 
 const revokeSharePage = (language: Language, { path, token, reason }: RevokePageData): Page => {
   const messages = sheetMessages[language];
-  const { badReason, signIn, stop, stopWhy } = appMessages[language];
+  const { badReason, signIn, stop, stopWhy, stopWhyHintUnnamed } = appMessages[language];
   const signInLink = (
     <p>
       <ButtonLink href={path.replace(/^\/stop\//, "/app/shares/")}>{signIn}</ButtonLink>
@@ -43,37 +44,42 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
     hasError: token !== undefined,
     script: "revoke-link.js",
     content: (
-      <article class="step">
-        <div>
+      <div class="card confirm">
+        <div class="body">
           <h1>{messages.stopTitle}</h1>
-          <p>{messages.stopIntro}</p>
-          <p>{messages.stopKeeps}</p>
-        </div>
-        <form method="post" action={path} class="form" id="stop-link" hidden={token === undefined}>
-          <input type="hidden" name="token" value={token ?? ""} />
-          <TextField
-            id="reason"
-            label={stopWhy}
-            error={token === undefined ? undefined : badReason}
-            maxlength={200}
-            autocomplete="off"
-            value={reason}
+          <ConsequenceList
+            of={[
+              { icon: "ban", text: messages.stopIntro },
+              { icon: "archive", text: messages.stopKeeps },
+            ]}
           />
-          <SubmitButton>{stop}</SubmitButton>
-        </form>
-        {token === undefined && (
-          <>
-            <div id="stop-broken" hidden>
-              <p>{messages.stopBroken}</p>
-              {signInLink}
-            </div>
-            <noscript>
-              <p>{messages.stopNeedsScript}</p>
-              {signInLink}
-            </noscript>
-          </>
-        )}
-      </article>
+          <form method="post" action={path} class="stack" id="stop-link" hidden={token === undefined}>
+            <input type="hidden" name="token" value={token ?? ""} />
+            <TextField
+              id="reason"
+              label={<OptionalLabel text={stopWhy} />}
+              hint={stopWhyHintUnnamed}
+              error={token === undefined ? undefined : badReason}
+              maxlength={200}
+              autocomplete="off"
+              value={reason}
+            />
+            <SubmitButton>{stop}</SubmitButton>
+          </form>
+          {token === undefined && (
+            <>
+              <div id="stop-broken" class="stack" hidden>
+                <p>{messages.stopBroken}</p>
+                {signInLink}
+              </div>
+              <noscript>
+                <p>{messages.stopNeedsScript}</p>
+                {signInLink}
+              </noscript>
+            </>
+          )}
+        </div>
+      </div>
     ),
   };
 };
@@ -83,9 +89,9 @@ const resultPage = (title: string, advice: string, link: string): Page =>
   noticePage(
     title,
     advice,
-    <p>
+    <div class="row">
       <ButtonLink href="/app">{link}</ButtonLink>
-    </p>,
+    </div>,
   );
 
 /** Shows the same page for an invalid token, an unknown share and a share that has already ended, so that links cannot be probed. */

@@ -24,7 +24,7 @@ import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import { EnterButton } from "../shared/enter-button.tsx";
-import { ChoiceField, ButtonLink, ConfirmActions, TextField } from "../shared/form-fields.tsx";
+import { ChoiceField, OptionalLabel, TextField } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { Page } from "../shared/layout.tsx";
@@ -32,18 +32,23 @@ import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
   formatDay,
   TimelineEntry,
+  type TimelineEntryKind,
   VerbatimText,
   FieldError,
   formatMessage,
+  FormattedMessage,
+  BusinessMessage,
   UntrustedText,
   Hash,
+  Icon,
+  Notice,
   Timestamp,
-  BulletList,
   DescriptionRow,
-  Section,
   BusinessQuote,
+  Section,
 } from "../shared/components.tsx";
-import { appNoticePage, appPage, formatScope, PostForm, ShareStatusLabel, useAppView, type AppView } from "./components.tsx";
+import { ByEndOf, formatScope, isOverdue, ShareStatus, useAppView, type AppView } from "./components.tsx";
+import { appNoticePage, appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
@@ -80,153 +85,231 @@ const listTimelineEvents = ({
     ...(updateSentAt === null ? [] : [{ at: updateSentAt, name: "updated" as const }]),
   ].sort((a, b) => a.at - b.at);
 
+const timelineKinds: Readonly<Partial<Record<keyof AppMessages["events"], TimelineEntryKind>>> = { read: "counted", expiring: "counted" };
+
 const ShareTimeline: FC<{ ownShare: OwnShare }> = ({ ownShare }) => {
   const { share, note, reason, contact } = ownShare;
   const { messages, now } = useAppView();
-  const isOverdue = share.status === "revoked" && share.ceaseBy !== null && now > share.ceaseBy;
+  const hasPassed = isOverdue(share, now);
   return (
     <ol class="timeline">
+      {share.supersedes !== null && (
+        <TimelineEntry kind="counted" text={messages.renewedFrom} at={null}>
+          {" "}
+          <a href={`/app/shares/${share.supersedes}`}>{messages.openOld}</a>
+        </TimelineEntry>
+      )}
       {listTimelineEvents(ownShare).map(({ at, name }) => (
-        <TimelineEntry kind="done" text={<span>{messages.events[name]}</span>} at={at}>
+        <TimelineEntry
+          kind={timelineKinds[name] ?? "done"}
+          text={timelineKinds[name] === undefined ? <strong>{messages.events[name]}</strong> : messages.events[name]}
+          at={at}
+        >
           {name === "revoked" && reason !== null && (
-            <p class="quiet">
+            <p class="small quiet">
               {messages.youWrote} <VerbatimText text={reason} />
             </p>
           )}
           {name === "ceased" && note !== null && (
-            <p class="quiet">
+            <p class="small quiet">
               {messages.theirNote} <UntrustedText text={note} />
             </p>
           )}
         </TimelineEntry>
       ))}
-      {share.status === "active" && <TimelineEntry kind="pending" text={<span>{messages.endsByItself}</span>} at={share.expiresAt} />}
+      {share.status === "active" && <TimelineEntry kind="pending" text={<strong>{messages.endsOnItsOwn}</strong>} at={share.expiresAt} />}
       {share.status === "revoked" && share.ceaseBy !== null && (
-        <TimelineEntry kind={isOverdue ? "failed" : "pending"} text={<span>{messages.deadline}</span>} at={share.ceaseBy}>
-          {isOverdue && <p>{messages.passed}</p>}
-          {contact !== null && <p class="quiet">{formatMessage(messages.askThem, { contact })}</p>}
+        <TimelineEntry kind={hasPassed ? "failed" : "pending"} text={<strong>{messages.deadline}</strong>} at={share.ceaseBy}>
+          {hasPassed && <p>{messages.passed}</p>}
+          {contact !== null && (
+            <p class="small quiet">
+              <FormattedMessage text={messages.askThem} parts={{ contact: <VerbatimText text={contact} /> }} />
+            </p>
+          )}
         </TimelineEntry>
       )}
     </ol>
   );
 };
 
+const SharedValues: FC<{ share: Share; fields: ContactFields }> = ({ share, fields }) => {
+  const { messages } = useAppView();
+  return (
+    <dl class="kv">
+      {groupsFromKeys(share.scope).map((group) => {
+        const text = formatFieldGroup(fields, share.scope, group);
+        const value = text === null ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={text} />;
+        return <DescriptionRow name={messages.groups[group]}>{value}</DescriptionRow>;
+      })}
+    </dl>
+  );
+};
+
+const ShareProof: FC<{ ownShare: OwnShare }> = ({ ownShare: { share, anchor } }) => {
+  const { messages } = useAppView();
+  return (
+    <details class="more">
+      <summary>
+        <Icon name="chevron-right" />
+        {messages.check}
+      </summary>
+      <dl class="kv up">
+        <DescriptionRow name={messages.number}>
+          <code class="hash" translate="no">
+            {share.id}
+          </code>
+        </DescriptionRow>
+        <DescriptionRow name={messages.askedOn}>
+          <VerbatimText text={share.origin} />
+        </DescriptionRow>
+        <DescriptionRow name={messages.fingerprint}>
+          <Hash value={share.fingerprint} />
+        </DescriptionRow>
+        <DescriptionRow name={messages.wordsHash}>
+          <Hash value={share.disclosureHash} />
+        </DescriptionRow>
+        <DescriptionRow name={messages.publicLog}>
+          {anchor?.anchoredAt == null ? (
+            messages.notInLog
+          ) : (
+            <FormattedMessage text={messages.inLog} parts={{ time: <Timestamp at={anchor.anchoredAt} /> }} />
+          )}
+        </DescriptionRow>
+      </dl>
+    </details>
+  );
+};
+
 const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Page => {
   const { messages, language } = view;
-  const { share, disclosureText, anchor } = ownShare;
+  const { share, disclosureText } = ownShare;
+  const { name } = share.business;
   const isActive = share.status === "active";
   const path = sharePath(share);
   return appPage(
     view,
-    { title: messages.shareTitle, business: share.business.name },
-    <>
-      <p class="standing">
-        <ShareStatusLabel share={share} />
-        <span class="quiet">
-          <VerbatimText text={new URL(share.origin).host} />
-          {isActive && <> · {formatMessage(messages.until, { date: formatDay(language, share.expiresAt) })}</>}
-        </span>
-      </p>
-      {isActive && (
-        <p class="choices">
-          <ButtonLink href={`${path}/renew`}>{messages.renew}</ButtonLink>
-          <ButtonLink href={`${path}/stop`}>{messages.stop}</ButtonLink>
-        </p>
-      )}
-      {share.supersededBy !== null && (
-        <p>
-          {messages.renewedBy} <a href={`/app/shares/${share.supersededBy}`}>{messages.openNew}</a>
-        </p>
-      )}
-      <Section name="values" heading={isActive ? messages.whatTheyGet : messages.whatTheyGot}>
-        {isActive ? (
+    {
+      tab: "consents",
+      title: messages.shareTitle,
+      business: name,
+      heading: <VerbatimText text={name} />,
+      hasMonogram: true,
+      trail: {
+        parents: [
+          { path: "/app", text: messages.tabs.consents },
+          { path: `/app/with/${share.business.id}`, text: <VerbatimText text={name} /> },
+        ],
+        current: formatScope(view, share.scope),
+      },
+      status: (
+        <>
+          <ShareStatus share={share} />
+          <span class="quiet">
+            <FormattedMessage text={messages.sharedOn} parts={{ host: <VerbatimText text={new URL(share.origin).host} /> }} />
+            {isActive && <> · {formatMessage(messages.until, { date: formatDay(language, share.expiresAt) })}</>}
+          </span>
+        </>
+      ),
+      ...(isActive && {
+        actions: (
           <>
-            <dl>
-              {groupsFromKeys(share.scope).map((group) => {
-                const text = formatFieldGroup(fields, share.scope, group);
-                const value = text === null ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={text} />;
-                return <DescriptionRow name={messages.groups[group]}>{value}</DescriptionRow>;
-              })}
-            </dl>
-            <p class="quiet">{messages.asOfNow}</p>
+            <a class="btn" href={`${path}/stop`}>
+              <Icon name="hand" />
+              {messages.stop}
+            </a>
+            <a class="btn bare" href={`${path}/renew`}>
+              {messages.renew}
+            </a>
           </>
-        ) : (
-          <p>{formatScope(view, share.scope)}</p>
-        )}
+        ),
+      }),
+    },
+    <>
+      {share.supersededBy !== null && (
+        <Notice icon="info" title={messages.renewedBy}>
+          <a href={`/app/shares/${share.supersededBy}`}>{messages.openNew}</a>
+        </Notice>
+      )}
+      <Section
+        name="values"
+        heading={isActive ? messages.whatTheyGet : messages.whatTheyGot}
+        {...(isActive && {
+          status: (
+            <a class="link small" href="/app/details">
+              {messages.editDetails}
+            </a>
+          ),
+          footer: messages.asOfNow,
+        })}
+      >
+        {isActive ? <SharedValues share={share} fields={fields} /> : <p>{formatScope(view, share.scope)}</p>}
       </Section>
       <Section name="agreed" heading={messages.purpose}>
         <p>
           <UntrustedText text={share.purpose} />
         </p>
-        <h3>{messages.theirWords}</h3>
         {disclosureText === "" ? (
-          <p class="quiet">{messages.noWords}</p>
+          <p class="small quiet">{messages.noWords}</p>
         ) : (
-          <blockquote>
-            <UntrustedText text={disclosureText} />
-          </blockquote>
+          <figure class="stack tight">
+            <figcaption class="small quiet">{messages.theirWords}</figcaption>
+            <blockquote class="words">
+              <UntrustedText text={disclosureText} />
+            </blockquote>
+          </figure>
         )}
       </Section>
-      <Section name="past" heading={messages.happened}>
+      <Section name="past" heading={messages.happened} footer={<ShareProof ownShare={ownShare} />}>
         <ShareTimeline ownShare={ownShare} />
-        {share.supersedes !== null && (
-          <p>
-            {messages.renewedFrom} <a href={`/app/shares/${share.supersedes}`}>{messages.openOld}</a>
-          </p>
-        )}
       </Section>
-      <details>
-        <summary>{messages.check}</summary>
-        <dl>
-          <DescriptionRow name={messages.number}>
-            <code class="hash">{share.id}</code>
-          </DescriptionRow>
-          <DescriptionRow name={messages.askedOn}>
-            <VerbatimText text={share.origin} />
-          </DescriptionRow>
-          <DescriptionRow name={messages.fingerprint}>
-            <Hash value={share.fingerprint} />
-          </DescriptionRow>
-          <DescriptionRow name={messages.wordsHash}>
-            <Hash value={share.disclosureHash} />
-          </DescriptionRow>
-          <DescriptionRow name={messages.inLog}>
-            {anchor?.anchoredAt == null ? messages.notInLog : <Timestamp at={anchor.anchoredAt} />}
-          </DescriptionRow>
-        </dl>
-      </details>
-      <p>
-        <a href="/app">{messages.backToList}</a>
-      </p>
     </>,
   );
 };
 
 /** Explains the consequences before the share stops. */
 const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = "", error?: string): Page => {
-  const { messages, language } = view;
-  const keeps = (
-    <>
-      {messages.stopKeeps}
-      {contact !== null && (
-        <>
-          {" "}
-          <VerbatimText text={contact} />
-        </>
-      )}
-    </>
-  );
-  const deadline = formatMessage(messages.stopDeadline, { date: formatDay(language, getCeaseDeadline(view.now)) });
-  return appPage(
+  const { messages } = view;
+  const { name } = share.business;
+  const keeps =
+    contact === null ? (
+      messages.stopKeeps
+    ) : (
+      <FormattedMessage text={messages.stopKeepsAsk} parts={{ contact: <VerbatimText text={contact} /> }} />
+    );
+  return confirmPage(
     view,
-    { title: messages.stopTitle, business: share.business.name, hasError: error !== undefined },
-    <>
-      <BulletList of={[messages.stopNothingMore, deadline, keeps, messages.stopDepend, messages.stopProof]} />
-      <PostForm action={`${sharePath(share)}/stop`}>
-        <TextField id="reason" label={messages.stopWhy} error={error} maxlength={200} autocomplete="off" value={typed} />
-        <ConfirmActions back={sharePath(share)} keep={messages.keep} go={messages.stop} />
-      </PostForm>
-    </>,
+    {
+      tab: "consents",
+      title: messages.stopTitle,
+      business: name,
+      hasError: error !== undefined,
+      about: (
+        <>
+          {formatScope(view, share.scope)} · <UntrustedText text={share.purpose} />
+        </>
+      ),
+      action: `${sharePath(share)}/stop`,
+      consequences: [
+        { icon: "ban", text: messages.stopNothingMore },
+        {
+          icon: "clock-alert",
+          text: <FormattedMessage text={messages.stopDeadline} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
+        },
+        { icon: "archive", text: keeps },
+        { icon: "info", text: messages.stopDepend },
+        { icon: "undo-2", text: messages.stopFinal },
+      ],
+      buttons: { back: sharePath(share), keep: messages.keep, go: messages.stop },
+    },
+    <TextField
+      id="reason"
+      label={<OptionalLabel text={messages.stopWhy} />}
+      hint={<BusinessMessage text={messages.stopWhyHint} name={name} />}
+      error={error}
+      maxlength={200}
+      autocomplete="off"
+      value={typed}
+    />,
   );
 };
 
@@ -257,56 +340,54 @@ const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields
     days: String(days),
     date: formatDay(language, now + days * dayMs),
   });
-  return appPage(
+  return confirmPage(
     view,
-    { title: messages.renewTitle, business: share.business.name, hasError: error !== undefined },
+    {
+      tab: "consents",
+      title: messages.renewTitle,
+      business: share.business.name,
+      hasError: error !== undefined,
+      about: (
+        <>
+          {messages.forPurpose} <UntrustedText text={share.purpose} />
+        </>
+      ),
+      action: `${sharePath(share)}/renew`,
+      consequences: [{ icon: "refresh-cw", text: formatMessage(messages.renewIntro, { date: formatDay(language, share.expiresAt) }) }],
+      buttons: { back: sharePath(share), keep: messages.notNow, go: messages.renew },
+    },
     <>
-      <p>
-        {messages.renewIntro} {formatMessage(messages.oldUntil, { date: formatDay(language, share.expiresAt) })}
-      </p>
-      <p>
-        {messages.forPurpose} <UntrustedText text={share.purpose} />
-      </p>
+      <EnterButton name="check" />
       <BusinessQuote lead={messages.theirWords} text={disclosureText} />
-      <PostForm action={`${sharePath(share)}/renew`}>
-        <EnterButton name="check" />
-        {error !== undefined && <FieldError text={error} />}
-        <fieldset class="boxes" aria-describedby={error === undefined ? undefined : "fault"}>
-          <legend>{messages.renewScope}</legend>
-          {listRenewableGroups(share, fields).map(({ group, keys, isNew }) => (
-            <ChoiceField
-              type="checkbox"
-              name={`group.${group}`}
-              value="on"
-              id={`group-${group}`}
-              checked={form?.has(`group.${group}`) ?? !isNew}
-            >
-              {messages.groups[group]}: <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
-              <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
+      {error !== undefined && <FieldError text={error} />}
+      <fieldset aria-describedby={error === undefined ? undefined : "fault"} aria-invalid={error === undefined ? undefined : "true"}>
+        <legend>{messages.renewScope}</legend>
+        {listRenewableGroups(share, fields).map(({ group, keys, isNew }) => (
+          <ChoiceField
+            type="checkbox"
+            name={`group.${group}`}
+            value="on"
+            id={`group-${group}`}
+            checked={form?.has(`group.${group}`) ?? !isNew}
+          >
+            {messages.groups[group]}: <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
+            <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
+          </ChoiceField>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>{messages.renewUntil}</legend>
+        {shorterDurationDays
+          .filter((days) => days < share.durationDays)
+          .map((days) => (
+            <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`} checked={form?.get("days") === String(days)}>
+              {formatMessage(messages.shorter, durationValues(days))}
             </ChoiceField>
           ))}
-        </fieldset>
-        <fieldset class="boxes">
-          <legend>{messages.renewUntil}</legend>
-          {shorterDurationDays
-            .filter((days) => days < share.durationDays)
-            .map((days) => (
-              <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`} checked={form?.get("days") === String(days)}>
-                {formatMessage(messages.shorter, durationValues(days))}
-              </ChoiceField>
-            ))}
-          <ChoiceField
-            type="radio"
-            name="days"
-            value="before"
-            id="days-before"
-            checked={form === undefined || form.get("days") === "before"}
-          >
-            {formatMessage(messages.asBefore, durationValues(share.durationDays))}
-          </ChoiceField>
-        </fieldset>
-        <ConfirmActions back={sharePath(share)} keep={messages.notNow} go={messages.renew} />
-      </PostForm>
+        <ChoiceField type="radio" name="days" value="before" id="days-before" checked={form === undefined || form.get("days") === "before"}>
+          {formatMessage(messages.asBefore, durationValues(share.durationDays))}
+        </ChoiceField>
+      </fieldset>
     </>,
   );
 };
@@ -375,7 +456,7 @@ const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fie
     return renderRefusal(
       request,
       code,
-      appNoticePage(request, request.messages.mayNot, request.messages.mayNotAdvice, share.business.name),
+      appNoticePage(request, request.messages.unavailable, request.messages.unavailableAdvice, share.business.name),
     );
   return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // the share has ended or a value was removed; that page shows this
 };

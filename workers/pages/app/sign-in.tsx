@@ -12,8 +12,9 @@ import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { ConsequenceList } from "./components.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
-import { formatMessage, usePageContext } from "../shared/components.tsx";
+import { FormattedMessage, Icon, usePageContext, VerbatimText } from "../shared/components.tsx";
 import { PasskeyPrompt, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 
 interface SignInStep {
@@ -24,32 +25,42 @@ interface SignInStep {
 
 /** Hidden until the script finds that the browser supports passkeys. */
 export const PasskeySignInForm: FC<{ next: string }> = ({ next }) => (
-  <form method="post" action="/app/passkey" class="form" data-offers-passkey="" hidden>
+  <form method="post" action="/app/passkey" data-offers-passkey="" hidden>
     <NextPathField next={next} />
-    <button type="submit">{appMessages[usePageContext().language].usePasskey}</button>
+    <button type="submit" class="btn">
+      <Icon name="key-round" />
+      {appMessages[usePageContext().language].usePasskey}
+    </button>
   </form>
 );
 
 const emailStepPage = (language: Language, { next, typed, error }: SignInStep & { readonly typed?: string }): Page => {
   const messages = sheetMessages[language];
-  const { signIn, signInIntro } = appMessages[language];
+  const { signIn, signInIntro, signInUses } = appMessages[language];
   return {
     title: `${signIn} · svc`,
     hasError: error !== undefined,
     script: "passkey.js",
     content: (
-      <article class="step">
-        <div>
+      <div class="card confirm">
+        <div class="body">
           <h1>{signIn}</h1>
           <p>{signInIntro}</p>
+          <ConsequenceList
+            of={[
+              { icon: "eye", text: signInUses.see },
+              { icon: "hand", text: signInUses.stop },
+              { icon: "user", text: signInUses.details },
+            ]}
+          />
+          <form method="post" action="/app/sign-in" class="stack">
+            <NextPathField next={next} />
+            <EmailField id="email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
+            <SubmitButton>{messages.send}</SubmitButton>
+          </form>
+          <PasskeySignInForm next={next} />
         </div>
-        <form method="post" action="/app/sign-in" class="form">
-          <NextPathField next={next} />
-          <EmailField id="email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
-          <SubmitButton>{messages.send}</SubmitButton>
-        </form>
-        <PasskeySignInForm next={next} />
-      </article>
+      </div>
     ),
   };
 };
@@ -60,31 +71,33 @@ export const codeStepPage = (language: Language, { next, email, error }: SignInS
     title: `${messages.codeHeading} · svc`,
     hasError: error !== undefined,
     content: (
-      <article class="step">
-        <div>
+      <div class="card confirm">
+        <div class="body">
           <h1>{messages.codeHeading}</h1>
-          <p>{formatMessage(messages.codeTo, { address: email })}</p>
-        </div>
-        <form method="post" action="/app/code" class="form">
-          <NextPathField next={next} />
-          <CodeField id="code" class="code" label={messages.code} error={error} />
-          <SubmitButton>{messages.continue}</SubmitButton>
-        </form>
-        <div class="leave">
-          <form method="post" action="/app/sign-in">
+          <p>
+            <FormattedMessage text={messages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />
+          </p>
+          <form method="post" action="/app/code" class="stack">
             <NextPathField next={next} />
-            <button type="submit" class="link">
-              {appMessages[language].another}
-            </button>
+            <CodeField id="code" label={messages.code} error={error} />
+            <SubmitButton>{messages.continue}</SubmitButton>
           </form>
-          <form method="post" action="/app/other-address">
-            <NextPathField next={next} />
-            <button type="submit" class="link">
-              {messages.otherAddress}
-            </button>
-          </form>
+          <div class="row">
+            <form method="post" action="/app/sign-in">
+              <NextPathField next={next} />
+              <button type="submit" class="btn bare">
+                {messages.newCode}
+              </button>
+            </form>
+            <form method="post" action="/app/other-address">
+              <NextPathField next={next} />
+              <button type="submit" class="btn bare">
+                {messages.otherAddress}
+              </button>
+            </form>
+          </div>
         </div>
-      </article>
+      </div>
     ),
   };
 };
@@ -96,20 +109,20 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
     title: `${messages.passkeyWaiting} · svc`,
     script: "passkey.js",
     content: (
-      <article class="step">
-        <div>
+      <div class="card confirm">
+        <div class="body">
           <h1>{messages.passkeyWaiting}</h1>
           <p>{messages.passkeyWaitingAdvice}</p>
+          <form method="post" action="/app/passkey/answer">
+            <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
+              <NextPathField next={next} />
+            </PasskeyPrompt>
+          </form>
+          <p>
+            <a href={next}>{sheetMessages[language].useCode}</a>
+          </p>
         </div>
-        <form method="post" action="/app/passkey/answer" class="form">
-          <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
-            <NextPathField next={next} />
-          </PasskeyPrompt>
-        </form>
-        <p class="leave">
-          <a href={next}>{messages.signIn}</a>
-        </p>
-      </article>
+      </div>
     ),
   };
 };

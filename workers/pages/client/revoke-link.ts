@@ -12,6 +12,6 @@ if (form?.hidden && field !== undefined && field !== null && brokenLinkMessage !
   else {
     field.value = token;
     form.hidden = false;
-    for (const link of document.querySelectorAll<HTMLAnchorElement>(".languages a")) link.hash = `t=${token}`;
+    for (const link of document.querySelectorAll<HTMLAnchorElement>(".langs a")) link.hash = `t=${token}`;
   }
 }

@@ -1,16 +1,24 @@
 // Form fields and buttons.
 import type { Child, FC, JSX } from "hono/jsx";
 import type { ContactKey } from "../../../core/shares/fields.ts";
-import { FieldError } from "./components.tsx";
+import { appMessages } from "../i18n/app.ts";
+import { FieldError, usePageContext } from "./components.tsx";
 
 type InputProps = JSX.IntrinsicElements["input"];
 
 interface FieldProps {
   readonly id: string;
-  readonly label: string;
+  readonly label: Child;
   readonly hint?: Child;
   readonly error?: string | undefined;
 }
+
+/** The label of a field that can stay empty. */
+export const OptionalLabel: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text} <span>{appMessages[usePageContext().language].optional}</span>
+  </>
+);
 
 /** An input with its label, hint and error; the hint and the error also describe it for screen readers. */
 export const TextField: FC<FieldProps & InputProps & { readonly hintId?: string; readonly errorId?: string }> = ({
@@ -123,10 +131,20 @@ export const ButtonLink: FC<{ href: string; children?: Child }> = ({ href, child
   </a>
 );
 
-/** The submit button, with a link back next to it. */
-export const ConfirmActions: FC<{ back: string; keep: string; go: string }> = ({ back, keep, go }) => (
+export interface ConfirmActionsProps {
+  readonly back: string;
+  readonly keep: string;
+  readonly go: string;
+  /** Deletes something of the person's own. */
+  readonly isDangerous?: boolean;
+}
+
+/** Two buttons of the same size: a link back, and the submit button. */
+export const ConfirmActions: FC<ConfirmActionsProps> = ({ back, keep, go, isDangerous = false }) => (
   <div class="choice">
     <ButtonLink href={back}>{keep}</ButtonLink>
-    <SubmitButton>{go}</SubmitButton>
+    <button type="submit" class={isDangerous ? "btn danger primary" : "btn primary"}>
+      {go}
+    </button>
   </div>
 );

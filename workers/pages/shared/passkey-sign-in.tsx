@@ -25,13 +25,13 @@ export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields
 /** The page script passes `options` to the browser's passkey prompt and puts the response into the surrounding form. */
 export const PasskeyPrompt: FC<{ how: "get" | "create"; options: object; label: string; children?: Child }> = (prompt) => (
   <div data-passkey={prompt.how} data-options={JSON.stringify(prompt.options)}>
-    <p class="field-error" data-failed="" role="alert" hidden>
-      <Icon name="triangle-alert" />
+    <p class="error" data-failed="" role="alert" hidden>
+      <Icon name="circle-alert" />
       <span>{appMessages[usePageContext().language].passkeyFailed}</span>
     </p>
     {prompt.children}
     <input type="hidden" name="credential" value="" />
-    <button type="button" class="primary">
+    <button type="button" class="btn primary">
       {prompt.label}
     </button>
   </div>
