@@ -206,7 +206,7 @@ describe("the connect page", () => {
     expect(await page.locator(`a[href^="${callback()}?error=invalid_request"]`).count()).toBe(1);
     await page.goto(await createAuthorizationUrl({ redirect_uri: "https://evil.example/cb" }));
     await checkPage(page);
-    expect(await page.locator("article a").count()).toBe(0);
+    expect(await page.locator("main a").count()).toBe(0);
     const email = freshAddress();
     const address = await createAuthorizationUrl();
     await page.goto(address);
@@ -221,7 +221,7 @@ describe("the connect page", () => {
     await page.goto(link);
     await checkPage(page);
     expect(await callTool(token)).toBe(200);
-    await page.click("article button.primary");
+    await page.click("main button.primary");
     await page.waitForSelector("h1");
     await checkPage(page);
     expect(await callTool(token)).toBe(401);

@@ -97,6 +97,7 @@ const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: str
   const messages = sheetMessages[getPageLanguage(c)];
   const toPage = (): Page => {
     if (code === "client_not_found") return sheetNoticePage(messages.broken, messages.brokenClient);
+    if (code === "share_limit") return sheetNoticePage(messages.shareLimit, messages.shareLimitAdvice);
     if (code === "origin_mismatch") return sheetNoticePage(messages.wrongPlace, messages.wrongPlaceAdvice);
     if (code === "invalid_request")
       return sheetNoticePage(messages.broken, `${messages.brokenPart} ${messages.forDevelopers}: ${detail ?? ""}`);

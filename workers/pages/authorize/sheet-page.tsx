@@ -112,11 +112,19 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 /** The two answers of a step, the same size and always in the same place. */
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
+/** Leads to the business's website, which is verified, whoever made the request. */
+export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
+  <a class="btn primary" href={request.origin} rel="noreferrer">
+    {messages.goBack}
+  </a>
+);
+
 /**
  * What a person needs to decide. If the answer can only go to the window that opened the sheet, the page script has to send it: without
  * scripts the page says so and asks nothing.
  */
-export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view: { returnUrl, request, messages }, children }) => {
+export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {
+  const { returnUrl, request, messages } = view;
   const parts = { host: getOriginHost(request) };
   if (returnUrl !== null)
     return (
@@ -126,16 +134,21 @@ export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view: { re
     );
   return (
     <>
-      <section class="inner" data-lost="">
-        <noscript>
-          <h1>{messages.needsScripts}</h1>
-          <p>{formatMessage(messages.needsScriptsAdvice, parts)}</p>
-        </noscript>
-        <div data-lost-opener="" hidden>
-          <h1>{formatMessage(messages.lostHeading, parts)}</h1>
-          <p>{formatMessage(messages.lost, parts)}</p>
+      <div class="steps" data-lost="">
+        <div class="inner">
+          <noscript>
+            <h1>{messages.needsScripts}</h1>
+            <p>{formatMessage(messages.needsScriptsAdvice, parts)}</p>
+          </noscript>
+          <div data-lost-opener="" hidden>
+            <h1>{formatMessage(messages.lostHeading, parts)}</h1>
+            <p>{formatMessage(messages.lost, parts)}</p>
+          </div>
         </div>
-      </section>
+        <Answers>
+          <BackToSite view={view} />
+        </Answers>
+      </div>
       <div class="steps" data-decides="" hidden>
         {children}
       </div>

@@ -12,7 +12,17 @@ import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import { formatDay, formatMessage, FormattedMessage, BusinessMessage, BusinessQuote, Icon, UntrustedText } from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
-import { addQueryParams, Answers, BusinessHeading, Decision, getOriginHost, NotNowLink, sheetPage, type SheetView } from "./sheet-page.tsx";
+import {
+  addQueryParams,
+  Answers,
+  BackToSite,
+  BusinessHeading,
+  Decision,
+  getOriginHost,
+  NotNowLink,
+  sheetPage,
+  type SheetView,
+} from "./sheet-page.tsx";
 import type { DecisionChoices } from "./review-form.ts";
 
 const formatGroups = ({ language }: SheetView, keys: readonly ContactKey[]): string => formatFieldGroups(language, groupsFromKeys(keys));
@@ -37,13 +47,15 @@ const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
   const { request, messages } = view;
   return (
     <div class="ask">
-      <p class="small">
-        <strong>
-          <BusinessMessage text={messages.reminder} name={request.client.business.name} />
-        </strong>{" "}
-        <RequestedDetails view={view} />. {messages.purpose} <UntrustedText text={request.purpose} />
-      </p>
-      <p class="small">{messages.nothingYet}</p>
+      <div class="small">
+        <p>
+          <strong>
+            <BusinessMessage text={messages.reminder} name={request.client.business.name} />
+          </strong>{" "}
+          <RequestedDetails view={view} />. {messages.purpose} <UntrustedText text={request.purpose} />
+        </p>
+        <p>{messages.nothingYet}</p>
+      </div>
     </div>
   );
 };
@@ -149,13 +161,6 @@ export const codeStepPage = (
     { error },
   );
 
-/** Leads to the business's website, which is verified, whoever made the request. */
-const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
-  <a class="btn primary" href={request.origin} rel="noreferrer">
-    {formatMessage(messages.goBack, { host: getOriginHost(request) })}
-  </a>
-);
-
 /**
  * Nothing shows that the request came from the business, so nothing is asked. The page script confirms the window that opened the sheet, if
  * there is one, by sending the form.
@@ -216,18 +221,20 @@ export const grantedPage = (view: SheetView, share: Share, code: string, email: 
       isDone
       heading={<BusinessHeading view={view} text={messages.doneHeading} />}
       answers={
-        <Answers>
-          {email !== null && (
-            <a class="btn" href="/app" target="_blank" rel="noopener">
-              {messages.myConsents}
-            </a>
-          )}
-          {href !== null && (
-            <a class="btn primary" data-go-back="" href={href}>
-              {formatMessage(messages.goBack, { host })}
-            </a>
-          )}
-        </Answers>
+        (email !== null || href !== null) && (
+          <Answers>
+            {email !== null && (
+              <a class="btn" href="/app" target="_blank" rel="noopener">
+                {messages.myConsents}
+              </a>
+            )}
+            {href !== null && (
+              <a class="btn primary" data-go-back="" href={href}>
+                {messages.goBack}
+              </a>
+            )}
+          </Answers>
+        )
       }
     >
       <p>
@@ -236,7 +243,7 @@ export const grantedPage = (view: SheetView, share: Share, code: string, email: 
           date: formatDay(language, share.expiresAt),
         })}
       </p>
-      <p class="quiet" role="status" data-going="">
+      <p class="quiet" role="status" data-going="" hidden>
         {formatMessage(messages.goingBack, { host })}
       </p>
       <p role="status" data-unanswered="" hidden>

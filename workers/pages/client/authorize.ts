@@ -56,6 +56,7 @@ if (sheet !== null) {
         show("[data-unanswered]");
       }
     };
+    show("[data-going]");
     postToOpener("svc:code", { code });
     if (opener === null) returnToPage();
     else setTimeout(returnToPage, responseTimeoutMs);

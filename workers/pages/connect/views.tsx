@@ -231,9 +231,11 @@ export const decisionStepPage = (
         <PermissionList lead={messages.never} lines={messages.cannot} isAllowed={false} />
         <p class="small quiet">{formatMessage(messages.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
         <form method="post" action={`/oauth/authorize/sign-out${search}`}>
-          <button type="submit" class="link">
-            {messages.notYou}
-          </button>
+          <p class="small">
+            <button type="submit" class="link">
+              {messages.notYou}
+            </button>
+          </p>
         </form>
       </div>
       <form method="post" action={`/oauth/authorize/decide${search}`} class="answer">

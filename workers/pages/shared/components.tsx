@@ -135,8 +135,8 @@ export const UntrustedText: FC<{ text: string; bound?: string | undefined }> = (
 /** The text that a business wrote about its request; nothing if it is empty. */
 export const BusinessQuote: FC<{ lead: string; text: string }> = ({ lead, text }) =>
   text === "" ? null : (
-    <figure>
-      <figcaption class="quiet">{lead}</figcaption>
+    <figure class="stack tight">
+      <figcaption class="small quiet">{lead}</figcaption>
       <blockquote class="words">
         <UntrustedText text={text} />
       </blockquote>

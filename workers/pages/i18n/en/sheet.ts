@@ -54,7 +54,7 @@ export const messages = {
   doneHeading: "Shared with {business}",
   done: "Your {groups}, until {date}.",
   goingBack: "Taking you back to {host}…",
-  goBack: "Back to {host}",
+  goBack: "Back to the site",
   receipt: "A receipt is on its way to {address}. Its link stops sharing, without signing in.",
   listed: "Everything you share is listed under My consents.",
   myConsents: "My consents",
@@ -84,6 +84,9 @@ export const messages = {
   wrongPlaceAdvice: "It names a website that the business hasn’t verified. Nothing was shared. We recommend that you close this page.",
   mayNot: "This business can’t receive details right now",
   mayNotAdvice: "Nothing was shared. You don’t need to do anything.",
+  shareLimit: "You’ve reached the limit with this business",
+  shareLimitAdvice:
+    "You have 100 active shares with it, which is the limit. Stop one under My consents, then try again. Nothing was shared.",
   expired: "This request expired",
   expiredAdvice: "For your security, a request ends after 10 minutes. Nothing was shared. You can start again with the same choices.",
   startAgain: "Start again",

@@ -54,7 +54,7 @@ export const messages: SheetMessages = {
   doneHeading: "Compartido con {business}",
   done: "Datos compartidos: {groups}, hasta el {date}.",
   goingBack: "Volviendo a {host}…",
-  goBack: "Volver a {host}",
+  goBack: "Volver al sitio",
   receipt: "Le enviamos un recibo a {address}. Con su enlace puede dejar de compartir sin iniciar sesión.",
   listed: "Todo lo que comparte aparece en Mis consentimientos.",
   myConsents: "Mis consentimientos",
@@ -85,6 +85,9 @@ export const messages: SheetMessages = {
   wrongPlaceAdvice: "Menciona un sitio web que la empresa no ha verificado. No se compartió nada. Le recomendamos cerrar esta página.",
   mayNot: "Esta empresa no puede recibir datos en este momento",
   mayNotAdvice: "No se compartió nada. No tiene que hacer nada.",
+  shareLimit: "Ha alcanzado el límite con esta empresa",
+  shareLimitAdvice:
+    "Tiene 100 permisos activos con ella, que es el límite. Anule uno en Mis consentimientos y vuelva a intentarlo. No se compartió nada.",
   expired: "Esta solicitud caducó",
   expiredAdvice:
     "Por su seguridad, una solicitud termina a los 10 minutos. No se compartió nada. Puede empezar de nuevo con las mismas opciones.",

@@ -55,7 +55,7 @@ export const messages: SheetMessages = {
   doneHeading: "Partagé avec {business}",
   done: "Renseignements partagés\u00a0: {groups}, jusqu’au {date}.",
   goingBack: "Retour à {host}…",
-  goBack: "Retour à {host}",
+  goBack: "Retour au site",
   receipt: "Un reçu est en route vers {address}. Son lien permet d’arrêter le partage sans vous connecter.",
   listed: "Tout ce que vous partagez figure dans Mes consentements.",
   myConsents: "Mes consentements",
@@ -89,6 +89,9 @@ export const messages: SheetMessages = {
     "Elle nomme un site Web que l’entreprise n’a pas vérifié. Rien n’a été partagé. Nous vous conseillons de fermer cette page.",
   mayNot: "Cette entreprise ne peut pas recevoir de renseignements pour le moment",
   mayNotAdvice: "Rien n’a été partagé. Vous n’avez rien à faire.",
+  shareLimit: "Vous avez atteint la limite avec cette entreprise",
+  shareLimitAdvice:
+    "Vous avez 100 partages actifs avec elle, ce qui est la limite. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
   expired: "Cette demande a expiré",
   expiredAdvice:
     "Pour votre sécurité, une demande prend fin après 10 minutes. Rien n’a été partagé. Vous pouvez recommencer avec les mêmes choix.",
