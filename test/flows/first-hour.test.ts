@@ -76,7 +76,7 @@ describe("the first hour", () => {
     });
     const [certificate] = answersIn(issued);
     expect(certificate?.data.cert_id).toMatch(/^cc_/);
-    expect(checked).toContain(`fingerprint holds: ${certificate?.data.fingerprint}`);
+    expect(checked).toContain(`fingerprint matches: ${certificate?.data.fingerprint}`);
     const [, , endpoint] = answersIn(registered);
     const secret = endpoint?.data.secret as string;
     expect(answersIn(pinged)[0]?.data).toMatchObject({ delivered: true, response_status: 204 });
