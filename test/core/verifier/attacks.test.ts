@@ -134,7 +134,7 @@ const attack = (lie: string, found: string, pack: Attack["pack"], ...changes: re
 
 const attacks: readonly Attack[] = [
   attack(
-    "erased, without the payload of the issuance: a sandbox certificate is called live",
+    "erased, without the payload of the issuance: a sandbox certificate is presented as live",
     "incomplete `audit.issuance`",
     erased,
     says({ environment: "sandbox", evidence: null }),
@@ -162,7 +162,7 @@ const attacks: readonly Attack[] = [
     withoutPayload("certificate.revoked"),
   ),
   attack(
-    "erased, without the payload: a recipient's withdrawal is kept quiet",
+    "erased, without the payload: a recipient's withdrawal is hidden",
     "invalid `audit.status`",
     erasedPartly,
     quiet,
@@ -186,7 +186,7 @@ const attacks: readonly Attack[] = [
   ),
   attack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, withoutEntry("certificate.revoked")),
   attack(
-    "a withdrawal from single recipients without its entry",
+    "a withdrawal for individual recipients without its entry",
     "invalid `audit.status`",
     partly,
     withoutEntry("certificate.entities_withdrawn"),
@@ -195,22 +195,22 @@ const attacks: readonly Attack[] = [
   attack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, withoutEntry("business.entities_ceased")),
   attack("an erasure without its entry", "invalid `audit.status`", erased, withoutEntry("certificate.subject_erased")),
   attack("policies without their entry", "invalid `audit.policies`", withdrawn, withoutEntry("policy.linked")),
-  attack("an entry of policies that the certificate does not show", "invalid `audit.policies`", withdrawn, withoutPolicies),
+  attack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, withoutPolicies),
   attack(
-    "policies that are called pending, although an entry links none or some",
+    "policies presented as pending, although an entry links some or none",
     "invalid `audit.policies`",
     withdrawn,
     says({ policies_status: "pending" }),
   ),
   attack("a deadline on an active certificate", "invalid `audit.status`", partly, says({ cease_by: later })),
   attack(
-    "called older: a recent withdrawal from single recipients without receipts, methods and times of receipt",
+    "presented as older: a recent withdrawal for individual recipients without receipts, methods and times of receipt",
     "incomplete `entities.receipt`",
     partly,
     withoutReceipts,
     forgetting("method", "received_at"),
   ),
-  attack("called older: a recent certificate without methods", "invalid `entities.receipt`", partly, forgetting("method")),
+  attack("presented as older: a recent certificate without methods", "invalid `entities.receipt`", partly, forgetting("method")),
   attack("another method for the second recipient only", "invalid `entities.receipt`", partly, recipientSays(1, { method: "manage_link" })),
   attack(
     "another method for the second recipient only, without receipts",
@@ -226,9 +226,9 @@ const attacks: readonly Attack[] = [
     withoutReceipts,
     recipientSays(1, { withdrawn_at: "2026-12-30T06:06:08.010Z" }),
   ),
-  attack("the second recipient in a withdrawal of its own", "invalid `entities.receipt`", partly, renumbered(1, 2)),
+  attack("the second recipient in a separate withdrawal", "invalid `entities.receipt`", partly, renumbered(1, 2)),
   attack("withdrawals that are not numbered from 1", "invalid `audit.status`", partly, withoutReceipts, renumbered(0, 3), renumbered(1, 3)),
-  attack("a receipt of a recipient's withdrawal at another address", "invalid `cert.consistency`", partly, (files) =>
+  attack("a wrong URL for the receipt of a recipient's withdrawal", "invalid `cert.consistency`", partly, (files) =>
     recipientSays(0, { receipt_url: "https://svc.example/v1/certs/cc_other/receipt?withdrawal=1" })(files),
   ),
   attack(
@@ -238,39 +238,29 @@ const attacks: readonly Attack[] = [
     recipientSays(0, { cease_acknowledged_at: null, overdue: true }),
   ),
   attack(
-    "another time at which the business received the withdrawal",
+    "another time of receipt by the business",
     "invalid `audit.status`",
     withdrawn,
     withdrawalSays({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
   ),
   attack(
-    "a withdrawal by the person that the business is said to have received",
+    "a withdrawal by the person, presented as received by the business",
     "invalid `cert.consistency`",
     withdrawn,
     withdrawalSays({ received_at: "2026-12-30T01:00:00.000Z" }),
   ),
+  attack("another policy URL", "invalid `audit.policies`", withdrawn, policySays({ source_url: "https://www.acme-solar.example/new" })),
+  attack("another policy capture time", "invalid `audit.policies`", withdrawn, policySays({ captured_at: "2026-11-28T05:06:07.089Z" })),
+  attack("another policy ID", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
+  attack("redacted: another browser privacy signal", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
+  attack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, withdrawalSays({ overdue: false })),
   attack(
-    "another address of a policy",
-    "invalid `audit.policies`",
-    withdrawn,
-    policySays({ source_url: "https://www.acme-solar.example/new" }),
-  ),
-  attack(
-    "another time of a policy's capture",
-    "invalid `audit.policies`",
-    withdrawn,
-    policySays({ captured_at: "2026-11-28T05:06:07.089Z" }),
-  ),
-  attack("another id of a policy", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
-  attack("redacted: another privacy signal of the browser", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
-  attack("an overdue withdrawal that is called on time", "invalid `cert.consistency`", overdue, withdrawalSays({ overdue: false })),
-  attack(
-    "details of the person on an erased certificate",
+    "personal details on an erased certificate",
     "invalid `cert.consistency`",
     erased,
     says({ subject: { email: "p***@example.com" } }),
   ),
-  attack("a list of what was left out with an unknown name", "invalid `cert.consistency`", redacted, (files) =>
+  attack("a list of omissions with an unknown name", "invalid `cert.consistency`", redacted, (files) =>
     edit("manifest.json", (m) => ({ ...m, redacted: [...(m.redacted as string[]), "withdrawal"].sort() }))(files),
   ),
   attack("an anchor on the certificate that is older than the certificate", "invalid `anchor.statement`", withdrawn, (files) =>
@@ -280,11 +270,11 @@ const attacks: readonly Attack[] = [
     }))(files),
   ),
   attack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, attestationOn),
-  attack("files of a withdrawal without its statement beside an active certificate", "invalid `revoke.statement`", partly, (files) => {
+  attack("withdrawal files without the statement, with an active certificate", "invalid `revoke.statement`", partly, (files) => {
     files.set("anchors/revoked/receipt.json", withdrawn.get("anchors/revoked/receipt.json") as Uint8Array);
   }),
   {
-    ...attack("a page that calls a withdrawn certificate active", "invalid `cert.consistency`", withdrawn, (files) =>
+    ...attack("a page that shows a withdrawn certificate as active", "invalid `cert.consistency`", withdrawn, (files) =>
       setText(
         files,
         "certificate.html",
@@ -294,7 +284,7 @@ const attacks: readonly Attack[] = [
     keepsPage: true,
   },
   {
-    ...attack("a page with a sentence more", "invalid `cert.consistency`", redacted, (files) =>
+    ...attack("a page with an extra sentence", "invalid `cert.consistency`", redacted, (files) =>
       setText(files, "certificate.html", textOf(files, "certificate.html").replace("</main>", "<p>Everything was checked.</p></main>")),
     ),
     keepsPage: true,

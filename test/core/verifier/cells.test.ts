@@ -251,7 +251,7 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "the details that are disclosed",
+    member: "the disclosed details",
     covers: ["subject/disclosures.json", ...bundle("subject_disclosures")],
     boundBy: "the commitments",
     leftOut: cell("invalid subject.commitments", without(/^subject\/commitments\.json$/)),
@@ -264,7 +264,7 @@ const rows: readonly Row[] = [
   {
     member: "the masked details",
     covers: certificate("subject"),
-    boundBy: "the details that are disclosed",
+    boundBy: "the disclosed details",
     leftOut: cell(
       "valid, not disclosed",
       all(
@@ -310,9 +310,9 @@ const rows: readonly Row[] = [
     contradicting: cell("invalid cert.consistency", says({ signals: { gpc: true } })),
   },
   {
-    member: "that it is active",
+    member: "the active status",
     covers: certificate("status"),
-    boundBy: "no entry `certificate.revoked`, no statement of a withdrawal",
+    boundBy: "the absence of a `certificate.revoked` entry and a withdrawal statement",
     leftOut: cell(
       "valid, as of the pack",
       all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("certificate.revoked"), withoutEntry("business.ceased")),
@@ -324,9 +324,9 @@ const rows: readonly Row[] = [
     contradicting: cell("invalid audit.status", all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("business.ceased"))),
   },
   {
-    member: "that it is withdrawn, and when",
+    member: "the withdrawn status and its time",
     covers: [...certificate("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
-    boundBy: "the entry `certificate.revoked`, the statement of the withdrawal",
+    boundBy: "the `certificate.revoked` entry and the withdrawal statement",
     leftOut: cell("invalid audit.status", invented, active),
     fromAnother: cell(
       "invalid revoke.statement",
@@ -336,7 +336,7 @@ const rows: readonly Row[] = [
     contradicting: cell("invalid revoke.statement", withdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
   },
   {
-    member: "how it was withdrawn, and the deadline",
+    member: "the withdrawal method and the deadline",
     covers: certificate("cease_by"),
     boundBy: "the audit payload of the withdrawal",
     leftOut: cell("incomplete audit.status", all(withdrawal({ method: "manage_link" }), withoutPayload("certificate.revoked"))),
@@ -344,9 +344,9 @@ const rows: readonly Row[] = [
     contradicting: cell("invalid audit.status", withdrawal({ method: "manage_link" })),
   },
   {
-    member: "from which recipients it was withdrawn",
+    member: "the list of withdrawn recipients",
     covers: certificate("entities_withdrawn"),
-    boundBy: "the signed receipt and the audit payload of each such withdrawal",
+    boundBy: "the signed receipt and the audit payload of each withdrawal",
     leftOut: cell(
       "incomplete entities.receipt, audit.status",
       all(otherRecipient, withoutReceipts, withoutPayload("certificate.entities_withdrawn")),
@@ -364,19 +364,19 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "the signed receipt of a withdrawal from single recipients",
+    member: "the signed receipt of a withdrawal for individual recipients",
     covers: ["withdrawals/*/receipt.json", "withdrawals/*/signature.json", ...bundle("entity_withdrawal_receipts")],
-    boundBy: "the issuer's signature, the certificate, its statement in the ledger",
+    boundBy: "the issuer's signature, the certificate and its statement in the ledger",
     leftOut: cell("incomplete entities.receipt", without(/^withdrawals\//), partly),
     fromAnother: cell("invalid entities.receipt", from(anotherPartly, /^withdrawals\//), partly),
     contradicting: cell("invalid entities.receipt", newReceipt({ method: "manage_link" }), partly),
   },
   {
-    member: "the ledger's proof of a withdrawal from single recipients",
+    member: "the ledger's proof of a withdrawal for individual recipients",
     covers: ["statement.json", "receipt.json", "entry.tlog-proof", "attested.tlog-proof", "checkpoint.txt", "checkpoint.tsr"].map(
       (name) => `anchors/withdrawn-*/${name}`,
     ),
-    boundBy: "the signed receipt, whose hash the statement holds; the ledger's signature and its proof",
+    boundBy: "the signed receipt (its hash is in the statement), the ledger's signature and its proof",
     leftOut: cell("incomplete entities.anchor", without(/^anchors\/withdrawn-1\//), partly),
     fromAnother: cell("invalid entities.anchor", from(anotherPartly, /^anchors\/withdrawn-1\//), partly),
     contradicting: cell(
@@ -386,9 +386,9 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "that single recipients have ceased contact",
+    member: "the acknowledgments for individual recipients",
     covers: [],
-    boundBy: "the audit payload `business.entities_ceased`",
+    boundBy: "the payload of the `business.entities_ceased` entry",
     leftOut: cell("invalid audit.status", withoutEntry("business.entities_ceased"), ceased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherCeased, "business.entities_ceased"), ceased),
     contradicting: cell(
@@ -401,33 +401,33 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "that the business acknowledged it",
+    member: "the business's acknowledgment",
     covers: [],
-    boundBy: "the entry `business.ceased`",
+    boundBy: "the `business.ceased` entry",
     leftOut: cell("invalid audit.status", withoutEntry("business.ceased")),
     fromAnother: cell("invalid audit.chain", entryFrom(another, "business.ceased")),
     contradicting: cell("invalid audit.status", withdrawal({ cease_acknowledged_at: null })),
   },
   {
-    member: "that the person was erased",
+    member: "the erasure of the person's data",
     covers: certificate("subject_erased_at"),
-    boundBy: "the entry `certificate.subject_erased`",
+    boundBy: "the `certificate.subject_erased` entry",
     leftOut: cell("invalid audit.status", withoutEntry("certificate.subject_erased"), erased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherErased, "certificate.subject_erased"), erased),
     contradicting: cell("invalid audit.status", says({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
   },
   {
-    member: "which policies were linked",
+    member: "the list of linked policies",
     covers: ["policies/index.json", ...certificate("policies", "policies_status"), ...bundle("policies")],
-    boundBy: "the audit payload `policy.linked`",
+    boundBy: "the payload of the `policy.linked` entry",
     leftOut: cell("incomplete audit.policies", all(otherPolicy, withoutPayload("policy.linked"))),
     fromAnother: cell("invalid audit.chain", all(otherPolicy, payloadFrom(another, "policy.linked"))),
     contradicting: cell("invalid audit.policies", otherPolicy),
   },
   {
-    member: "where and when a policy was found",
+    member: "a policy's URL and capture time",
     covers: [],
-    boundBy: "the audit payload `policy.linked`",
+    boundBy: "the payload of the `policy.linked` entry",
     leftOut: cell("incomplete audit.policies", all(otherSource, withoutPayload("policy.linked"))),
     fromAnother: cell("invalid audit.chain", all(otherSource, payloadFrom(another, "policy.linked"))),
     contradicting: cell("invalid audit.policies", otherSource),
@@ -456,7 +456,7 @@ const rows: readonly Row[] = [
   {
     member: "a statement for the ledger",
     covers: ["anchors/issued/statement.json", "anchors/revoked/statement.json"],
-    boundBy: "the record and the withdrawal, from which it is rebuilt",
+    boundBy: "the record and the withdrawal (the verifier rebuilds the statement from them)",
     leftOut: cell("incomplete anchor.statement", all(without(/^anchors\/issued\//), says({ anchor: null }))),
     fromAnother: cell("invalid anchor.statement", from(another, /^anchors\/issued\//)),
     contradicting: cell(
@@ -476,7 +476,7 @@ const rows: readonly Row[] = [
     contradicting: cell("invalid anchor.note", anchorOf({ tree_size: "21" })),
   },
   {
-    member: "the receipt of the ledger",
+    member: "the ledger's receipt",
     covers: [
       "anchors/issued/receipt.json",
       "anchors/issued/entry.tlog-proof",
@@ -495,11 +495,11 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "what others attested",
+    member: "attestations by others",
     covers: ["issued", "revoked"].flatMap((event) =>
       ["checkpoint.txt", "checkpoint.tsr", "attested.tlog-proof"].map((name) => `anchors/${event}/${name}`),
     ),
-    boundBy: "the witnesses' and the authority's signatures, as the reader asks for them",
+    boundBy: "the signatures of the witnesses and the authority, if the reader requires them",
     leftOut: cell(
       "incomplete attest.inclusion, attest.cosign, attest.tsa",
       all(
@@ -546,7 +546,7 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "how far the chain had come",
+    member: "the length of the chain",
     covers: ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"],
     boundBy: "the log's record of heads and its proof",
     leftOut: cell("incomplete audit.heads", without(/^audit\/heads/)),
@@ -557,9 +557,9 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "what was left out on purpose",
+    member: "the list of deliberate omissions",
     covers: ["manifest.json"],
-    boundBy: "what is there",
+    boundBy: "the content that is present",
     leftOut: cell("invalid cert.consistency", says({ evidence: null })),
     fromAnother: cell(
       "invalid cert.consistency",
@@ -573,7 +573,8 @@ const rows: readonly Row[] = [
   {
     member: pageRow,
     covers: ["certificate.html", "README.txt", ...bundle("how_to_verify")],
-    boundBy: "the certificate, from which the page is rendered again; the README by its id and the manifest's signature",
+    boundBy:
+      "for the page: the certificate, because the verifier renders the page again; for the README: the certificate ID and the manifest's signature",
     leftOut: cell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
     fromAnother: cell("invalid cert.consistency", from(another, /^(?:certificate\.html|README\.txt)$/)),
     contradicting: cell(
@@ -582,7 +583,7 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "the trail of views",
+    member: "the list of page views",
     covers: ["views.json", ...certificate("view_count"), ...bundle("views")],
     boundBy: "the manifest's signature",
     leftOut: cell("invalid zip.structure", without(/^views\.json$/)),
@@ -590,15 +591,15 @@ const rows: readonly Row[] = [
     contradicting: cell("valid, issuer's word", says({ view_count: 7 })),
   },
   {
-    member: "its address",
+    member: "the page's URL",
     covers: certificate("verify_url"),
-    boundBy: "the certificate's id in it",
+    boundBy: "the certificate ID in the URL",
     leftOut: cell("invalid cert.consistency", says({ verify_url: null })),
     fromAnother: cell("invalid cert.consistency", says({ verify_url: jsonOf(another, "certificate.json").verify_url })),
     contradicting: cell("invalid cert.consistency", says({ verify_url: "https://svc.example/" })),
   },
   {
-    member: "who the business says it is, what the service says it checked",
+    member: "the business's identity and the service's list of checks",
     covers: [...certificate("identity", "checks", "status_list"), ...bundle("identity", "bundle_version", "generated_at", "certificate")],
     boundBy: "the manifest's signature",
     leftOut: cell("valid, issuer's word", says({ identity: null, checks: [] })),
@@ -619,7 +620,7 @@ const rows: readonly Row[] = [
   {
     member: "the copy of the trust document",
     covers: ["trust/trust.json", ...bundle("issuer_keys")],
-    boundBy: "nothing: the reader's own document counts",
+    boundBy: "nothing, because the reader's own document is used",
     leftOut: cell("invalid zip.structure", without(/^trust\/trust\.json$/)),
     fromAnother: cell(
       "valid, other keys",
@@ -633,7 +634,7 @@ const rows: readonly Row[] = [
   {
     member: "the keys as PEM",
     covers: ["trust/issuer-*.pem", "trust/tsa-*.pem"],
-    boundBy: "the id in their names, the trust document beside them",
+    boundBy: "the key IDs in the file names and the trust document",
     leftOut: cell("valid, your own keys", without(/^trust\/.*\.pem$/)),
     fromAnother: cell(
       "invalid trust.copies",
