@@ -169,7 +169,7 @@ test("does nothing from a page opened before the endpoint was removed or its sec
   );
   expect((await postForm(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
   const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1];
-  expect(getPageText(await postForm(owner, `${path}/rotate`, forms.rotate))).toContain("It was shown already");
+  expect(getPageText(await postForm(owner, `${path}/rotate`, forms.rotate))).toContain("It was already shown");
   expect(/<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1]).toBe(hint);
   expect(describeRedirect(await postForm(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
   for (const [action, form] of Object.entries(forms))
