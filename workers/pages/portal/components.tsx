@@ -85,7 +85,6 @@ const buttonClasses = {
   secondary: "btn",
   small: "btn sm",
   danger: "btn sm danger",
-  destructive: "btn danger",
   bare: "btn bare sm",
   link: "link",
   /** In a `dropdown`, which styles its buttons. */

@@ -12,7 +12,8 @@ import type { Breadcrumb, Tab } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
-  readonly parent: Breadcrumb;
+  /** The page that the question belongs to, or several from the list to that page. */
+  readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
   /** What the question is about, for example the name of a key. */
   readonly subject?: Child;
@@ -23,6 +24,9 @@ interface Confirmation {
   readonly confirmLabel: string;
   /** What happens instead: "Keep key". Leads back to the parent page. */
   readonly cancelLabel: string;
+  /** Replaces the red button for acts that delete nothing. */
+  readonly look?: "primary";
+  readonly hiddenValues?: Readonly<Record<string, string>>;
 }
 
 const Consequences: FC<Pick<Confirmation, "consequences">> = ({ consequences }) => (
@@ -38,7 +42,7 @@ const Consequences: FC<Pick<Confirmation, "consequences">> = ({ consequences }) 
 
 export const renderConfirmation = (
   request: PortalRequest,
-  { tab, parent, question, subject, consequences, action, confirmLabel, cancelLabel }: Confirmation,
+  { tab, parent, question, subject, consequences, action, confirmLabel, cancelLabel, look, hiddenValues }: Confirmation,
 ): Promise<Response> =>
   renderMemberPage(request, {
     tab,
@@ -50,9 +54,9 @@ export const renderConfirmation = (
           {subject !== undefined && <p>{subject}</p>}
           <Consequences consequences={consequences} />
           <div class="choice">
-            <Link class="btn" to={parent.path} text={cancelLabel} />
-            <PostForm action={action} class="one-button">
-              <button type="submit" class="btn danger primary">
+            <Link class="btn" to={[parent].flat().at(-1)?.path ?? ""} text={cancelLabel} />
+            <PostForm action={action} class="one-button" hiddenValues={hiddenValues}>
+              <button type="submit" class={look === "primary" ? "btn primary" : "btn danger primary"}>
                 {confirmLabel}
               </button>
             </PostForm>

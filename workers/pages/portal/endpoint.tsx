@@ -18,7 +18,6 @@ import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-se
 import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
 import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
 import { formatDay, FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
-import type { IconName } from "../shared/icon-names.ts";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
 import {
   ActionButton,
@@ -37,6 +36,7 @@ import {
 } from "./components.tsx";
 import { CallResult } from "./call-result.tsx";
 import { registerDeliveryRoutes } from "./delivery.tsx";
+import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
@@ -331,6 +331,7 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
     tab: "webhooks",
     title: webhookMessages.secretTitle,
     label: webhookMessages.secretLabel,
+    heading: webhookMessages.secretHeading,
     value,
     backPath: pathOf(id),
   });
@@ -382,70 +383,43 @@ const handleEdit = async (request: PortalFormRequest, id: WebhookId): Promise<Re
   return changed.code === "not_found" ? notFoundPage(request) : renderEdit(request, endpoint, toEndpointError(changed));
 };
 
-interface Confirmation {
-  readonly question: string;
-  readonly points: readonly string[];
-  /** One for each point. */
-  readonly icons: readonly IconName[];
-  readonly action: string;
-  readonly label: string;
-  readonly isDangerous?: boolean;
-  readonly hiddenValues?: Readonly<Record<string, string>>;
-}
-
-/** Asks before an action that cannot be undone. */
-const renderConfirmation = (
-  request: PortalRequest,
-  endpoint: Endpoint,
-  { question, points, icons, action, label, isDangerous = false, hiddenValues = {} }: Confirmation,
-): Promise<Response> =>
-  renderMemberPage(request, {
+const renderRotation = (request: PortalRequest, endpoint: Endpoint): Promise<Response> => {
+  const { question, both, after, earlier } = webhookMessages.rotation;
+  return renderConfirmation(request, {
     tab: "webhooks",
-    title: question,
-    crumb: label,
-    intro: <EndpointName of={endpoint} />,
     parent: crumbsOf(endpoint),
-    content: (
-      <div class="card">
-        <ul class="lines">
-          {points.map((point, index) => (
-            <li>
-              <Icon name={icons[index] ?? "info"} />
-              <div>{point}</div>
-            </li>
-          ))}
-        </ul>
-        <footer>
-          <Link class="btn" to={pathOf(endpoint.id)} text={webhookMessages.form.cancel} />
-          <ActionButton
-            look={isDangerous ? "destructive" : "primary"}
-            requiredRole="owner"
-            action={`${pathOf(endpoint.id)}/${action}`}
-            label={label}
-            hiddenValues={hiddenValues}
-          />
-        </footer>
-      </div>
-    ),
-  });
-
-const renderRotation = (request: PortalRequest, endpoint: Endpoint): Promise<Response> =>
-  renderConfirmation(request, endpoint, {
-    ...webhookMessages.rotation,
-    icons: ["key-round", "clock", "circle-alert"],
-    action: "rotate",
-    label: webhookMessages.rotate,
+    question,
+    subject: <EndpointName of={endpoint} />,
+    consequences: [
+      ["key-round", both],
+      ["clock", after],
+      ["circle-alert", earlier],
+    ],
+    action: `${pathOf(endpoint.id)}/rotate`,
     hiddenValues: { hint: endpoint.secretHint },
+    confirmLabel: webhookMessages.rotateNow,
+    cancelLabel: webhookMessages.keepSecret,
+    look: "primary",
   });
+};
 
-const renderRemoval = (request: PortalRequest, endpoint: Endpoint): Promise<Response> =>
-  renderConfirmation(request, endpoint, {
-    ...webhookMessages.removal,
-    icons: ["ban", "archive", "trash-2"],
-    action: "remove",
-    label: webhookMessages.remove,
-    isDangerous: true,
+const renderRemoval = (request: PortalRequest, endpoint: Endpoint): Promise<Response> => {
+  const { question, waiting, feed, final } = webhookMessages.removal;
+  return renderConfirmation(request, {
+    tab: "webhooks",
+    parent: crumbsOf(endpoint),
+    question,
+    subject: <EndpointName of={endpoint} />,
+    consequences: [
+      ["ban", waiting],
+      ["archive", feed],
+      ["trash-2", final],
+    ],
+    action: `${pathOf(endpoint.id)}/remove`,
+    confirmLabel: webhookMessages.remove,
+    cancelLabel: webhookMessages.keepEndpoint,
   });
+};
 
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{3})?)?Z?$/;
 
@@ -567,8 +541,8 @@ export const registerEndpointRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/webhooks/:id", authenticatedPage(withId(parseWebhookId, renderEndpoint)));
   pages.get("/webhooks/:id/edit", authenticatedPage(withId(parseWebhookId, withEndpoint(renderEdit))));
   pages.get("/webhooks/:id/recover", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRecovery))));
-  pages.get("/webhooks/:id/rotate", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRotation))));
-  pages.get("/webhooks/:id/remove", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRemoval))));
+  pages.get("/webhooks/:id/rotate", confirmationPage("owner", withId(parseWebhookId, withEndpoint(renderRotation))));
+  pages.get("/webhooks/:id/remove", confirmationPage("owner", withId(parseWebhookId, withEndpoint(renderRemoval))));
   pages.post("/webhooks/:id/test", authenticatedAction(callOptions, withId(parseWebhookId, handleTestEndpoint)));
   pages.post("/webhooks/:id/recover", authenticatedAction(callOptions, withId(parseWebhookId, handleRecoverEndpoint)));
   pages.post("/webhooks/:id/export", authenticatedAction({ isReadOnly: true }, withId(parseWebhookId, handleExportAttempts)));

@@ -164,19 +164,24 @@ interface SecretPage {
   readonly tab: Tab;
   readonly title: string;
   readonly label: string;
+  /** Replaces the notice that the secret is not shown again. */
+  readonly heading?: string;
   /** Null if the secret was already shown. */
   readonly value: string | null;
   readonly backPath: string;
 }
 
 /** Shows a secret once, as the response to the form that created it. */
-export const renderSecretPage = (request: PortalRequest, { tab, title, label, value, backPath }: SecretPage): Promise<Response> =>
+export const renderSecretPage = (
+  request: PortalRequest,
+  { tab, title, label, heading = messages.secret.heading, value, backPath }: SecretPage,
+): Promise<Response> =>
   renderMemberPage(request, {
     tab,
     title,
     content: (
       <SecretSection
-        heading={value === null ? messages.secret.over : messages.secret.heading}
+        heading={value === null ? messages.secret.over : heading}
         value={value}
         label={label}
         labelId="secret-label"

@@ -737,23 +737,22 @@ export const messages = {
     },
     secretTitle: "Signing secret",
     secretLabel: "Signing secret",
+    secretHeading: "Copy it now. Owners can reveal it again later.",
     rotation: {
       question: "Rotate the signing secret?",
-      points: [
-        "For 24 hours, deliveries are signed with both the new and the current secret.",
-        "After that, only the new secret signs.",
-        "If you rotated within the last 24 hours, the secret before that stops right away.",
-      ],
+      both: "For 24 hours, deliveries are signed with both the new and the current secret.",
+      after: "After that, only the new secret signs.",
+      earlier: "If you rotated within the last 24 hours, the secret before that stops right away.",
     },
     removal: {
       question: "Delete this endpoint?",
-      points: [
-        "Waiting events are not sent, and the list of deliveries is deleted.",
-        "Every event stays in the event feed.",
-        "You can’t undo this.",
-      ],
+      waiting: "Waiting events are not sent, and the list of deliveries is deleted.",
+      feed: "Every event stays in the event feed.",
+      final: "You can’t undo this.",
     },
-    back: "Keep it",
+    rotateNow: "Rotate secret",
+    keepSecret: "Keep secret",
+    keepEndpoint: "Keep endpoint",
     recover: {
       title: "Resend failed events",
       text: "We resend everything that failed since a time you choose, oldest event first, at most 10 per second.",
