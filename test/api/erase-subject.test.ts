@@ -178,9 +178,9 @@ describe("a person who is erased", () => {
 
   test("gets a certificate page with the business's contact instead of forms that cannot work", async () => {
     for (const [language, words] of [
-      ["en", "To withdraw, turn to"],
-      ["es", "Para retirar el consentimiento, diríjase a"],
-      ["fr-CA", "Pour retirer le consentement, adressez-vous à"],
+      ["en", "To withdraw, contact"],
+      ["es", "Para retirar el consentimiento, contacte a"],
+      ["fr-CA", "Pour retirer votre consentement, communiquez avec"],
     ]) {
       const mine = await issueToNewPerson();
       await eraseCertificate(mine.certId);

@@ -15,15 +15,15 @@ beforeAll(async () => {
 
 describe("a certificate of a refusal", () => {
   test.each([
-    ["en", "Certificate of a refusal", "Nobody was agreed to", "Who may contact"],
-    ["es", "Certificado de una negativa", "No se aceptó a nadie", "Quién puede contactar"],
-    ["fr-CA", "Certificat d’un refus", "Personne n’a été accepté", "Qui peut communiquer"],
+    ["en", "Certificate of refusal", "This person declined every recipient", "Who may contact"],
+    ["es", "Certificado de rechazo", "Esta persona rechazó a todos los destinatarios", "Quién puede contactar"],
+    ["fr-CA", "Certificat de refus", "Cette personne a refusé tous les destinataires", "Qui peut communiquer"],
   ])("says so on its page (%s)", async (language, kind, words, other) => {
     const { text } = await call(`/c/${certId}?lang=${language}`, { headers: { accept: "text/html" } });
     expect(text).toContain(kind);
     expect(text).toContain(words);
     expect(text).not.toContain(other);
-    expect(text).not.toContain('class="status good"');
+    expect(text).not.toContain('class="pill good"');
   });
 
   test("says so in its evidence pack", async () => {

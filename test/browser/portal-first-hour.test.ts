@@ -202,8 +202,8 @@ test("a new business gets to a live certificate within its first hour", async ()
   // The person withdraws, and the business acknowledges that it has stopped contacting them.
   const person = await openPage(browser);
   await person.page.goto(verifyUrl);
-  await person.page.getByLabel("Your e-mail address").fill("pat@first-hour.example");
-  await person.page.getByRole("button", { name: "Send me a code" }).click();
+  await person.page.getByLabel("Your email address").fill("pat@first-hour.example");
+  await person.page.getByRole("button", { name: "Email me a code" }).click();
   await person.page.getByLabel("Six-digit code").fill(await codeFor("pat@first-hour.example"));
   await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
   await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();

@@ -78,7 +78,7 @@ describe("withdrawing without the number", () => {
     expect(describeRedirect(await browser.send(page, "/withdraw", { email }))).toBe("303 /app/sign-in");
     await waitUntilSettled();
     const step = await browser.open("/app/sign-in");
-    expect(getPageText(step)).toContain(`To ${email}`);
+    expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}`);
     expect(describeRedirect(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?answer=failed");
     expect(describeRedirect(await browser.send(step, "/app/code", { code: await findEmailCode(email) }))).toBe("303 /app/sign-in");
     expect(describeRedirect(await browser.open("/app/sign-in"))).toBe("303 /app");
@@ -92,7 +92,7 @@ describe("withdrawing without the number", () => {
       expect(describeRedirect(await browser.post("/withdraw", { email }))).toBe("303 /app/sign-in");
       await waitUntilSettled();
       const step = await browser.open("/app/sign-in");
-      expect(getPageText(step)).toContain(`To ${email}`);
+      expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}`);
       await browser.send(step, "/app/code", { code: await findEmailCode(email) });
     }
     const own = getPageText(await browser.open("/app"));
