@@ -1,5 +1,6 @@
 // A business's profile and settings. Profile texts are published next to certificates, so each must be visible, unambiguous text.
 import { isCountryCode } from "../certificates/field-kinds.ts";
+import type { ToE164 } from "../certificates/recognized-fields.ts";
 import { isEmailAddress } from "../email-address.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import type { WithdrawalScope } from "../withdrawals/withdrawal.ts";
@@ -30,7 +31,9 @@ export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: Bu
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
+/** A number that is accepted even if no numbering plan knows it. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
+const maxPhoneLength = 60;
 
 const lineValidator =
   (max: number) =>
@@ -53,7 +56,7 @@ const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
   contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be one email address")],
-  contactPhone: ["contact_phone", (text: string) => (phonePattern.test(text) ? null : "must be a phone number")],
+  contactPhone: ["contact_phone", lineValidator(maxPhoneLength)],
   logoUrl: ["logo_url", validateImageUrl],
 } as const;
 
@@ -61,8 +64,15 @@ const textFields = {
 export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
-/** Trims and validates each given member. Refuses with `invalid_request` and states the field and the rule. */
-export const parseProfileChange = (requested: BusinessProfileChange): Result<BusinessProfileChange, "invalid_request"> => {
+/**
+ * Trims and validates each given member. `current` is the country in which a phone number without a country code is read, unless the change
+ * names another. Refuses with `invalid_request`, naming the field and the rule.
+ */
+export const parseProfileChange = (
+  requested: BusinessProfileChange,
+  current: Pick<BusinessProfile, "country">,
+  toE164: ToE164,
+): Result<BusinessProfileChange, "invalid_request"> => {
   const change: Record<string, unknown> = {};
   for (const [key, [jsonKey, validate]] of Object.entries(textFields) as [
     keyof typeof textFields,
@@ -85,6 +95,9 @@ export const parseProfileChange = (requested: BusinessProfileChange): Result<Bus
     if (!isCountryCode(requested.country)) return refuse("invalid_request", "country: must be a two-letter ISO 3166-1 code.");
     change.country = requested.country.toUpperCase();
   }
+  const phone = change.contactPhone as string | null | undefined;
+  if (phone != null && !phonePattern.test(phone) && toE164(phone, requested.country?.toUpperCase() ?? current.country) === null)
+    return refuse("invalid_request", "contact_phone: must be a phone number.");
   if (requested.retentionYears !== undefined) change.retentionYears = requested.retentionYears;
   if (requested.emitsIssued !== undefined) change.emitsIssued = requested.emitsIssued;
   if (requested.revocationScopeDefault !== undefined) change.revocationScopeDefault = requested.revocationScopeDefault;

@@ -80,6 +80,8 @@ export const formatFieldGroup = (fields: ContactFields, scope: readonly ContactK
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
+/** A number that is kept even if it does not exist in the person's country. No search finds it. */
+const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country assumed for a phone number without a prefix if the person has not given a country. */
 export const defaultCountry = "US";
@@ -98,7 +100,7 @@ const parseFieldValue = (
   if (value.length > maxLength) return refuseField(`must be at most ${maxLength} characters`);
   const fault = validateLine(value) ?? validateFieldKind(key, value);
   if (fault !== null) return refuseField(fault);
-  if (key === "phone" && toE164(value, country) === null) return refuseField("must be a phone number");
+  if (key === "phone" && toE164(value, country) === null && !unknownNumberPattern.test(value)) return refuseField("must be a phone number");
   return ok(key === "country" ? value.toUpperCase() : value);
 };
 

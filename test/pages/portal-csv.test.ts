@@ -12,9 +12,33 @@ const fileOf = (total: number, pageOf = async (page: number) => rowsOf(page, tot
 
 describe("a CSV export", () => {
   test.each([0, 1, 500, 501, 2_345, 10_000])("of %i rows has its header and each row once, in order", async (total) => {
-    const lines = (await new Response(fileOf(total)).text()).split("\r\n");
-    const row = (at: number): string => `row ${at},"'=1+1, ""quoted"""`;
-    expect(lines).toEqual(["name,value", ...Array.from({ length: total }, (_, at) => row(at + 1)), ""]);
+    const bytes = new Uint8Array(await new Response(fileOf(total)).arrayBuffer());
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const lines = new TextDecoder().decode(bytes).split("\r\n"); // the decoder removes the byte order mark
+    const row = (at: number): string => `"row ${at}","'=1+1, ""quoted"""`;
+    expect(lines).toEqual(['"name","value"', ...Array.from({ length: total }, (_, at) => row(at + 1)), ""]);
+  });
+
+  test.each([
+    ["=1+1", "'=1+1"],
+    ["+1 202 555 0123", "'+1 202 555 0123"],
+    ["-1", "'-1"],
+    ["@sum", "'@sum"],
+    ["＝1+1", "'＝1+1"],
+    ["＋1", "'＋1"],
+    [" =1", " '=1"],
+    ["a;=HYPERLINK(x)", "a;'=HYPERLINK(x)"],
+    ["a; =HYPERLINK(x)", "a; '=HYPERLINK(x)"],
+    ["a,=1", "a,'=1"],
+    ["a\t=1", "a\t'=1"],
+    ["a|＝1", "a|'＝1"],
+    ["a\n@x", "a\n'@x"],
+    ['a";=1', 'a"";\'=1'],
+    ['a;"=1', 'a;""\'=1'],
+    ["a-b = c + d", "a-b = c + d"],
+    ["pat@example.com", "pat@example.com"],
+  ])("keeps a spreadsheet from running %j", async (text, cell) => {
+    expect(await new Response(streamCsv(["x"], [[text]])).text()).toBe(`"x"\r\n"${cell}"\r\n`);
   });
 
   test("reads no more batches than the reader takes", async () => {

@@ -27,7 +27,7 @@ import { applyRateLimit } from "../http/guards/rate-limits.ts";
 import { getOAuthUrls } from "../http/oauth-urls.ts";
 import { statusByCode } from "../http/statuses.ts";
 import { getErrorKind } from "../log.ts";
-import { authenticateAgentToken, isKnownAgentToken, isMalformedAgentToken } from "../operations/agents/authenticate-agent-token.ts";
+import { authenticateAgentToken, isMalformedAgentToken } from "../operations/agents/authenticate-agent-token.ts";
 import { handleModernMessage } from "./protocol-2026-07-28.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { handleClassicMessage } from "./protocol-2025-03-26.ts";
@@ -96,12 +96,12 @@ const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null)
   const { services, ip } = c.var;
   const token = parseBearerToken(c);
   if (token === null || isMalformedAgentToken(token)) return respondUnauthorized(c, id);
-  if (!isKnownAgentToken(services, token)) {
-    const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
-    if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
-      return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
-  }
-  return (await authenticateAgentToken(services, token)) ?? respondUnauthorized(c, id);
+  const agent = await authenticateAgentToken(services, token);
+  if (agent !== null) return agent;
+  const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
+  if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
+    return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
+  return respondUnauthorized(c, id);
 };
 
 interface AgentRequest {

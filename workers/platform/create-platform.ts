@@ -81,7 +81,6 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       config.retiredIssuerKeys.map(({ key }) => key),
     ),
     cachedClients: new BoundedMap(2_000), // about 1 KiB each
-    knownKeyHashes: new BoundedMap(5_000), // 64 characters each
     oauthClients: new BoundedMap(200), // at most 8 KiB each
     pendingOAuthReads: new Set(),
     openedSecrets: new BoundedMap(200),

@@ -6,7 +6,7 @@ import { HTTPException } from "hono/http-exception";
 import { authorizeRead } from "../../../core/access/entitlement.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { Principal } from "../../../core/access/principal.ts";
-import { isExemptFromLookupLimit, authenticateApiKey } from "../../operations/access/authenticate-api-key.ts";
+import { authenticateApiKey, isMalformedApiKey } from "../../operations/access/authenticate-api-key.ts";
 import type { AppEnv, ApiKeyEnv } from "../context.ts";
 import { failure, refusal } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
@@ -21,16 +21,19 @@ const requireApiKey = defineGuard<ApiKeyEnv>(
   bearerAuth<ApiKeyEnv>({
     verifyToken: async (token, c) => {
       const { services, ip } = c.var;
-      if (!isExemptFromLookupLimit(services, token)) {
-        const refused = applySecondaryRateLimit(
-          c,
-          "UNKNOWN_KEYS_PER_IP",
-          await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
-        );
-        if (refused !== null) throw new HTTPException(429, { res: refused });
-      }
       const principal = await authenticateApiKey(services, token);
-      if (!principal.ok) return false;
+      if (!principal.ok) {
+        // Only guesses count. A valid key is never counted, so an office behind one IP address can use any number of keys.
+        const refused = isMalformedApiKey(token)
+          ? null
+          : applySecondaryRateLimit(
+              c,
+              "UNKNOWN_KEYS_PER_IP",
+              await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
+            );
+        if (refused !== null) throw new HTTPException(429, { res: refused });
+        return false;
+      }
       c.set("principal", principal.value);
       c.set("caller", { kind: "api_key", id: principal.value.keyId, businessId: principal.value.business.id });
       return true;

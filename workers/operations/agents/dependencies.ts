@@ -1,7 +1,6 @@
 // Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { ResolvedClient } from "../../../core/agents/oauth-client.ts";
-import type { KnownKeyCache } from "../access/dependencies.ts";
 import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts";
 
 /** Metadata documents of OAuth clients. */
@@ -12,4 +11,4 @@ export interface OAuthClientCache {
   readonly pendingOAuthReads: Set<string>;
 }
 
-export interface AgentDependencies extends ReadDependencies, Counters, KnownKeyCache, OAuthClientCache, PageFetcher {}
+export interface AgentDependencies extends ReadDependencies, Counters, OAuthClientCache, PageFetcher {}

@@ -3,7 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { parseProfileChange, type BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { updateBusinessProfile, type BusinessAccount } from "../../../storage/business-profiles.ts";
-import type { WriteDependencies } from "../dependencies.ts";
+import type { PhoneNumbers, WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 
@@ -12,13 +12,13 @@ import { getAccount } from "./get-account.ts";
  * as it was when they were issued. Can return `invalid_request`.
  */
 export const updateAccount = async (
-  services: WriteDependencies,
+  services: WriteDependencies & PhoneNumbers,
   member: MemberSession,
   input: BusinessProfileChange,
 ): Promise<Result<BusinessAccount, "invalid_request">> => {
-  const change = parseProfileChange(input);
-  if (!change.ok) return change;
   const before = await getAccount(services, member);
+  const change = parseProfileChange(input, before, services.toE164);
+  if (!change.ok) return change;
   const changed = (Object.keys(change.value) as (keyof BusinessProfileChange)[]).filter((key) => change.value[key] !== before[key]).sort();
   if (changed.length === 0) return ok(before);
   const { id } = member.business;

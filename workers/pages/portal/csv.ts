@@ -1,13 +1,14 @@
-// CSV (RFC 4180), streamed batch by batch. Cells that a spreadsheet would run as a formula get a leading apostrophe.
+// CSV (RFC 4180) in UTF-8 with a byte order mark, streamed batch by batch. Spreadsheets may split cells at other separators than the comma
+// and run what looks like a formula, so every cell is quoted, and an apostrophe goes before a formula wherever a cell could begin.
 import type { Context } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 
-const formulaPattern = /^[=+\-@\t\r]/;
+/** The start of a formula, also in full width, at the start of a cell or after a separator, white space and quotation marks. */
+const formulaPattern = /(^|[,;|\t\r\n])([\s"']*)(?=[=+\-@＝＋－＠\t\r])/g;
 
-const escapeCell = (text: string): string => {
-  const safe = formulaPattern.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
+const escapeCell = (text: string): string => `"${text.replaceAll(formulaPattern, "$1$2'").replaceAll('"', '""')}"`;
+
+const byteOrderMark = "\ufeff"; // without it, some spreadsheets read UTF-8 as another encoding
 
 type CsvRows = readonly (readonly string[])[];
 
@@ -27,7 +28,7 @@ export const streamCsv = (
   let batch = 1;
   return new ReadableStream({
     start: (controller) => {
-      controller.enqueue(utf8.encode(toCsv([header, ...firstBatch])));
+      controller.enqueue(utf8.encode(byteOrderMark + toCsv([header, ...firstBatch])));
       if (batches <= 1) controller.close();
     },
     pull: async (controller) => {
