@@ -35,8 +35,10 @@ export type OutboundUrlVerdict = Verdict<{ url: OutboundUrl }, OutboundUrlFault>
 const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
-const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
-const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const ambiguousCharacterPattern = /[\\<>"`]/;
+/** Browsers send these unencoded in queries, but not before them. */
+const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
+const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
 // Names of machines near the caller, and public names that can lead to such machines. Each covers its subdomains. Reserved names (RFC 2606,
@@ -68,7 +70,8 @@ export const findHostNameFault = (name: string, ownHosts: readonly string[]): Ou
 /** Checks, in this order: spelling, scheme, credentials, fragment, IP addresses, port and host name. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
-  if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return fail("spelling");
+  if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text) || ambiguousBeforeQueryPattern.test(text))
+    return fail("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
   const isDevelopmentHost = rules.developmentHosts.includes(authority) && /^https?$/i.test(scheme);

@@ -185,6 +185,27 @@ describe("POST /v1/webhooks", () => {
     expect(await list()).toEqual([]);
   });
 
+  test.each([
+    ["http://hook1.merchant-tests.com/", "url: must start with https://."],
+    ["https://user:password@hook1.merchant-tests.com/", "url: must not contain a user name or password."],
+    ["https://hook1.merchant-tests.com/#x", "url: must not contain a fragment (#)."],
+    ["https://127.0.0.1/", "url: must name a host, not an IP address."],
+    ["https://hook1.merchant-tests.com:8080/", "url: must use port 443 or 8443."],
+    ["https://receiver/", "url: must name a public host, such as hooks.acme.com."],
+    ["https://receiver.local/", "url: must not name an internal or reserved host, such as localhost or a name that ends with .local."],
+    [
+      "https://hook1.merchant-tests.com/a b",
+      "url: must be one URL of at most 2,048 characters, with spaces and other special characters encoded.",
+    ],
+  ])("names the rule that %s breaks", async (url, message) => {
+    expect((await create({ url })).body.error).toEqual({ code: "invalid_webhook_url", message });
+  });
+
+  test("accepts hosts with underscores and queries with braces, as DNS and browsers do", async () => {
+    for (const url of ["https://hook_1.merchant-tests.com/in", "https://hook1.merchant-tests.com/in?tags={a|b}"])
+      expect((await create({ url })).status, url).toBe(201);
+  });
+
   test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {
     const { id } = await created();
     for (const address of ["10.0.0.7", "127.0.0.1", "169.254.169.254", "192.168.1.1"]) {

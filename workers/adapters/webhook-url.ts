@@ -1,19 +1,33 @@
 // Checks that a URL may be registered as a webhook endpoint, with the same DNS and URL rules as each delivery. A host that does not resolve
 // yet is allowed, as is any host while the resolvers do not respond, because each delivery checks the host again.
-import { checkOutboundUrl } from "../../core/access/outbound-url.ts";
+import { checkOutboundUrl, type OutboundUrlFault } from "../../core/access/outbound-url.ts";
 import { hostVerdictTimeoutMs, type OutboundRules } from "./public-hosts.ts";
 import { withTimeout } from "./timeout.ts";
 import { webhookPorts } from "./webhook-sender.ts";
 
-export type IsAllowedWebhookUrl = (url: string) => Promise<boolean>;
+/** Returns the rule that the URL breaks, or null if it is allowed. */
+export type FindWebhookUrlFault = (url: string) => Promise<string | null>;
+
+const rules: Readonly<Record<OutboundUrlFault | "not_public", string>> = {
+  spelling: "must be one URL of at most 2,048 characters, with spaces and other special characters encoded",
+  not_https: "must start with https://",
+  credentials: "must not contain a user name or password",
+  fragment: "must not contain a fragment (#)",
+  ip_address: "must name a host, not an IP address",
+  port: "must use port 443 or 8443",
+  host_name: "must name a public host, such as hooks.acme.com",
+  internal_name: "must not name an internal or reserved host, such as localhost or a name that ends with .local",
+  own_host: "must not name a host of this service",
+  not_public: "must name a host whose IP addresses are all public",
+};
 
 export const createWebhookUrlCheck =
-  (settings: OutboundRules): IsAllowedWebhookUrl =>
+  (settings: OutboundRules): FindWebhookUrlFault =>
   async (url) => {
     const checked = checkOutboundUrl(url, { ...settings, ports: webhookPorts });
-    if (!checked.ok) return false;
+    if (!checked.ok) return rules[checked.fault];
     const { isDevelopmentHost, hostname } = checked.url;
-    return (
-      isDevelopmentHost || (await withTimeout(hostVerdictTimeoutMs, (signal) => settings.checkHost(hostname, signal))) !== "not_public"
-    );
+    if (isDevelopmentHost) return null;
+    const verdict = await withTimeout(hostVerdictTimeoutMs, (signal) => settings.checkHost(hostname, signal));
+    return verdict === "not_public" ? rules.not_public : null;
   };

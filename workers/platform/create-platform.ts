@@ -94,7 +94,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     writePdf,
     fetchPage: createPageFetcher(outbound),
     postWebhook: createWebhookSender({ ...outbound, clock }),
-    isAllowedWebhookUrl: createWebhookUrlCheck(outbound),
+    findWebhookUrlFault: createWebhookUrlCheck(outbound),
     parsePage,
     getSite,
     getRegistrableDomain,

@@ -38,6 +38,17 @@ describe("GET and PATCH /v1/business/portal", () => {
     });
   });
 
+  test.each([
+    ["(202) 555-0123", "US"],
+    ["(202) 555-0123 ext. 5", "US"],
+    ["1-800-FLOWERS", "US"],
+    ["（２０２）５５５－０１２３", "US"],
+    ["020 7946 0018", "GB"],
+    ["+41 79 123 45 67", "US"],
+  ])("accepts the phone number %s of a business in %s as typed", async (contact_phone, country) => {
+    expect((await change({ contact_phone, country })).body.data.business).toMatchObject({ contact_phone });
+  });
+
   test("sets given fields, keeps missing ones, and clears those that are null", async () => {
     const given = {
       name: " Fresh Roofs Ltd ",
@@ -78,6 +89,7 @@ describe("GET and PATCH /v1/business/portal", () => {
     ["an address with a bidirectional override", { mailing_address: "a\u202eb" }],
     ["an invalid contact email", { contact_email: "privacy" }],
     ["an invalid phone number", { contact_phone: "call us" }],
+    ["an address as a phone number", { contact_phone: "12 Main Street" }],
     ["a logo over http", { logo_url: "http://fresh-roofs.example/logo.png" }],
     ["a javascript: logo", { logo_url: "javascript:alert(1)" }],
     ["a logo URL with credentials", { logo_url: "https://a:b@fresh-roofs.example/logo.png" }],

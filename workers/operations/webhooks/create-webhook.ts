@@ -56,7 +56,8 @@ export const createWebhook = async (
   if (!events.ok) return events;
   const description = parseLine("description", request.description, maxDescriptionLength);
   if (!description.ok) return description;
-  if (!(await services.isAllowedWebhookUrl(url))) return refuse("invalid_webhook_url");
+  const fault = await services.findWebhookUrlFault(url);
+  if (fault !== null) return refuse("invalid_webhook_url", `url: ${fault}.`);
 
   const db = services.shards.forId(member.business.id);
   const { vault } = services;

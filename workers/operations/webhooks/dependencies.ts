@@ -2,7 +2,7 @@
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { EventSequence } from "../../../durable-objects/event-sequence/object.ts";
-import type { IsAllowedWebhookUrl } from "../../adapters/webhook-url.ts";
+import type { FindWebhookUrlFault } from "../../adapters/webhook-url.ts";
 import type { PostWebhook } from "../../adapters/webhook-sender.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
@@ -17,7 +17,7 @@ export interface EventSequences {
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
   /** Sends a POST request to a receiver. Private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;
-  readonly isAllowedWebhookUrl: IsAllowedWebhookUrl;
+  readonly findWebhookUrlFault: FindWebhookUrlFault;
 }
 
 export interface WebhookDependencies extends ReadDependencies, EventSequences, WebhookSecretCache {}

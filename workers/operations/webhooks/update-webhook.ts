@@ -28,7 +28,8 @@ const parseWebhookUpdate = async (
   const { description: text } = input;
   const description = text === undefined ? ok(undefined) : parseLine("description", text, maxDescriptionLength);
   if (!description.ok) return description;
-  if (input.url !== undefined && !(await services.isAllowedWebhookUrl(input.url))) return refuse("invalid_webhook_url");
+  const fault = input.url === undefined ? null : await services.findWebhookUrlFault(input.url);
+  if (fault !== null) return refuse("invalid_webhook_url", `url: ${fault}.`);
   return ok({
     ...(input.url !== undefined && { url: input.url }),
     ...(events.value !== undefined && { events: events.value }),
