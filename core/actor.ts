@@ -11,6 +11,21 @@ export type Actor =
   /** The service itself. */
   | { readonly kind: "system" };
 
+const identifiedKinds = ["client", "api_key", "member", "consumer", "agent"] as const;
+const verifications = ["email_code", "manage_link", "account", "revoke_link"] as const;
+
+/** Reads the text form of an actor. Returns null for any other text. */
+export const parseActor = (text: string): Actor | null => {
+  if (text === "visitor") return { kind: "visitor" };
+  if (text === "operator") return { kind: "operator" };
+  if (text === "service") return { kind: "system" };
+  const [prefix, value = ""] = text.split(":", 2);
+  const kind = identifiedKinds.find((name) => name === prefix);
+  if (kind !== undefined) return value === "" ? null : { kind, id: value };
+  const verifiedBy = verifications.find((name) => name === value);
+  return prefix === "subject" && verifiedBy !== undefined ? { kind: "subject", verifiedBy } : null;
+};
+
 /** Returns the text form of an actor. Audit chains commit to it, so it must never change. */
 export const formatActor = (actor: Actor): string => {
   switch (actor.kind) {

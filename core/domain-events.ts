@@ -2,7 +2,7 @@
 // business receives a public event. To change what is anchored or sent, change only this table. The exception is `consumer.updated.*`: one
 // changed field can produce several events with data, built in workers/operations/consumers/prepare-share-updates.ts.
 import type { Environment } from "./access/entitlement.ts";
-import { formatActor, type Actor } from "./actor.ts";
+import { formatActor, parseActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
 import type { EventType } from "./events/event.ts";
 import type { BusinessId } from "./ids.ts";
@@ -157,3 +157,9 @@ export interface DomainEventChain extends AuditChain {
 /** Returns the content that an audit entry commits to. For members the key is `by`, because existing chains started that way. */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
+
+/** Reads the actor of an audit payload. Returns null if the payload names none. */
+export const getPayloadActor = ({ by, actor }: JsonObject): Actor | null => {
+  if (typeof by === "string") return { kind: "member", id: by };
+  return typeof actor === "string" ? parseActor(actor) : null;
+};

@@ -2,9 +2,10 @@
 import { desc, eq, getColumns, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
-import { batch, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { ownerIfBelowLimit } from "./inserts.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn } from "./query.ts";
 import { apiKeys } from "./schema.ts";
 
@@ -26,18 +27,18 @@ export const insertApiKey = (
 export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
 /** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
-export const listKeysByBusiness = async (db: Database, businessId: BusinessId): Promise<readonly ApiKey[]> => {
+export const listKeysByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
   const of = (state: SQL) =>
     db
       .select(shown)
       .from(apiKeys)
       .where(allOf(eq(apiKeys.businessId, businessId), state));
-  const [live, revoked] = await batch(db, [
-    of(isNull(revokedAt)).orderBy(createdAt, id),
-    of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(maxListedRevoked),
-  ]);
-  return [...live, ...revoked];
+  return createLookup(
+    db,
+    [of(isNull(revokedAt)).orderBy(createdAt, id), of(isNotNull(revokedAt)).orderBy(desc(revokedAt), id).limit(maxListedRevoked)],
+    ([live, revoked]) => [...live, ...revoked],
+  );
 };
 
 const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));

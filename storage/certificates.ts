@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, isNotNull, or, sql, type Placeholder } from "drizzle-orm";
+import { desc, eq, inArray, isNotNull, or, sql, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyLimits } from "../core/access/rate-limit.ts";
@@ -43,9 +43,10 @@ import {
   purposes,
   withdrawals,
 } from "./schema.ts";
+import { createLookup, type Lookup } from "./lookups.ts";
 import { prepareOnce, rowPlaceholders, type Placeholders } from "./prepared.ts";
 import { jsonRow, jsonRows } from "./json-rows.ts";
-import { allOf, withTablePrefix, query } from "./query.ts";
+import { allOf, jsonList, withTablePrefix, query } from "./query.ts";
 import { columnContext, type Vault } from "./vault.ts";
 import { openWithdrawal, withdrawalProofField } from "./withdrawals.ts";
 
@@ -458,3 +459,16 @@ export const openSubjectEmail = async (
   );
   return addresses.find(([, index]) => index === addressIndex)?.[0] ?? null;
 };
+
+/** Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. */
+export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
+  createLookup(
+    db,
+    [
+      db
+        .select({ id: certificates.id, originDomain: certificates.originDomain })
+        .from(certificates)
+        .where(allOf(inArray(certificates.id, jsonList(ids)), eq(certificates.businessId, businessId))),
+    ],
+    ([rows]) => new Map(rows.map(({ id, originDomain }) => [id, originDomain])),
+  );

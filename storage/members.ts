@@ -7,6 +7,7 @@ import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { isCodeUsedBySession } from "./email-codes.ts";
+import { createLookup } from "./lookups.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
 import { businesses, invitations, members, sessions } from "./schema.ts";
@@ -20,9 +21,9 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /** Lists members, oldest first, then open invitations, oldest first, each with its expiry. */
-export const listMembersAndInvitations = async (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
+export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
-  const [joined, invited] = await batch(db, [
+  const queries = [
     db
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, createdAt: members.createdAt })
       .from(members)
@@ -33,14 +34,16 @@ export const listMembersAndInvitations = async (db: Database, vault: Vault, busi
       .from(invitations)
       .where(allOf(eq(invitations.businessId, businessId), gt(invitedUntil, now)))
       .orderBy(createdAt, id),
-  ]);
-  const rows = [...joined.map((row) => ({ ...row, invitedUntil: null })), ...invited];
-  return Promise.all(
-    rows.map(async ({ emailSealed, ...row }) => ({
-      ...row,
-      email: await vault.open(memberEmailContext(row.id, businessId), emailSealed),
-    })),
-  );
+  ] as const;
+  return createLookup(db, queries, async ([joined, invited]) => {
+    const rows = [...joined.map((row) => ({ ...row, invitedUntil: null })), ...invited];
+    return Promise.all(
+      rows.map(async ({ emailSealed, ...row }) => ({
+        ...row,
+        email: await vault.open(memberEmailContext(row.id, businessId), emailSealed),
+      })),
+    );
+  });
 };
 
 export type Member = Found<typeof listMembersAndInvitations>[number];

@@ -87,7 +87,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns a page of a chain, newest first, with entries older than `beforeSeq`. With `belowSize`, shows the chain as it was in a log of
-   * that size. With `about`, includes only entries with these entity IDs. Returns null for a chain without entries.
+   * that size. With `about`, includes only entries with these entity IDs; with `types`, only entries of these types. Returns null for a chain
+   * without entries.
    */
   getChainPage(
     chain: string,
@@ -95,8 +96,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     beforeSeq: number | null = null,
     belowSize: number | null = null,
     about: readonly string[] | null = null,
+    types: readonly string[] | null = null,
   ): ChainPage | null {
-    return tables.findChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about);
+    return tables.findChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about, types);
   }
 
   /**

@@ -310,15 +310,15 @@ const toStoredEntry = (chain: string, { seq, prev_hash, hash, log_index, ...row 
 });
 
 /**
- * How many entries to scan for a page that is limited to certain entities. All tenants share the log, and such entries can be rare in a
- * long chain.
+ * How many entries to scan for a page that is limited to certain entities or types. All tenants share the log, and such entries can be rare
+ * in a long chain.
  */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about`, returns only entries
- * about these entities; the page can then be short or empty even if older entries follow. Returns null for a chain without entries in a log
- * of `belowSize`.
+ * Returns a page of a chain, newest first, with the stored values unchanged; the reader verifies them. With `about` or `types`, returns only
+ * entries about these entities or of these types; the page can then be short or empty even if older entries follow. Returns null for a chain
+ * without entries in a log of `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
@@ -327,6 +327,7 @@ export const findChainPage = (
   beforeSeq: number | null,
   belowSize: number,
   about: readonly string[] | null = null,
+  types: readonly string[] | null = null,
 ): ChainPage | null => {
   const chain = findChain(sql, tag);
   const head = sql
@@ -339,16 +340,19 @@ export const findChainPage = (
     .toArray()[0];
   if (chain === null || head === undefined) return null;
   const before = Math.min(beforeSeq ?? Number.MAX_SAFE_INTEGER, head.seq + 1);
-  const first = Math.max(1, before - (about === null ? limit : maxEntriesScanned));
+  const first = Math.max(1, before - (about === null && types === null ? limit : maxEntriesScanned));
   const rows = sql
     .exec<EntryRow>(
       `SELECT ${entryColumns} FROM entry e JOIN leaf l ON l.idx = e.log_index WHERE e.chain = ? AND e.seq >= ? AND e.seq < ?
-         AND (? OR e.entity_id IN (SELECT value FROM json_each(?))) ORDER BY e.seq DESC LIMIT ?`,
+         AND (? OR e.entity_id IN (SELECT value FROM json_each(?))) AND (? OR e.type IN (SELECT value FROM json_each(?)))
+         ORDER BY e.seq DESC LIMIT ?`,
       chain.index,
       first,
       before,
       about === null ? 1 : 0,
       JSON.stringify(about ?? []),
+      types === null ? 1 : 0,
+      JSON.stringify(types ?? []),
       limit,
     )
     .toArray();

@@ -1,8 +1,8 @@
-// Tests of each actor's text form and of the audit payload that contains it. Audit chains commit to both, so neither may ever change.
+// Tests of each actor's text form, of reading it, and of the audit payload that contains it. Audit chains commit to both, so neither may ever change.
 import { describe, expect, test } from "vitest";
-import { formatActor, type Actor } from "../../core/actor.ts";
+import { formatActor, parseActor, type Actor } from "../../core/actor.ts";
 import { toCanonicalJson } from "../../core/canonical-json.ts";
-import { toAuditPayload, type DomainEvent } from "../../core/domain-events.ts";
+import { getPayloadActor, toAuditPayload, type DomainEvent } from "../../core/domain-events.ts";
 
 const texts: readonly (readonly [Actor, string, string])[] = [
   [{ kind: "client", id: "pc_live_1" }, "client:pc_live_1", '{"actor":"client:pc_live_1","note":1}'],
@@ -30,5 +30,12 @@ describe("formatActor and toAuditPayload", () => {
       payload: { note: 1 },
     };
     expect(toCanonicalJson(toAuditPayload(event))).toBe(payload);
+    expect(parseActor(text)).toEqual(actor);
+    expect(getPayloadActor(toAuditPayload(event))).toEqual(actor);
+  });
+
+  test.each(["", "member:", "subject:unknown", "somebody", "robot:1"])("reads no actor from %j", (text) => {
+    expect(parseActor(text)).toBeNull();
+    expect(getPayloadActor({ actor: text })).toBeNull();
   });
 });

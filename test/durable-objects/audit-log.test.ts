@@ -151,6 +151,23 @@ describe("audit chains", () => {
     expect(((await stub.getChainPage(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
   });
 
+  test("are returned for some types, also together with some entities", async () => {
+    const stub = getAuditLogStub(3);
+    const chain = toChainTag(0x3e);
+    const types = ["share.created", "share.revoked"];
+    const rows = Array.from({ length: 6 }, (_, at) =>
+      buildAuditRow(`of types ${at}`, chain, { type: types[at % 2] as string, entityId: `shr_${at % 3}` }),
+    );
+    await stub.append(rows);
+    const seqsOf = async (about: readonly string[] | null): Promise<readonly string[]> => {
+      const page = (await stub.getChainPage(chain, 4, null, null, about, ["share.revoked"])) as ChainPage;
+      return page.entries.map(({ seq }) => seq);
+    };
+    expect(await seqsOf(null)).toEqual(["6", "4", "2"]);
+    expect(await seqsOf(["shr_0"])).toEqual(["4"]);
+    expect(await seqsOf([])).toEqual([]);
+  });
+
   test("are scanned up to the limit per page for some entities, even if none matches", async () => {
     const stub = getAuditLogStub(3);
     const chain = toChainTag(0x2e);

@@ -63,6 +63,9 @@ const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/deadlines/:id": () => records.cert_id,
   "/portal/shares/:id": () => records.share_id,
   "/portal/domains/:id": () => records.domain_id,
+  "/portal/domains/:id/remove": () => records.domain_id,
+  "/portal/keys/:id/remove": () => records.key_id,
+  "/portal/team/:id/remove": () => records.member_id,
   "/portal/webhooks/:id": () => records.webhook_id,
   "/portal/webhooks/:id/edit": () => records.webhook_id,
   "/portal/webhooks/:id/recover": () => records.webhook_id,
@@ -117,6 +120,13 @@ test("queries a database at most three times per page and stays below the size l
   expect(shown).toEqual(expect.arrayContaining(["/", "/docs", "/app", "/portal", ...Object.keys(recordOf)]));
   expect(shown.length).toBeGreaterThan(40);
 }, 60_000);
+
+test("queries a database at most three times for an audit log with all filters", async () => {
+  const address = `/portal/audit?actor=person&type=certificate.revoked&id=${records.cert_id}`;
+  const { answer, callCount } = await opened(address, { cookie: cast.owner.cookie });
+  expect(answer.status).toBe(200);
+  expect(callCount).toBeLessThanOrEqual(maxCalls);
+});
 
 test("queries a second shard with shares of the person once, and twice for the history", async () => {
   const pat = await signInPerson();

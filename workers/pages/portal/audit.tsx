@@ -1,54 +1,212 @@
-// The business's audit log, newest entries first.
+// The business's audit log, newest entries first, with filters by actor, type and record.
 import type { Hono } from "hono";
-import type { TrailEntry } from "../../../core/audit/trail.ts";
+import type { FC } from "hono/jsx";
+import { parseActorFilter } from "../../../core/audit/actor-filter.ts";
+import { parseTypedCertId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
-import { Hash, Timestamp } from "../shared/components.tsx";
-import { Pagination, Table, messages } from "./components.tsx";
+import { listAuditEntries, type AuditEntry, type AuditEntryPage } from "../../operations/audit/list-audit-entries.ts";
+import { EmptyState, FormattedMessage, formatMessage, Notice, VerbatimText } from "../shared/components.tsx";
+import { Link, messages, NoMatchMessage, Pagination, SelectField, ShortId, ShortTime, Table, usePortalRequest } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
+import { pathWithQuery } from "./paths.ts";
 import type { PortalRequest } from "./portal-request.ts";
 
 const auditMessages = messages.audit;
+const auditPath = "/portal/audit";
 const entriesPerPage = 50;
+const maxIdLength = 80; // longer than any ID
 
-/** Returns the member's ID, or the actor that the entry names. Empty if the payload was erased. */
-const getEntryActor = ({ committed }: TrailEntry): string => String(committed?.payload.by ?? committed?.payload.actor ?? "");
+type EntryType = keyof typeof auditMessages.types;
+const isEntryType = (text: string): text is EntryType => Object.hasOwn(auditMessages.types, text);
 
-const renderAuditTrail = async (request: PortalRequest): Promise<Response> => {
-  const before = Number(request.c.req.query("before"));
+const describeType = (type: string): string => (isEntryType(type) ? auditMessages.types[type] : type);
+
+/** Who made the entry, in words. Records that are gone are described without a name. */
+const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
+  const { actors } = auditMessages;
+  if (actor === null) return actors.erased;
+  switch (actor.kind) {
+    case "member": {
+      const member = members.find(({ id }) => id === actor.id);
+      return member === undefined
+        ? actors.formerMember
+        : formatMessage(actors.member, { email: member.email, role: messages.roles[member.role] });
+    }
+    case "api_key": {
+      const key = keys.find(({ id }) => id === actor.id);
+      return key === undefined ? actors.formerKey : formatMessage(actors.key, { name: key.name });
+    }
+    case "client": {
+      const domain = originDomains.get(entityId);
+      if (domain === undefined) return isFromServer ? actors.server : actors.client;
+      return formatMessage(isFromServer ? actors.serverFor : actors.clientOn, { domain });
+    }
+    case "subject":
+      return actors[actor.verifiedBy];
+    case "consumer":
+      return actors.person;
+    default:
+      return actors[actor.kind];
+  }
+};
+
+/** The page of a record; null if it has none. */
+const findRecordPath = (entityType: string, id: string): string | null => {
+  switch (entityType) {
+    case "certificate":
+      return `/portal/certificates/${id}`;
+    case "share":
+      return `/portal/shares/${id}`;
+    case "webhook":
+      return `/portal/webhooks/${id}`;
+    case "domain":
+      return `/portal/domains/${id}`;
+    case "api_key":
+    case "client":
+      return "/portal/keys";
+    case "member":
+      return "/portal/team";
+    default:
+      return null;
+  }
+};
+
+/** The record that an entry is about, by its name or the ends of its ID. */
+const EntryRecord: FC<{ entry: AuditEntry; page: AuditEntryPage }> = ({
+  entry: { entityType, entityId },
+  page: { members, keys, clients },
+}) => {
+  const { entities } = auditMessages;
+  const kind = Object.hasOwn(entities, entityType) ? entities[entityType as keyof typeof entities] : entityType;
+  if (entityType === "business") return <>{kind}</>;
+  const path = findRecordPath(entityType, entityId);
+  const name =
+    members.find(({ id }) => id === entityId)?.email ??
+    [...keys, ...clients].find(({ id }) => id === (entityId as typeof id))?.name ??
+    null;
+  const shown = name === null ? <ShortId id={entityId} /> : <VerbatimText text={name} />;
+  return (
+    <>
+      {kind} {path === null ? shown : <Link to={path} text={shown} />}
+    </>
+  );
+};
+
+interface AuditFilter {
+  readonly actor: string | null;
+  readonly type: EntryType | null;
+  readonly id: string | null;
+}
+
+const readFilter = ({ c }: PortalRequest): AuditFilter => {
+  const [actor, type, id] = [c.req.query("actor"), c.req.query("type"), c.req.query("id")?.trim().slice(0, maxIdLength)];
+  return {
+    actor: actor !== undefined && parseActorFilter(actor) !== null ? actor : null,
+    type: type !== undefined && isEntryType(type) ? type : null,
+    id: id === undefined || id === "" ? null : (parseTypedCertId(id) ?? id),
+  };
+};
+
+const FilterBar: FC<{ filter: AuditFilter; page: AuditEntryPage }> = ({ filter, page }) => {
+  const { filters, groups, types, actors } = auditMessages;
+  const { pathInMode } = usePortalRequest();
+  const memberOptions = page.members
+    .filter(({ invitedUntil }) => invitedUntil === null)
+    .map(({ id, email, role }) => [`member:${id}`, formatMessage(actors.member, { email, role: messages.roles[role] })]);
+  const keyOptions = page.keys.map(({ id, name }) => [`api_key:${id}`, formatMessage(actors.key, { name })]);
+  return (
+    <form method="get" action={pathInMode(auditPath)} class="row filter-bar">
+      <SelectField
+        name="actor"
+        label={filters.actor}
+        value={filter.actor}
+        options={{ "": filters.anyone, ...Object.fromEntries(memberOptions), ...groups, ...Object.fromEntries(keyOptions) }}
+      />
+      <SelectField name="type" label={filters.type} value={filter.type} options={{ "": filters.anything, ...types }} />
+      <div class="field">
+        <label for="id">{filters.id}</label>
+        <input id="id" name="id" value={filter.id ?? ""} placeholder={filters.idHint} maxlength={maxIdLength} autocomplete="off" />
+      </div>
+      <button type="submit" class="btn">
+        {messages.show}
+      </button>
+    </form>
+  );
+};
+
+const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: number | null }> = ({ page, filter, beforeSeq }) => {
+  const { entries, nextBeforeSeq } = page;
+  const isFiltered = filter.actor !== null || filter.type !== null || filter.id !== null;
+  const pathBefore = (seq: string | null): string => pathWithQuery(auditPath, { ...filter, before: seq });
+  if (entries.length === 0 && !isFiltered && beforeSeq === null)
+    return (
+      <div class="card">
+        <EmptyState icon="scroll-text" title={auditMessages.emptyTitle} advice={auditMessages.empty} />
+      </div>
+    );
+  return (
+    <div class="card">
+      <Table
+        label={messages.tabs.audit}
+        rows={entries}
+        emptyMessage={<NoMatchMessage path={auditPath} />}
+        columns={[
+          [auditMessages.what, ({ type }) => describeType(type)],
+          [auditMessages.who, (entry) => <VerbatimText text={describeActor(entry, page)} />],
+          [auditMessages.about, (entry) => <EntryRecord entry={entry} page={page} />],
+          [auditMessages.at, ({ at }) => <ShortTime at={Date.parse(at)} />],
+          [auditMessages.seq, ({ seq }) => seq, "minor number"],
+        ]}
+      />
+      <Pagination
+        first={beforeSeq !== null && pathBefore(null)}
+        next={nextBeforeSeq !== null && pathBefore(nextBeforeSeq)}
+        note={isFiltered && nextBeforeSeq !== null ? auditMessages.partial : undefined}
+      />
+    </div>
+  );
+};
+
+const renderAuditLog = async (request: PortalRequest): Promise<Response> => {
+  const { c, services, member } = request;
+  const before = Number(c.req.query("before"));
   const beforeSeq = Number.isSafeInteger(before) && before > 0 ? before : null;
-  const trail = await getAuditTrail(request.services, request.member.business, { limit: entriesPerPage, beforeSeq });
-  if (!trail.ok) return renderMemberPage(request, { tab: "audit", content: <p>{auditMessages.away}</p>, code: trail.code });
-  const { page, pending } = trail.value;
+  const filter = readFilter(request);
+  const listed = await listAuditEntries(services, member, {
+    limit: entriesPerPage,
+    beforeSeq,
+    type: filter.type,
+    entityId: filter.id,
+    actor: filter.actor === null ? null : parseActorFilter(filter.actor),
+  });
+  if (!listed.ok)
+    return renderMemberPage(request, {
+      tab: "audit",
+      code: listed.code,
+      content: <Notice tone="caution" icon="triangle-alert" title={auditMessages.away} />,
+    });
+  const page = listed.value;
   return renderMemberPage(request, {
     tab: "audit",
+    intro: auditMessages.intro,
     content: (
       <>
-        <p>{auditMessages.intro}</p>
-        {beforeSeq === null && pending.length > 0 && <p>{auditMessages.pending}</p>}
-        <Table
-          label={messages.tabs.audit}
-          rows={page?.entries ?? []}
-          emptyMessage={auditMessages.empty}
-          columns={[
-            [auditMessages.seq, (row) => row.seq],
-            [auditMessages.at, (row) => <Timestamp at={Date.parse(row.at)} />],
-            [auditMessages.what, (row) => <code>{row.type}</code>],
-            [auditMessages.who, (row) => <code class="wraps">{getEntryActor(row)}</code>],
-            [auditMessages.about, (row) => <code class="wraps">{row.entity_id}</code>],
-            [auditMessages.hash, (row) => <Hash value={row.hash} />],
-          ]}
-        />
-        <Pagination
-          first={beforeSeq !== null && "/portal/audit"}
-          next={page?.nextBeforeSeq != null && `/portal/audit?before=${page.nextBeforeSeq}`}
-        />
+        {beforeSeq === null && page.hasPending && (
+          <Notice icon="clock" title={auditMessages.pendingTitle}>
+            <p>{auditMessages.pending}</p>
+          </Notice>
+        )}
+        <FilterBar filter={filter} page={page} />
+        <EntriesCard page={page} filter={filter} beforeSeq={beforeSeq} />
+        <p class="small quiet">
+          <FormattedMessage text={auditMessages.proofs} parts={{ request: <code>GET /v1/business/portal/audit</code> }} />
+        </p>
       </>
     ),
   });
 };
 
 export const registerAuditRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/audit", authenticatedPage(renderAuditTrail));
+  pages.get("/audit", authenticatedPage(renderAuditLog));
 };

@@ -101,21 +101,6 @@ export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "s
   </PostForm>
 );
 
-/** For actions that cannot be undone: the button appears only after the consequence is shown. */
-export const ConfirmButton: FC<ActionButtonProps & { of: string; consequence: string }> = ({ requiredRole, consequence, ...button }) => (
-  <RoleGate to={requiredRole}>
-    <details class="dropdown confirm-menu">
-      <summary class="btn sm danger" aria-label={`${button.label}: ${button.of}`}>
-        {button.label}
-      </summary>
-      <div>
-        <p class="small">{consequence}</p>
-        <ActionButton look="danger" {...button} />
-      </div>
-    </details>
-  </RoleGate>
-);
-
 /** Shows the error of the form, unless it concerns one of `fields`, which show it themselves. */
 export const FormErrorMessage: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
   const { error } = useContext(FormContext);
@@ -273,13 +258,6 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel }) =>
   </a>
 );
 
-/** A link in a separate paragraph. */
-export const LinkList: FC<LinkProps> = (target) => (
-  <p>
-    <Link {...target} />
-  </p>
-);
-
 /** Filters a list by one choice. */
 export const ListFilter: FC<SelectFieldProps & { path: string }> = ({ path, options, ...choice }) => (
   <form method="get" action={usePortalRequest().pathInMode(path)} class="row filter-bar">
@@ -316,8 +294,6 @@ export const Card: FC<CardProps> = ({ id, title, note, end, footer, isFlush = fa
     {footer !== undefined && <footer>{footer}</footer>}
   </section>
 );
-
-export const Section: FC<{ id: string; title: string; children?: Child }> = (section) => <Card {...section} />;
 
 interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly action: string;

@@ -1,0 +1,124 @@
+// A page of a business's audit log for its members, with who made each entry. It has no proofs; `getAuditTrail` returns them.
+import type { Actor } from "../../../core/actor.ts";
+import type { MemberSession } from "../../../core/access/session.ts";
+import { matchesActor, type ActorFilter } from "../../../core/audit/actor-filter.ts";
+import type { CommittedPayload } from "../../../core/audit/trail.ts";
+import { getPayloadActor } from "../../../core/domain-events.ts";
+import { shardOfId, type ShardId } from "../../../core/ids.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { ApiKey } from "../../../storage/api-keys.ts";
+import { listOriginDomains } from "../../../storage/certificates.ts";
+import type { Client } from "../../../storage/clients.ts";
+import { combineLookups } from "../../../storage/lookups.ts";
+import type { Member } from "../../../storage/members.ts";
+import { listCommittedPayloads, listWaitingEntries } from "../../../storage/outboxes/audit.ts";
+import { runIsolated } from "../../log.ts";
+import { listApiKeys } from "../portal/list-api-keys.ts";
+import { listClients } from "../portal/list-clients.ts";
+import { listMembers } from "../portal/list-members.ts";
+import type { AuditDependencies } from "./dependencies.ts";
+
+/** The log knows no actors: they are in the sealed payloads. So a page for one actor opens this many entries and shows those that match. */
+const maxPayloadsOpened = 200;
+
+export interface AuditEntryQuery {
+  readonly limit: number;
+  /** Returns entries before this sequence number. Null starts with the newest. */
+  readonly beforeSeq: number | null;
+  readonly type: string | null;
+  readonly entityId: string | null;
+  readonly actor: ActorFilter | null;
+}
+
+export interface AuditEntry {
+  readonly seq: string;
+  readonly at: string;
+  readonly type: string;
+  readonly entityType: string;
+  readonly entityId: string;
+  /** Null if the payload was erased. */
+  readonly actor: Actor | null;
+  /** For an issued certificate: whether the business's server sent the form. */
+  readonly isFromServer: boolean;
+}
+
+export interface AuditEntryPage {
+  /** Newest first. With a filter, the page can be short or empty even if older entries follow. */
+  readonly entries: readonly AuditEntry[];
+  readonly nextBeforeSeq: string | null;
+  /** Whether entries are committed and not in the log yet. */
+  readonly hasPending: boolean;
+  readonly members: readonly Member[];
+  readonly keys: readonly ApiKey[];
+  readonly clients: readonly Client[];
+  /** The domains of the forms on which the page's certificates were issued, by certificate ID. */
+  readonly originDomains: ReadonlyMap<string, string>;
+}
+
+/** Reads the payloads in a shard other than the business's own, for entries of events that another shard committed. */
+const listPayloadsInShard = (services: AuditDependencies, chainTag: string, shardId: ShardId, outboxIds: readonly string[]) =>
+  listCommittedPayloads(services.shards.get(shardId), services.vault, chainTag, outboxIds);
+
+/** Returns one page, newest entries first. Returns `storage_unavailable` if the log or a shard does not respond. */
+export const listAuditEntries = async (
+  services: AuditDependencies,
+  member: MemberSession,
+  { limit, beforeSeq, type, entityId, actor }: AuditEntryQuery,
+): Promise<Result<AuditEntryPage, "storage_unavailable">> => {
+  const { id, chain } = member.business;
+  const ownShard = shardOfId(id);
+  const found = await runIsolated(services, "audit", async (): Promise<AuditEntryPage> => {
+    const log = services.auditLogStub(chain.auditLog);
+    await log.drainNow(ownShard);
+    const page = await log.getChainPage(
+      chain.tag,
+      actor === null ? limit : maxPayloadsOpened,
+      beforeSeq,
+      null,
+      entityId === null ? null : [entityId],
+      type === null ? null : [type],
+    );
+    const rows = page?.entries ?? [];
+    const outboxIdsIn = (shardId: string): readonly string[] =>
+      rows.filter(({ shard }) => shard === shardId).map(({ outbox_id }) => outbox_id);
+    const otherShards = new Set(rows.map(({ shard }) => shard as ShardId).filter((shardId) => shardId !== ownShard));
+    const db = services.shards.get(ownShard);
+    const issued = rows.filter((row) => row.type === "certificate.issued").map(({ entity_id }) => entity_id);
+    const [[ownPayloads, waiting, members, keys, clients, originDomains], ...otherPayloads] = await Promise.all([
+      combineLookups(db, [
+        listCommittedPayloads(db, services.vault, chain.tag, outboxIdsIn(ownShard)),
+        listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: 1 }),
+        listMembers(services, member),
+        listApiKeys(services, member),
+        listClients(services, member),
+        listOriginDomains(db, id, issued),
+      ]),
+      ...[...otherShards].map((shardId) => listPayloadsInShard(services, chain.tag, shardId, outboxIdsIn(shardId))),
+    ]);
+    const payloads = new Map<string, CommittedPayload | null>([ownPayloads, ...otherPayloads].flatMap((part) => [...part]));
+    const entries = rows.map((row): AuditEntry => {
+      const payload = payloads.get(row.outbox_id)?.payload;
+      return {
+        seq: row.seq,
+        at: row.at,
+        type: row.type,
+        entityType: row.entity_type,
+        entityId: row.entity_id,
+        actor: payload === undefined ? null : getPayloadActor(payload),
+        isFromServer: payload?.captured_via === "server",
+      };
+    });
+    const matching = actor === null ? entries : entries.filter((entry) => matchesActor(entry.actor, actor));
+    const shown = matching.slice(0, limit);
+    return {
+      entries: shown,
+      nextBeforeSeq: matching.length > limit ? (shown.at(-1)?.seq ?? null) : (page?.nextBeforeSeq ?? null),
+      hasPending: waiting.length > 0,
+      members,
+      keys,
+      clients,
+      originDomains,
+    };
+  });
+  return found === undefined ? refuse("storage_unavailable") : ok(found);
+};
