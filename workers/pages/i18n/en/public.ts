@@ -204,7 +204,6 @@ export const messages = {
     title: "Withdraw your consent",
     askTitle: "Withdraw your consent: email address",
     codeTitle: "Withdraw your consent: code",
-    given: "Given to {business}",
     checkEmail: "Check your email",
     sent: "If {email} is the address on this certificate, we sent a code to it. It works for 10 minutes. Check your spam folder too.",
     code: "Six-digit code",

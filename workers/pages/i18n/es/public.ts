@@ -207,7 +207,6 @@ export const messages: PublicMessages = {
     title: "Retirar su consentimiento",
     askTitle: "Retirar su consentimiento: correo electrónico",
     codeTitle: "Retirar su consentimiento: código",
-    given: "Otorgado a {business}",
     checkEmail: "Revise su correo",
     sent: "Si {email} es la dirección de este certificado, le enviamos un código. Sirve durante 10 minutos. Revise también la carpeta de correo no deseado.",
     code: "Código de seis dígitos",

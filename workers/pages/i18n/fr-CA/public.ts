@@ -213,7 +213,6 @@ export const messages: PublicMessages = {
     title: "Retirer votre consentement",
     askTitle: "Retirer votre consentement\u00a0: adresse courriel",
     codeTitle: "Retirer votre consentement\u00a0: code",
-    given: "Donné à {business}",
     checkEmail: "Consultez vos courriels",
     sent: "Si {email} est l’adresse de ce certificat, nous y avons envoyé un code. Il est valide pendant 10 minutes. Vérifiez aussi vos courriels indésirables.",
     code: "Code à six chiffres",
