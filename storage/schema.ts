@@ -1004,6 +1004,17 @@ export const shares = table(
   ],
 );
 
+export const shareUsage = table(
+  "share_usage",
+  {
+    ownerId: text().$type<ConsumerId | BusinessId>().notNull(),
+    day: integer().notNull(),
+    records: integer().notNull(),
+    bytes: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.ownerId, t.day] }), index("share_usage_age").on(t.day)],
+);
+
 export const shareValues = table("share_values", {
   shareId: shareRef().primaryKey(),
   valuesSealed: text().notNull(),

@@ -23,6 +23,7 @@ import { claimDueRows } from "./outboxes/claim.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { allOf, countIn, jsonList } from "./query.ts";
 import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
+import { recordShareUsage } from "./share-usage.ts";
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -66,6 +67,8 @@ interface NewShare {
   readonly signature: IssuerSignature;
   readonly language: MailLanguage;
   readonly requestId: string;
+  /** The real time, on which limits are counted even if a sandbox clock was moved. */
+  readonly writtenAt: Instant;
 }
 
 /**
@@ -73,7 +76,7 @@ interface NewShare {
  * check with `isOutdatedGrant`.
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
-  const { prepared, client, person, fields, indexes, signature, language, requestId } = newShare;
+  const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt } = newShare;
   const { share, rootSalt } = prepared;
   const { id, business } = share;
   const values = serializeContactFields(prepared.fields);
@@ -84,7 +87,15 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       ? null
       : vault.seal(subjectContext(id, person.id), toCanonicalJson({ root_salt: toBase64Url(rootSalt), fields: values })),
   ]);
+  const usage = {
+    owner: person === null ? { sandboxOf: business.id } : { person: person.id },
+    now: writtenAt,
+    ownBytes: valuesSealed.length + (subjectSealed?.length ?? 0) + keySealed.length + share.purpose.length,
+    disclosureHash: share.disclosureHash,
+    disclosureBytes: prepared.disclosureText.length,
+  };
   return [
+    recordShareUsage(db, usage),
     insertDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
     db.insert(shares).values({
       ...share,

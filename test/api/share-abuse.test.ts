@@ -716,3 +716,53 @@ describe("the number of active shares of a person with one business", () => {
     expect(describeOutcome(await (await signInPerson()).post("/v1/share/consent", buildDecision(createVerifier())))).toBe("201 ok");
   });
 });
+
+describe("what shares store", () => {
+  const usageOf = async (owner: string) =>
+    env.DB.prepare("SELECT SUM(records) AS records, SUM(bytes) AS bytes FROM share_usage WHERE owner_id = ?").bind(owner).first<{
+      records: number;
+      bytes: number;
+    }>();
+  const setUsage = (owner: string, daysAgo: number, records: number, bytes: number) =>
+    env.DB.prepare("INSERT OR REPLACE INTO share_usage (owner_id, day, records, bytes) VALUES (?, ?, ?, ?)")
+      .bind(owner, Math.floor(Date.now() / dayMs) - daysAgo, records, bytes)
+      .run();
+
+  test("is limited to 1,000 shares and 20 MB a day for a person; a disclosure counts only if it is new", async () => {
+    const pat = await signInPerson();
+    const id = (await pat.get("/v1/me")).body.data.id as string;
+    const disclosure_text = `${crypto.randomUUID()} ${"x".repeat(10_000)}`;
+    await grantShare(pat, { disclosure_text });
+    const first = await usageOf(id);
+    expect(first).toMatchObject({ records: 1 });
+    expect(first?.bytes).toBeGreaterThan(10_000);
+    await grantShare(pat, { disclosure_text });
+    expect(((await usageOf(id))?.bytes ?? 0) - (first?.bytes ?? 0)).toBeLessThan(10_000);
+    const grant = () => pat.post("/v1/share/consent", buildDecision(createVerifier()));
+    await setUsage(id, 0, 999, 0);
+    expect(outcomes(await concurrently(3, grant))).toEqual({ "201 ok": 1, "429 rate_limited": 2 });
+    await setUsage(id, 0, 5, 20_000_000);
+    const refused = await grant();
+    expect(describeOutcome(refused)).toBe("429 rate_limited");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    await setUsage(id, 0, 0, 0);
+    await setUsage(id, 1, 1_000, 20_000_000);
+    expect(describeOutcome(await grant())).toBe("201 ok");
+  });
+
+  test("is limited to 10,000 test shares and 100 MB in 30 days for a sandbox", async () => {
+    const grant = () =>
+      call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier(), { client_id: acme.clients.sandbox }), { origin }));
+    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    expect(describeOutcome(await grant())).toBe("201 ok");
+    await setUsage(acme.id, 29, 9_998, 0);
+    expect([describeOutcome(await grant()), describeOutcome(await grant())]).toEqual(["201 ok", "429 rate_limited"]);
+    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await setUsage(acme.id, 29, 1, 100_000_000);
+    expect(describeOutcome(await grant())).toBe("429 rate_limited");
+    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await setUsage(acme.id, 30, 10_000, 100_000_000);
+    expect(describeOutcome(await grant())).toBe("201 ok");
+    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+  });
+});

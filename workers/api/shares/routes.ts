@@ -1,5 +1,6 @@
 // Routes for the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
 import { createMiddleware } from "hono/factory";
+import { getSecondsUntilTomorrow } from "../../../core/time.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -315,7 +316,10 @@ shareRoutes.openapi(signShareRequestRoute, async (c) => {
 
 const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {
   const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
-  return respond(c, 201, await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire)), toWire);
+  const decided = await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire));
+  // What shares store is counted per UTC day.
+  if (!decided.ok && decided.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
+  return respond(c, 201, decided, toWire);
 };
 
 shareRoutes.openapi(grantShareRoute, async (c) => {

@@ -53,7 +53,14 @@ export const commitShare = async (
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);
   const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
-  const rows = await insertShare(db, vault, { prepared, ...creation, fields: { revision, isSameShard: isSameShard }, indexes, signature });
+  const rows = await insertShare(db, vault, {
+    prepared,
+    ...creation,
+    writtenAt,
+    fields: { revision, isSameShard: isSameShard },
+    indexes,
+    signature,
+  });
   await commit(
     db,
     services,

@@ -14,6 +14,7 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
+import { isShareUsageLimitReached } from "../../../storage/share-usage.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -84,6 +85,9 @@ const prepareGrantorFields = async (
   return stored === null ? refuse("unauthorized") : ok({ ...stored, write: null });
 };
 
+export const shareUsageMessage =
+  "Storage limit reached: 1,000 shares or 20 MB a day for a person, 10,000 test shares or 100 MB in 30 days for a sandbox. Try again tomorrow.";
+
 const testShareLimitRefusal = refuse(
   "rate_limited",
   "Active test share limit reached (10,000). Reset the sandbox with POST /v1/sandbox/reset first.",
@@ -150,6 +154,7 @@ export const grantShare = async (
     try {
       return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {
+      if (isShareUsageLimitReached(error)) return refuse("rate_limited", shareUsageMessage);
       if (isShareLimitReached(error)) {
         const repeated = await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash);
         return repeated ?? refuse("share_limit");

@@ -2,7 +2,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
+import { ok, refuse, refuseWhen, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -10,9 +10,11 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
+import { isShareUsageLimitReached } from "../../../storage/share-usage.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+import { shareUsageMessage } from "./grant-share.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
@@ -28,7 +30,7 @@ export interface RenewedShare {
   readonly superseded: ShareId;
 }
 
-export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable";
+export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable" | "rate_limited";
 
 /**
  * Writes the new share and marks the old one as superseded, as one transaction (SPEC Share). Returns the first of these errors that
@@ -76,7 +78,11 @@ export const renewShare = async (
     const renewed = { share: decided.value.share, superseded: id };
     const after = (await saveIdempotentResponse?.(renewed)) ?? [];
     const creation = { client, person, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt: now };
-    await commitShare(services, db, decided.value, creation, { before, after });
+    try {
+      await commitShare(services, db, decided.value, creation, { before, after });
+    } catch (error) {
+      return refuseWhen(isShareUsageLimitReached, "rate_limited", shareUsageMessage)(error);
+    }
     return ok(renewed);
   });
 };
