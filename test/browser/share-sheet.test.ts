@@ -113,7 +113,7 @@ const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: strin
   await page.goto(`${service.origin}/app/account`);
   const device = await openDevice(page);
   await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByRole("status").getByText("The passkey is added.").waitFor();
+  await page.getByRole("status").getByText("Passkey added.").waitFor();
   await page.context().clearCookies();
   return { email, device };
 };

@@ -309,7 +309,7 @@ describe("the consent sheet", () => {
     const options = JSON.parse((/data-options="([^"]+)"/.exec(response.text)?.[1] ?? "").replaceAll("&quot;", '"'));
     const credential = JSON.stringify(await authenticator.sign(options));
     const refused = await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
-    expect([headingOf(refused), refused.text.includes("The passkey was not accepted.")]).toEqual([
+    expect([headingOf(refused), refused.text.includes("We couldn’t use that passkey.")]).toEqual([
       "Share your contact details with Acme Solar LLC?",
       true,
     ]);
@@ -322,7 +322,7 @@ describe("the consent sheet", () => {
     for (const { headers } of visitor.answers) expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
     const thief = new Visitor();
     await thief.get(`/authorize${search}`, { referer: `${origin}/` });
-    expect((await thief.post(`/authorize/passkey/answer${search}`, { credential })).text).toContain("The passkey was not accepted.");
+    expect((await thief.post(`/authorize/passkey/answer${search}`, { credential })).text).toContain("We couldn’t use that passkey.");
   });
 
   test("needs no sign-in for a test client and shares a test person's details", async () => {
