@@ -24,29 +24,17 @@ import {
   NoMatchMessage,
   Pagination,
   PropertyList,
-  StatusLabel,
   Table,
 } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toReader, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
-import { AnswerText, DeliveryStatusLabel, DeliveryStep, OptInEventsNotice, ShortTime } from "./webhook-components.tsx";
+import { AnswerText, DeliveryStatusLabel, DeliveryStep, DeliverySummary, OptInEventsNotice, ShortTime } from "./webhook-components.tsx";
 
 const { events: eventMessages, webhooks: webhookMessages } = messages;
 const listPath = "/portal/events";
 const eventsPerPage = 25;
-
-/** A one-line summary of an event's deliveries to all endpoints. */
-const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
-  if (deliveries.length === 0) return <StatusLabel tone="plain" text={eventMessages.nobody} />;
-  const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
-  const failing = count("retrying") + count("abandoned");
-  const text = formatMessage(eventMessages.reached, { done: formatCount(count("success")), all: formatCount(deliveries.length) });
-  if (failing > 0)
-    return <StatusLabel tone="bad" text={`${text}, ${formatMessage(eventMessages.failing, { count: formatCount(failing) })}`} />;
-  return <StatusLabel tone={count("pending") > 0 ? "caution" : "good"} text={text} />;
-};
 
 const EventSubject: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }) => {
   const { one: certificate } = messages.certificates;

@@ -13,9 +13,10 @@ import { languageInfo } from "../shared/language.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { FormattedMessage, Icon, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
-import { Card, Link, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
+import { Card, Link, ShortId, ShortTime, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction } from "./handlers.ts";
+import { AttemptStrip, DeliverySummary, EndpointStatusLabel } from "./webhook-components.tsx";
 import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const overviewMessages = messages.overview;
@@ -190,21 +191,11 @@ const Attention: FC<{ items: readonly AttentionItem[] }> = ({ items }) => {
   );
 };
 
-const endpointStatus = ({ endpoint, health }: EndpointState) => {
-  const { endpointStates } = overviewMessages;
-  if (endpoint.status === "disabled") return <StatusLabel tone="plain" icon="power" text={endpointStates.disabled} />;
-  if (health === null) return <StatusLabel tone="plain" text={endpointStates.unknown} />;
-  return health.failingSince === null ? (
-    <StatusLabel tone="good" text={endpointStates.healthy} />
-  ) : (
-    <StatusLabel tone="bad" text={endpointStates.failing} />
-  );
-};
-
 const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => (
   <Card
     id="endpoints"
     title={overviewMessages.endpointHealth}
+    note={overviewMessages.endpointHealthNote}
     end={<Link class="link" to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
     isFlush
   >
@@ -229,7 +220,8 @@ const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpo
             </>
           ),
         ],
-        [messages.state, endpointStatus, "corner"],
+        [messages.state, ({ endpoint, health }) => <EndpointStatusLabel status={endpoint.status} health={health} />, "corner"],
+        [overviewMessages.hours, ({ hours }) => <AttemptStrip hours={hours} />, "plain"],
       ]}
     />
   </Card>
@@ -299,10 +291,23 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
               emptyMessage={messages.events.empty}
               columns={[
                 [
-                  messages.events.type,
-                  ({ event }) => <Link to={`/portal/events/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />,
+                  overviewMessages.event,
+                  ({ event }) => {
+                    const subject = event.certId ?? event.shareId;
+                    return (
+                      <>
+                        <Link to={`/portal/events/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />
+                        {subject !== null && (
+                          <small class="quiet">
+                            <ShortId id={subject} />
+                          </small>
+                        )}
+                      </>
+                    );
+                  },
                 ],
-                [overviewMessages.time, ({ event }) => <Timestamp at={event.createdAt} />],
+                [overviewMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
+                [overviewMessages.time, ({ event }) => <ShortTime at={event.createdAt} />, "plain"],
               ]}
             />
           </Card>

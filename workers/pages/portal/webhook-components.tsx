@@ -4,6 +4,7 @@ import { optInEventTypes } from "../../../core/events/event.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
 import type { Delivery, DeliveryError, DeliveryStatus, EndpointHealth, EndpointStatus } from "../../../core/webhooks/endpoint.ts";
 import { toHourlyFigures, type HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
+import type { EventDelivery } from "../../operations/portal/event-deliveries.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import { languageInfo } from "../shared/language.ts";
 import { FormattedMessage, JoinedList, Notice, formatMessage } from "../shared/components.tsx";
@@ -144,4 +145,15 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
       </p>
     </Notice>
   );
+};
+
+/** A one-line summary of an event's deliveries to all endpoints. */
+export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[] }> = ({ deliveries }) => {
+  if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;
+  const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
+  const failing = count("retrying") + count("abandoned");
+  const text = formatMessage(messages.events.reached, { done: formatCount(count("success")), all: formatCount(deliveries.length) });
+  if (failing > 0)
+    return <StatusLabel tone="bad" text={`${text}, ${formatMessage(messages.events.failing, { count: formatCount(failing) })}`} />;
+  return <StatusLabel tone={count("pending") > 0 ? "caution" : "good"} text={text} />;
 };
