@@ -349,6 +349,12 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return row === undefined ? null : toPublishedCertificate(row);
 };
 
+/** The same as a lookup, to combine with others. */
+export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
+  createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
+    row === undefined ? null : toPublishedCertificate(row),
+  );
+
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
   const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
   return selectPublished(db, { loggedAt: sql<Instant | null>`${entry}` })

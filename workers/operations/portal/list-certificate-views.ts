@@ -2,12 +2,13 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
-import { ok, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
+import { lookUpPublishedCertificate } from "../../../storage/certificates.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
-import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
-import { getBusinessCertificate } from "./get-business-certificate.ts";
+import { withCertificateAttestations } from "../attestations/with-attestations.ts";
+import { commitWithAudit } from "./commit-with-audit.ts";
 
 export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
@@ -19,9 +20,8 @@ export interface CertificateViewPage {
 }
 
 /**
- * Returns a certificate and one page of views of its public page, newest first. Views contain IP addresses, so the read is audited before
- * this returns. Returns the same errors as
- * `getBusinessCertificate`.
+ * Returns a certificate and one page of views of its public page, newest first, in two database calls. Views contain IP addresses, so the
+ * read is audited before this returns. Can return `cert_not_found`, also for another business's certificate.
  */
 export const listCertificateViews = async (
   services: PortalWriteDependencies,
@@ -29,18 +29,18 @@ export const listCertificateViews = async (
   certId: CertId,
   { page, perPage }: { readonly page: number; readonly perPage: number },
 ): Promise<Result<CertificateViewPage, "cert_not_found">> => {
-  const certificate = await getBusinessCertificate(services, member, certId);
-  if (!certificate.ok) return certificate;
-  const db = getBusinessDatabase(services, member);
+  const db = services.shards.forId(certId);
+  const [found, views, total] = await combineLookups(db, [
+    lookUpPublishedCertificate(db, certId),
+    listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
+    countStoredViews(db, certId),
+  ]);
+  if (found === null || found.businessId !== member.business.id) return refuse("cert_not_found");
   await commitWithAudit(services, member, [], {
     type: "certificate.subject_read",
     entityType: "certificate",
     entityId: certId,
     payload: { part: "view_trail" },
   });
-  const [views, total] = await combineLookups(db, [
-    listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
-    countStoredViews(db, certId),
-  ]);
-  return ok({ certificate: certificate.value, views, total, page, perPage });
+  return ok({ certificate: await withCertificateAttestations(services, found), views, total, page, perPage });
 };
