@@ -121,7 +121,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
   const { certificate, payloads } = history;
   if (listed.some(({ withdrawn_at: at }) => at !== entry.at)) return fail(`entry ${entry.seq} is withdrawal ${number} at a different time`);
   const payload = payloads.get(entry.seq);
-  if (payload === undefined) return missingPayload("a withdrawal from single recipients");
+  if (payload === undefined) return missingPayload("a withdrawal for individual recipients");
   if (isOtherFingerprint(payload, certificate)) return fail(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
   const names = listed.map(({ entity }) => String(entity)).sort();
   if (toCanonicalJson(payload.entities ?? null) !== toCanonicalJson(names))
@@ -146,10 +146,10 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
   const entries = filterEntries(history, "certificate.entities_withdrawn");
   const unshown = entries[acts.length];
   if (unshown !== undefined) return [fail(`entry ${unshown.seq} withdrew from recipients, but the certificate does not show it`)];
-  if (acts.some(([number], at) => number !== at + 1)) return [fail("the withdrawals from single recipients are not numbered from 1")];
+  if (acts.some(([number], at) => number !== at + 1)) return [fail("the withdrawals for individual recipients are not numbered from 1")];
   return acts.flatMap(([number, listed], at) => {
     const entry = entries[at];
-    if (entry === undefined) return missingEntry("a withdrawal from single recipients");
+    if (entry === undefined) return missingEntry("a withdrawal for individual recipients");
     return compareEntityWithdrawal(history, number, listed, entry) ?? [];
   });
 };
@@ -164,7 +164,7 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   );
   for (const entry of filterEntries(history, "business.entities_ceased")) {
     const payload = payloads.get(entry.seq);
-    if (payload === undefined) return [missingPayload("the acknowledgment of single recipients")];
+    if (payload === undefined) return [missingPayload("the acknowledgment for individual recipients")];
     if (isOtherFingerprint(payload, certificate)) return [fail(`entry ${entry.seq} is an acknowledgment of a different fingerprint`)];
     const names = asStrings(payload.entities) ?? [];
     for (const name of names) {

@@ -30,8 +30,9 @@ const checkClaims = {
   "revoke.attest.inclusion": "The attested checkpoint includes the withdrawal.",
   "revoke.attest.cosign": "Witnesses confirm that the ledger with the withdrawal has a single history.",
   "revoke.attest.tsa": "A timestamp authority stamped the checkpoint with the withdrawal.",
-  "entities.receipt": "The issuer signed a receipt for each withdrawal from single recipients, and each receipt matches the certificate.",
-  "entities.anchor": "The ledger holds the statement of each withdrawal from single recipients.",
+  "entities.receipt":
+    "The issuer signed a receipt for each withdrawal for individual recipients, and each receipt matches the certificate.",
+  "entities.anchor": "The ledger contains the statement for each withdrawal for individual recipients.",
   "entities.attest": "The attested checkpoints include these withdrawals.",
   "audit.chain": "The audit entries are well-formed, linked and about this certificate.",
   "audit.inclusion": "The audit log holds all these entries.",

@@ -121,7 +121,7 @@ export const checkEntityWithdrawals = async (
     return;
   }
   if (acts.size === 0) {
-    findings.set("entities.receipt", skipped("there is no withdrawal from single recipients"));
+    findings.set("entities.receipt", skipped("there is no withdrawal for individual recipients"));
     return;
   }
   const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals || presentNumbers.includes(number));
@@ -129,7 +129,7 @@ export const checkEntityWithdrawals = async (
     packed.map(async ([number, listed]) => ({ number, ...(await checkEntityWithdrawal(listed, loadEvidence(number), about, context)) })),
   );
   const suffix = acts.size === packed.length ? "" : `; ${acts.size - packed.length} later ones are covered by audit entries only`;
-  const checked = pass(`${packed.length} withdrawals from single recipients${suffix}`);
+  const checked = pass(`${packed.length} withdrawals for individual recipients${suffix}`);
   const collectFindings = (name: "anchor" | "attest") =>
     results.flatMap((act) => act[name].map((finding) => prefixWithNumber(act.number, finding)));
   findings.set(

@@ -19,7 +19,7 @@ const sealedSubject = "x".repeat(305);
 const sealedEvidence = "x".repeat(869);
 const sealedPayload = "x".repeat(446);
 const sealedAnswer = "x".repeat(608);
-const disclosure = "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition.";
+const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL for daily client usage (storage/client-usage.ts) and for the policy request (storage/outboxes/policies.ts).
 const daySubmissions = "coalesce((SELECT daily_submission_limit FROM clients WHERE id = ?1), 50000000)";

@@ -17,7 +17,7 @@ const oneYearMs = 365 * 24 * 3_600_000;
 export const insertCertificates = async (db: D1Like, business: DemoBusiness, from: number, to: number, start: number): Promise<void> => {
   await db
     .prepare("INSERT OR IGNORE INTO disclosures (hash, text) VALUES (?, ?)")
-    .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes.")
+    .bind("d".repeat(64), "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes.")
     .run();
   for (const purpose of purposes) {
     await db

@@ -17,7 +17,7 @@ export const consentRequest = (business: DemoBusiness, origin: string, n: number
     client_id: business.clients.live,
     fields: { email: `visitor${n}.${process.pid}@example.com`, first_name: "Pat", phone: "+12025550123" },
     disclosure_text:
-      "By clicking Send I agree that Acme Solar LLC may call or e-mail me about solar quotes. Consent is not a condition of purchase.",
+      "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition of purchase.",
     entities: ["Acme Solar LLC", "Bright Homes Inc"],
     purpose: "solar quote follow-up",
     page_url: `${origin}/quote?campaign=${n}`,

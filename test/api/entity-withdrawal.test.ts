@@ -1,4 +1,4 @@
-// Tests of withdrawing consent for single recipients: the certificate stays active for the others, every response shows the withdrawal,
+// Tests of withdrawing consent for individual recipients: the certificate stays active for the others, every response shows the withdrawal,
 // each withdrawal gets the same proofs as the withdrawal of a whole certificate, and withdrawing the last recipient revokes the
 // certificate.
 import { env, exports } from "cloudflare:workers";

@@ -112,7 +112,7 @@ describe("honest recent packs", () => {
   test.each([
     ["erased", erased],
     ["erased after a withdrawal", erasedWithdrawn],
-    ["erased after a withdrawal from single recipients", erasedPartly],
+    ["erased after a withdrawal for individual recipients", erasedPartly],
     ["withdrawn", withdrawn],
     ["withdrawn from single recipients", partly],
     ["redacted", redacted],

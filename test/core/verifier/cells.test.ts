@@ -714,7 +714,7 @@ describe("the table", () => {
   });
 });
 
-describe("withdrawals from single recipients", () => {
+describe("withdrawals for individual recipients", () => {
   const judged = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);

@@ -250,7 +250,7 @@ const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: Re
 
 const oneByOne = ["Bright Homes Inc"];
 
-/** Builds the withdrawal for single recipients as core/withdrawals does. */
+/** Builds the withdrawal for individual recipients as core/withdrawals does. */
 const actOf = (wanted: Wanted, fingerprint: string) =>
   decideEntityWithdrawal({
     certificate: {
