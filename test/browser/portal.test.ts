@@ -70,7 +70,7 @@ const codeFor = async (email: string): Promise<string> => {
 
 const signIn = async (page: Page, email: string): Promise<void> => {
   await page.goto(`${service.origin}/portal/sign-in`);
-  await page.getByLabel("Your e-mail address at the business").fill(email);
+  await page.getByLabel("Work email").fill(email);
   await page.keyboard.press("Enter");
   await page.getByLabel("Six-digit code").fill(await codeFor(email));
   await page.keyboard.press("Enter");

@@ -194,11 +194,11 @@ export const Shell: FC<ShellProps> = ({ tab, title, parent, counts = {}, hidesNa
         </button>
       </header>
       {environment === "sandbox" && (
-        <p class="mode">
+        <section class="mode" aria-label={messages.environments.sandbox}>
           <Icon name="triangle-alert" />
           {messages.testBand}
           <a href={liveRootPath}>{messages.modes.sandbox}</a>
-        </p>
+        </section>
       )}
     </>
   );
