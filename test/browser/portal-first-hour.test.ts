@@ -80,14 +80,15 @@ const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => p
 
 /** Navigates with the menu. */
 const navigateTo = async (page: Page, name: string): Promise<void> => {
-  await page.getByRole("navigation", { name: "Portal", exact: true }).getByRole("link", { name, exact: true }).click();
+  await page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name, exact: true }).click();
   await page.getByRole("heading", { level: 1, name }).waitFor();
 };
 
 const stepsOf = async (page: Page): Promise<Record<string, string>> => {
   const items = await page.locator("ol.steps > li").all();
-  const textOf = async (of: ReturnType<Page["locator"]>): Promise<string> => (await of.textContent())?.trim() ?? "";
-  const read = items.map(async (item) => [await textOf(item.locator("h3")), await textOf(item.locator(".status"))] as const);
+  const textOf = async (of: ReturnType<Page["locator"]>): Promise<string> =>
+    (await of.count()) === 0 ? "" : ((await of.textContent())?.trim() ?? "");
+  const read = items.map(async (item) => [await textOf(item.locator("h3")), await textOf(item.locator(".pill"))] as const);
   return Object.fromEntries(await Promise.all(read));
 };
 
@@ -108,18 +109,15 @@ const waitForRow = async (page: Page, text: RegExp): Promise<void> => {
 
 /** Maps the fields of the business's page and adds the tag to the page. */
 const addTag = async (page: Page): Promise<void> => {
-  await navigateTo(page, "Snippet");
-  const map = async (): Promise<void> => {
-    await findTextbox(page, "Address of the page").fill(`http://${host}/quote`);
-    await findTextbox(page, "Purpose").fill("roof quote follow-up");
-    await findTextbox(page, "Recipients").fill("Fresh Roofs LLC");
-    await page.getByRole("button", { name: "Map my page" }).click();
-  };
-  await map();
+  await navigateTo(page, "Install");
+  await findTextbox(page, "Page URL").fill(`http://${host}/quote`);
+  await findTextbox(page, "Purpose").fill("roof quote follow-up");
+  await findTextbox(page, "Recipients").fill("Fresh Roofs LLC");
+  await page.getByRole("button", { name: "Create tag" }).click();
   site.tag = (await page.locator("#tag").textContent()) ?? "";
   expect(site.tag).toContain(`${service.origin}/v1/svc.js`);
-  await map();
-  await page.getByText("The tag is on the page once, with your client id.").waitFor();
+  await page.getByRole("button", { name: "Check the page again" }).click();
+  await page.getByText("Tag installed").waitFor();
 };
 
 /** Submits the form on the business's page as a visitor. Returns the certificate ID that the business received with the form. */
@@ -141,33 +139,33 @@ const submitForm = async (address: string): Promise<string> => {
 test("a new business gets to a live certificate within its first hour", async () => {
   const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
   await page.goto(service.origin);
-  await page.getByRole("link", { name: "Open the portal" }).click();
-  await page.getByRole("link", { name: "Open an account" }).click();
-  await page.getByLabel("Name of the business").fill("Fresh Roofs LLC");
-  await page.getByLabel("Your e-mail address at the business").fill(email);
-  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByRole("link", { name: "Create an account" }).first().click();
+  await page.getByLabel("Business name").fill("Fresh Roofs LLC");
+  await page.getByLabel("Work email").fill(email);
+  await page.getByRole("button", { name: "Send code" }).click();
   await page.getByLabel("Six-digit code").fill(await codeFor(email));
-  await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   expect(await stepsOf(page)).toMatchObject({
-    "Prove your domain": "To do",
-    "See a test certificate": "To do",
-    "Go live": "Cannot start yet",
+    "Verify your domain": "Next",
+    "Issue a test certificate": "",
+    "Go live": "Not available yet",
   });
 
   // The domain cannot be verified until the business has published its token.
-  await page.getByRole("link", { name: "Prove your domain" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Add domain" }).click();
   await findTextbox(page, "Domain").fill("localhost");
-  await page.getByRole("button", { name: "Add a domain" }).click();
-  await page.getByRole("button", { name: "Check now" }).click();
+  await page.getByRole("button", { name: "Add domain" }).click();
+  await page.getByRole("button", { name: "Verify domain" }).click();
   await page.getByText(/Well-known file: server returned an error page/).waitFor();
+  await page.getByText("File", { exact: true }).click();
   site.proof = (await page.getByRole("region", { name: "File", exact: true }).locator("code").nth(1).textContent()) ?? "";
   expect(site.proof).toMatch(/^svc-verify=/);
-  await page.getByRole("button", { name: "Check now" }).click();
-  await page.getByText("Covers localhost and its www.").waitFor();
+  await page.getByRole("button", { name: "Verify domain" }).click();
+  await page.getByText("Covers localhost and www.localhost.").waitFor();
 
   // Issues a test certificate.
-  await page.getByRole("link", { name: "Switch to test" }).click();
+  await page.getByRole("link", { name: "Test", exact: true }).click();
   await addTag(page);
   const tested = await submitForm("pat@first-hour.example");
   await navigateTo(page, "Certificates");
@@ -185,7 +183,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("button", { name: "Make the endpoint" }).click();
   const secret = (await page.locator("#secret-value").textContent()) ?? "";
   expect(await accessibilityFindings(page)).toEqual([]);
-  await page.getByRole("link", { name: "I have kept it" }).click();
+  await page.getByRole("link", { name: "I’ve saved it" }).click();
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByText(/It answered 204/).waitFor();
 
@@ -226,7 +224,7 @@ test("a new business gets to a live certificate within its first hour", async ()
     body: JSON.stringify({ plan: "enterprise" }),
   });
   expect(planned.status).toBe(200);
-  await page.getByRole("link", { name: "Switch to live" }).first().click();
+  await page.getByRole("link", { name: "Live", exact: true }).click();
   site.tag = "";
   await addTag(page);
   const live = await submitForm("sam@first-hour.example");
@@ -237,13 +235,13 @@ test("a new business gets to a live certificate within its first hour", async ()
   expect(await page.locator("figcaption").first().textContent()).toBe(
     "Issued: 1 in 30 days, up from 0. Withdrawn: 0, as in the 30 days before.",
   );
-  await page.getByRole("link", { name: "First steps" }).click();
-  await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+  await page.getByRole("link", { name: "Get started" }).click();
+  await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   expect(await stepsOf(page)).toMatchObject({
-    "Prove your domain": "Done",
-    "See a test certificate": "Done",
-    "Withdraw it and acknowledge": "Done",
-    "Hear about withdrawals": "Done",
+    "Verify your domain": "Done",
+    "Issue a test certificate": "Done",
+    "Withdraw it, then confirm that contact has ended": "Done",
+    "Get withdrawals by webhook": "Done",
     "Go live": "Done",
   });
 

@@ -107,7 +107,7 @@ const getWebhookStep = ({ endpoints }: Setup): SetupStep => {
       state: "open",
       text: todo,
       actions: [
-        { to: path, text: add },
+        { to: `${path}/new`, text: add },
         { to: "/portal/events", text: feed },
       ],
     };
