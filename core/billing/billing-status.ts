@@ -28,7 +28,8 @@ export interface CheckoutEvent extends BillingEventBase {
 
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
-  readonly state: "paid" | "past_due" | "ended" | "unsettled";
+  /** `inactive`: paused, or given up as unpaid. It gives no plan, but it can become active again. */
+  readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
   readonly plan: string | null;
 }
@@ -111,6 +112,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
     const planAt = Math.max(event.at, status.planAt);
     return { ...status, plan: "free", planAt, endedAt: event.at, pastDueSince: null, suspendedAt: null };
   }
+  if (event.state === "inactive")
+    return event.at < status.planAt ? status : { ...status, plan: "free", planAt: event.at, pastDueSince: null, suspendedAt: null };
   const isNewerPlan = plan !== null && event.state !== "unsettled" && event.at >= status.planAt;
   const planned = isNewerPlan ? { ...status, plan, planAt: event.at } : status;
   if (event.state === "paid") return applyPaid(planned, event.at);

@@ -344,6 +344,38 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
+  test.each<[string, string, Readonly<Record<string, unknown>>, string]>([
+    ["paused", "paused", {}, "free"],
+    ["given up as unpaid", "unpaid", {}, "free"],
+    ["canceled", "canceled", {}, "free"],
+    ["expired before its first payment", "incomplete_expired", {}, "free"],
+    ["of nothing", "active", { items: { data: [{ quantity: 0 }] } }, "free"],
+    ["in trial", "trialing", {}, "business"],
+    ["active", "active", { items: { data: [{ quantity: 1 }] } }, "business"],
+    ["past due", "past_due", {}, "business"],
+    ["of an unknown status", "of_tomorrow", {}, "business"],
+  ])("gives the plan of a subscription that is %s", async (_name, status, change, plan) => {
+    const customer = createCustomer(free.id, "business");
+    await sendAll(customer.checkout(0), customer.updated(1, status, change));
+    expect(await accountOf(free.id)).toMatchObject({ plan });
+  });
+
+  test.each(["paused", "unpaid"])("restores the plan when a subscription that is %s becomes active again", async (status) => {
+    const customer = createCustomer(free.id, "business");
+    await sendAll(customer.checkout(0), customer.updated(1, status), customer.updated(2, "active"));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+  });
+
+  test("ignores invoices of no subscription and of other subscriptions, paid or failed", async () => {
+    const customer = createCustomer(free.id, "business");
+    const oneOff = { parent: null, subscription: null };
+    const other = { parent: { subscription_details: { subscription: "sub_other" } } };
+    await sendAll(customer.checkout(0), customer.failed(1, oneOff), customer.failed(2, other));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    await sendAll(customer.failed(3), customer.paid(4, oneOff), customer.paid(5, other));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "past_due" });
+  });
+
   test("sets the plan when a pending payment arrives", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "unpaid" }));

@@ -38,6 +38,7 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
+  items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
   metadata: metadataSchema,
 });
 
@@ -52,11 +53,11 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   active: "paid",
   trialing: "paid",
   past_due: "past_due",
-  unpaid: "past_due",
+  unpaid: "inactive",
   canceled: "ended",
   incomplete_expired: "ended",
   incomplete: "unsettled",
-  paused: "unsettled",
+  paused: "inactive",
 };
 
 /** Maps an unknown status to `unsettled`, because it does not show whether payments are settled. */
@@ -77,7 +78,8 @@ const parseCheckoutEvent = (header: ProviderEventHeader, object: unknown): Billi
 const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): BillingEvent | null => {
   const parsed = subscriptionSchema.safeParse(object);
   if (!parsed.success) return null;
-  const { id, customer: customerId, status } = parsed.data;
+  const { id, customer: customerId, status, items } = parsed.data;
+  const isEmpty = items != null && items.data.length > 0 && items.data.every(({ quantity }) => quantity === 0); // nothing is bought
   const planName = parsed.data.metadata?.plan;
   const plan = typeof planName === "string" ? planName : null;
   return {
@@ -85,7 +87,7 @@ const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): B
     kind: "subscription",
     customerId,
     subscriptionId: id ?? null,
-    state: subscriptionStateFromStatus(header.type, status),
+    state: isEmpty && header.type !== "customer.subscription.deleted" ? "inactive" : subscriptionStateFromStatus(header.type, status),
     plan,
   };
 };
@@ -95,6 +97,7 @@ const parsePaymentEvent = (header: ProviderEventHeader, object: unknown): Billin
   if (!parsed.success) return null;
   const { customer: customerId, subscription, parent } = parsed.data;
   const subscriptionId = subscription ?? parent?.subscription_details?.subscription ?? null;
+  if (subscriptionId === null) return null; // a one-off invoice says nothing about a subscription
   return { ...header, kind: "payment", customerId, subscriptionId, isPaid: header.type === "invoice.paid" };
 };
 
