@@ -158,7 +158,7 @@ export interface DomainEventChain extends AuditChain {
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };
 
-/** Reads the actor of an audit payload. Returns null if the payload names none. */
+/** Reads the actor of an audit payload. Returns null if the payload contains none. */
 export const getPayloadActor = ({ by, actor }: JsonObject): Actor | null => {
   if (typeof by === "string") return { kind: "member", id: by };
   return typeof actor === "string" ? parseActor(actor) : null;

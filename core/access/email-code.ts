@@ -7,7 +7,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
-/** Returns the value of a decimal digit of any script. Unicode keeps the ten digits of a script in a row. */
+/** Returns the value of a decimal digit of any script. In Unicode, the ten digits of a script are consecutive. */
 const toAsciiDigit = (digit: string): string => {
   const code = digit.codePointAt(0) as number;
   let zero = code;
@@ -60,11 +60,11 @@ export interface EmailCodeLimits {
   readonly attemptsFromContext: number;
   /** Attempts at one code from anywhere else. Strangers can use up only these. */
   readonly attemptsFromElsewhere: number;
-  /** After this many wrong codes in a row, only one code per period can be requested until a correct one is entered. Null: no such limit. */
+  /** After this many wrong codes in a row, only one code per period can be requested until a correct code is entered. Null: no limit. */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * After this many wrong codes in a row from browsers that requested none of the open codes, only the requesting browsers may try, until a
-   * correct code is entered. Null: no such limit.
+   * After this many wrong codes in a row from browsers that requested none of the open codes, only the requesting browsers can enter codes
+   * until a correct code is entered. Null: no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }

@@ -31,7 +31,7 @@ export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: Bu
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-/** A number that is accepted even if no numbering plan knows it. */
+/** A number that is accepted even if it is not in any numbering plan. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 const maxPhoneLength = 60;
 

@@ -12,7 +12,7 @@ export interface CaptureReceipt {
   readonly environment: Environment;
   /** The person's withdrawal link, including its secret. */
   readonly manageUrl: string;
-  /** Keys of recognized fields whose values are not of their kind. */
+  /** Keys of recognized fields with invalid values. */
   readonly fieldsUnrecognized: readonly string[];
   /** Null if the form did not ask about each recipient. */
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;

@@ -139,7 +139,7 @@ export const issueCertificate = (input: {
   const domainEvent = createCertificateEvent({ id: certId, chain: business.chain }, now, {
     type: "certificate.issued",
     actor: { kind: "client", id: input.clientId },
-    // The privacy signal, the kind of request and the notes are in the evidence too, but the evidence can be left out of a pack or erased.
+    // The privacy signal, the kind of request and the notes are also in the evidence, but the evidence can be omitted from a pack or erased.
     payload: {
       fingerprint,
       evidence_hash: evidenceHash,

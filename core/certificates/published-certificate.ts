@@ -81,7 +81,7 @@ export interface PublishedCertificate {
   readonly subjectHash: string;
   readonly subjectMasked: Readonly<Record<string, string>>;
   readonly subjectErasedAt: Instant | null;
-  /** Null if nothing happened to the submitted values. */
+  /** Null if no submitted value was changed or omitted. */
   readonly notes: SubmissionNotes | null;
   readonly gpc: boolean;
   readonly capturedVia: "browser" | "server";

@@ -1,5 +1,5 @@
-// Decides which fields of a submission hold a value of the kind that their key promises. Only these are indexed, so that a business finds
-// people by their email addresses and phone numbers. Other values are kept as typed and never matched.
+// Decides which fields of a submission have a value that is valid for their key. Only these values are indexed, so that a business can find
+// people by email address and phone number. Other values are stored as typed and never matched.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";
@@ -11,9 +11,9 @@ import type { SubjectFields } from "./subject.ts";
 export type ToE164 = (phone: string, country: string) => string | null;
 
 export interface RecognizedFields {
-  /** Keys of recognized fields whose values are not of their kind, sorted. */
+  /** Keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** Normalized for matching, each once, at most five. */
+  /** Normalized for matching, without duplicates, at most five. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }
@@ -33,7 +33,7 @@ export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [t
     return normalized === null ? [] : [[value, normalized] as const];
   });
 
-/** Takes linear time in the number of fields. `country` is the business's country. */
+/** The running time is linear in the number of fields. `country` is the business's country. */
 export const recognizeFields = (fields: SubjectFields, country: string, toE164: ToE164): RecognizedFields => {
   const unrecognized: string[] = [];
   const emails = new Set<string>();

@@ -1,12 +1,12 @@
-// What happened to the values of a form before they were certified. It is published with the certificate and bound by the issuance's audit
-// entry. Each member is present only if it says something, so that other certificates keep their form.
+// Notes on changed or omitted form values. They are published with the certificate and bound by the audit entry of the issuance. Each
+// member is present only if it applies, so that other certificates keep their form.
 
 export interface SubmissionNotes {
-  /** Keys of recognized fields whose values are not of their kind, for example a `country` that is not a country code; sorted. */
+  /** Keys of recognized fields with invalid values, for example a `country` that is not a country code. Sorted. */
   readonly fields_unrecognized?: readonly string[];
-  /** The form had more fields than a certificate can hold, and the page script left some out. */
+  /** The form had more fields than a certificate can contain, so the page script omitted some. */
   readonly fields_truncated?: true;
-  /** Characters that cannot be stored became U+FFFD. */
+  /** Characters that cannot be stored were replaced with U+FFFD. */
   readonly text_replaced?: true;
 }
 

@@ -1,5 +1,5 @@
-// How large the body of a form submission may be. The limits of its members fit together: a disclosure that names every recipient of the
-// longest list is accepted in every script, and whether or not the sender escapes it.
+// Limits the size of the body of a form submission. The limits of its members are consistent: a disclosure that lists every recipient in
+// the longest list is accepted in every script, whether or not the sender escapes it.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
@@ -9,7 +9,7 @@ export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 const maxOtherLength = 64 * 1_024; // 20 fields of 500 characters and all evidence take half of that
 const maxBytesPerCharacter = 6;
 
-/** Returns the length of a member that may be long; 0 if it is beyond its limit, or another member. */
+/** Returns the length of a member that can be long. Returns 0 if the member exceeds its limit, and for all other members. */
 const getLongLength = (key: string, value: Json): number => {
   if (key === "disclosure_text") return typeof value === "string" && value.length <= maxDisclosureLength ? value.length : 0;
   if (!["entities", "entities_accepted", "entities_rejected"].includes(key) || !Array.isArray(value) || value.length > maxEntities)
@@ -18,7 +18,7 @@ const getLongLength = (key: string, value: Json): number => {
   return isWithinLimits ? JSON.stringify(value).length : 0;
 };
 
-/** Decides about a body of more than 256 KiB: whether it is that large because of a disclosure and recipients within their limits. */
+/** Returns true if a body larger than 256 KiB is that large only because of a disclosure and recipients within their limits. */
 export const isSubmissionSizeAccepted = (body: Json, bytes: number): boolean => {
   if (!isJsonObject(body)) return false;
   const members = Object.entries(body).map(([key, value]) => ({ value, longLength: getLongLength(key, value) }));

@@ -150,6 +150,6 @@ export const applyFieldChanges = (
 export interface ContactIndexes {
   readonly email: string | null;
   readonly phone: string | null;
-  /** Whether the email address is the one that the person signs in with, so that its holder made the share. */
+  /** Whether the email address is the one that the person signs in with, so the share was made by the owner of the address. */
   readonly isEmailProven: boolean;
 }

@@ -1,13 +1,13 @@
-// What showed that a share request came from the business that it names. A decision without such evidence is not accepted, because anyone
-// can write a link that names a business.
+// Evidence that a share request came from the business in the request. A decision without such evidence is not accepted, because anyone can
+// create a link with a business's name.
 
 export const requestEvidenceKinds = ["request_signature", "return_url", "referer", "message", "api"] as const;
 
 /**
  * - `request_signature`: the business's API key signed the request.
- * - `return_url`: the request returns to an address that the business registered.
+ * - `return_url`: the request's return URL is registered by the business.
  * - `referer`: the browser came from the origin of the request.
- * - `message`: the page that opened the sheet answered it from the origin of the request.
+ * - `message`: the page that opened the sheet replied to it from the origin of the request.
  * - `api`: the person's own session sent the decision through the API.
  */
 export type RequestEvidence = (typeof requestEvidenceKinds)[number];

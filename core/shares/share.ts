@@ -18,7 +18,7 @@ export interface Share {
   readonly environment: Environment;
   /** Scheme, host and port of the requesting page. */
   readonly origin: string;
-  /** A renewal keeps the evidence of the share that it replaces, whose terms it repeats. */
+  /** A renewal has the same terms as the share that it replaces, so it keeps that share's evidence. */
   readonly requestEvidence: RequestEvidence;
   readonly purpose: string;
   readonly scope: readonly ContactKey[];

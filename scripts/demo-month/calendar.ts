@@ -1,4 +1,4 @@
-// When things happen in the demo month.
+// The times of the actions in the demo month.
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import type { Dice } from "./random.ts";

@@ -25,7 +25,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
     return { ...(await super.openPorts()), clock, send: (sending) => sendEvent(services, sending) };
   }
 
-  /** Does nothing: the queue sends in `push` and `sendUntil`, at the times of the replay. */
+  /** Does nothing, because the queue sends in `push` and `sendUntil` at the times of the replay. */
   override async alarm(): Promise<void> {}
 
   override async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
@@ -38,7 +38,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
     return super.push(settings, [], upTo);
   }
 
-  /** Makes the retries that are due before `until`. */
+  /** Sends the retries that are due before `until`. */
   async sendUntil(until: Instant): Promise<void> {
     for (let dueAt = findNextDueAt(this.ctx.storage.sql); dueAt !== null && dueAt < until; dueAt = findNextDueAt(this.ctx.storage.sql)) {
       this.#now = Math.max(this.#now, dueAt);

@@ -15,7 +15,7 @@ interface Form {
   readonly disclosure: string;
   /** Whether the form has one box for each recipient. */
   readonly asksEach: boolean;
-  /** How many of twenty people use it. */
+  /** Number of people out of twenty who use it. */
   readonly share: number;
 }
 

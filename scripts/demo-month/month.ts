@@ -1,4 +1,4 @@
-// What all steps of the demo month share, and the steps themselves.
+// The steps of the demo month and the code that they share.
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { CaptureReceipt } from "../../core/certificates/capture-receipt.ts";
@@ -10,7 +10,7 @@ import type { Lead } from "./leads.ts";
 import type { Dice } from "./random.ts";
 import type { Site } from "./site.ts";
 
-/** Something that happens at a time. Steps run in the order of their times, with the clock set to it. */
+/** An action at a certain time. Steps run in the order of their times, with the clock set to the step's time. */
 export interface Step {
   readonly at: Instant;
   readonly run: () => Promise<void>;

@@ -1,7 +1,7 @@
 // Repeatable random numbers, so that the demo month looks the same on every machine.
 
 export interface Dice {
-  /** A number from 0 up to, but not including, 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly roll: () => number;
   readonly pick: <T>(list: readonly T[]) => T;
 }

@@ -28,7 +28,7 @@ interface SimulatedTime {
   readonly advance: (ms: number) => void;
 }
 
-/** Answers as the receiver would at the simulated time, which advances by the duration of the request. */
+/** Responds as the receiver would at the simulated time, which advances by the duration of the request. */
 export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTime): PostWebhook => {
   const outage = getOutageStart(present);
   const isDown = (url: string): boolean => new URL(url).pathname === receiverPaths.crm && clock() >= outage && clock() < outage + hourMs;

@@ -1,5 +1,5 @@
-// The services that the real operations get while the demo month is replayed: the clock is set to the past, the demo website answers
-// without a network, and follow-up work is left to the running service.
+// Services for the real operations while the demo month is replayed. The clock is set to the past, the demo website responds without a
+// network, and follow-up work is left to the running service.
 import type { MailOutcome } from "../../core/mail/message.ts";
 import type { Instant } from "../../core/time.ts";
 import { insertCapturedMail } from "../../storage/captured-mail.ts";

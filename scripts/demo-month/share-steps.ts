@@ -25,7 +25,7 @@ interface PlannedShare {
   readonly details: Details;
   readonly daysAgo: number;
   readonly durationDays: number;
-  /** A change of details, some days ago. */
+  /** Time of a change to the details, some days ago. */
   readonly change?: { readonly daysAgo: number; readonly details: Details };
   readonly stop?: { readonly daysAgo: number; readonly acknowledgedDaysAgo?: number };
 }
@@ -127,7 +127,7 @@ const sweepStep = ({ services, business }: Month, at: Instant): Step => ({
   },
 });
 
-/** The times at which the service warns about a share or expires it. */
+/** Times when the service warns about a share or expires it. */
 const listSweepTimes = (sharedAt: Instant, durationDays: number, now: Instant): readonly Instant[] =>
   [durationDays - 7, durationDays - 1, durationDays]
     .map((days) => sharedAt + days * dayMs + minuteMs)

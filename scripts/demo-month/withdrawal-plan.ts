@@ -1,13 +1,13 @@
-// Which certificates of the demo month are withdrawn, when and how: most withdrawals are acknowledged on time, one is overdue and a few are
-// open.
+// Plans which certificates of the demo month are withdrawn, when and how. Most withdrawals are acknowledged on time, one is overdue and a
+// few are open.
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
-/** The recipient that people withdraw from individually. */
+/** The recipient for whom people withdraw consent individually. */
 export const namedRecipient = "Bright Homes Inc";
 
-/** By the person's link, for one recipient only by link, or by phone and recorded by the business. */
+/** The person uses a link, uses a link for one recipient only, or calls, and the business records it. */
 export type WithdrawalKind = "link" | "recipient" | "phone";
 
 interface WithdrawalTimes {
@@ -53,7 +53,7 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   return times.toSorted((a, b) => a.at - b.at);
 };
 
-/** A person can withdraw from recipients that they accepted, and from one of them only if others remain. */
+/** A person can withdraw consent for recipients that they accepted, and for a single recipient only if others remain. */
 const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   const accepted = submission.entitiesAccepted ?? submission.entities;
   return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;
