@@ -1,6 +1,7 @@
 // The app in a real browser: signing in, revoking a share, changing a detail and opening an email link. Tested with and without scripts, by
 // keyboard, in three languages, in wide and narrow windows, in light and dark.
 import { mkdirSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { sha256Hex } from "../../core/hash.ts";
@@ -93,6 +94,13 @@ const openWithShares = async (options: BrowserContextOptions = {}): Promise<Open
   return { ...opened, email, id };
 };
 
+const maxPageBytes = 12_000;
+
+const setTextSize = (page: Page, size: string): Promise<void> =>
+  page.evaluate((fontSize) => {
+    document.documentElement.style.fontSize = fontSize;
+  }, size);
+
 const saveScreenshot = async (page: Page, name: string): Promise<void> => {
   const dir = process.env.SCREENSHOTS;
   if (dir === undefined) return;
@@ -131,7 +139,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("status").getByText("Changes saved. We’re notifying 1 business.").waitFor();
     expect(await page.inputValue("#phone")).toBe("+1 202 555 0199");
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("status").getByText("Your earlier values are back.").waitFor();
+    await page.getByRole("status").getByText("Your earlier details are back.").waitFor();
     expect(await page.inputValue("#phone")).toBe(values.phone);
     await close();
   });
@@ -196,13 +204,17 @@ describe("the app", { timeout: 180_000 }, () => {
     ["dark", 390, "es", appearanceFindings],
     ["light", 320, "fr-CA", appearanceFindings],
   ] as const)(
-    "passes axe without horizontal scrolling on every page (%s, %i pixels, %s)",
+    "passes axe on every page (%s, %i pixels, %s), fits the window even with text twice as large, and is at most 12 kB",
     async (colorScheme, width, language, findingsOf) => {
       const visit = await openPage(browser, { colorScheme, viewport: { width, height: 900 }, locale: language });
       const { page, problems } = visit;
       const check = async (name: string): Promise<void> => {
         expect(await findingsOf(page), name).toEqual([]);
         expect(await hasNoHorizontalScroll(page), name).toBe(true);
+        await setTextSize(page, "200%");
+        expect(await hasNoHorizontalScroll(page), `${name} with large text`).toBe(true);
+        await setTextSize(page, "");
+        expect(gzipSync(await page.content(), { level: 9 }).byteLength, `bytes of ${name}`).toBeLessThanOrEqual(maxPageBytes);
         await saveScreenshot(page, `${name}-${colorScheme}-${width}-${language}`);
         if (process.env.UPDATE_SCREENSHOTS === "1" && name === "consents" && colorScheme === "light" && width === 1_000)
           await page.screenshot({ path: "docs/images/app-consents.png", fullPage: true });

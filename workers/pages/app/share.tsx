@@ -192,14 +192,15 @@ const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Pa
       tab: "consents",
       title: messages.shareTitle,
       business: name,
-      heading: <VerbatimText text={name} />,
+      heading: (
+        <a class="plain" href={`/app/with/${share.business.id}`}>
+          <VerbatimText text={name} />
+        </a>
+      ),
       hasMonogram: true,
       trail: {
-        parents: [
-          { path: "/app", text: messages.tabs.consents },
-          { path: `/app/with/${share.business.id}`, text: <VerbatimText text={name} /> },
-        ],
-        current: formatScope(view, share.scope),
+        parents: [{ path: "/app", text: messages.tabs.consents }],
+        current: <VerbatimText text={name} />,
       },
       status: (
         <>

@@ -55,7 +55,7 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
           />
           <form method="post" action="/app/sign-in" class="stack">
             <NextPathField next={next} />
-            <EmailField id="email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
+            <EmailField id="email" label={messages.email} hint={`${messages.emailHint} ${messages.emailNew}`} error={error} typed={typed} />
             <SubmitButton>{messages.send}</SubmitButton>
           </form>
           <PasskeySignInForm next={next} />
