@@ -29,7 +29,7 @@ import { authenticatedAction, authenticatedPage, type PageHandler } from "./hand
 import { CallResult } from "./call-result.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { toFormError, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
-import { DeliveryStatusLabel, formatAnswer, formatHost, ShortTime } from "./webhook-components.tsx";
+import { DeliveryStatusLabel, formatDeliveryResponse, formatHost, RecentTime } from "./webhook-components.tsx";
 
 const webhookMessages = messages.webhooks;
 const { delivery: deliveryMessages } = webhookMessages;
@@ -42,7 +42,7 @@ const formatShortId = (id: string): string => `${id.slice(0, 9)}…${id.slice(-5
 const isFailed = ({ error }: OpenedAttempt): boolean => error !== null;
 
 const AnswerLabel: FC<{ of: OpenedAttempt }> = ({ of }) => (
-  <StatusLabel tone={isFailed(of) ? "bad" : "good"} text={formatAnswer(of) ?? ""} />
+  <StatusLabel tone={isFailed(of) ? "bad" : "good"} text={formatDeliveryResponse(of) ?? ""} />
 );
 
 const HeaderLines: FC<{ headers: readonly Header[] }> = ({ headers }) => (
@@ -102,7 +102,7 @@ const ResponseContent: FC<{ attempt: OpenedAttempt; isWithheld: boolean }> = ({ 
 const ResponseCard: FC<{ attempt: OpenedAttempt; isLast: boolean; isWithheld: boolean }> = ({ attempt, isLast, isWithheld }) => {
   const { responseStatus, durationMs, at, number } = attempt;
   const { counted } = deliveryMessages;
-  const answer = formatAnswer(attempt) ?? "";
+  const answer = formatDeliveryResponse(attempt) ?? "";
   return (
     <Card
       id="response"
@@ -132,7 +132,7 @@ const PlannedAttempt: FC<{ number: number; delivery: Delivery }> = ({ number, de
           {number} · {isNext ? deliveryMessages.scheduled : deliveryMessages.ifNeeded}
         </strong>
         {isNext && nextAttemptAt !== null ? (
-          <ShortTime at={nextAttemptAt} suffix=" UTC" />
+          <RecentTime at={nextAttemptAt} suffix=" UTC" />
         ) : (
           <small>{deliveryMessages.after[number - 1]}</small>
         )}
@@ -153,7 +153,7 @@ const AttemptsCard: FC<{ opened: OpenedDelivery; shown: OpenedAttempt | undefine
       <ol class="timeline">
         {attempts
           .map((attempt, index) => {
-            const name = `${attempt.isResend ? deliveryMessages.resent : attempt.number} · ${formatAnswer(attempt) ?? ""}`;
+            const name = `${attempt.isResend ? deliveryMessages.resent : attempt.number} · ${formatDeliveryResponse(attempt) ?? ""}`;
             return (
               <li class={isFailed(attempt) ? "bad" : "done"}>
                 <Icon name={isFailed(attempt) ? "circle-x" : "circle-check"} />
@@ -161,7 +161,7 @@ const AttemptsCard: FC<{ opened: OpenedDelivery; shown: OpenedAttempt | undefine
                   <strong>
                     {attempt === shown ? name : <Link to={`${pathOf(delivery)}?attempt=${attempts.length - index}#response`} text={name} />}
                   </strong>
-                  <ShortTime
+                  <RecentTime
                     at={attempt.at}
                     suffix={` UTC · ${formatMessage(deliveryMessages.duration, { ms: formatCount(attempt.durationMs) })}`}
                   />

@@ -43,7 +43,7 @@ import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 import {
-  AnswerText,
+  ResponseText,
   DeliveryStatusLabel,
   DeliveryStep,
   EndpointStatusLabel,
@@ -52,7 +52,7 @@ import {
   formatHost,
   formatWaiting,
   OptInEventsNotice,
-  ShortTime,
+  RecentTime,
 } from "./webhook-components.tsx";
 
 const webhookMessages = messages.webhooks;
@@ -257,9 +257,9 @@ const DeliveriesCard: FC<DeliveriesCardProps> = ({ path, deliveries, hasMore, st
         columns={[
           [webhookMessages.event, (row) => <Link to={`${path}/deliveries/${row.id}`} text={<bdi translate="no">{row.eventType}</bdi>} />],
           [messages.state, (row) => <DeliveryStatusLabel of={row} />, "corner"],
-          [webhookMessages.response, (row) => <AnswerText of={row} />],
+          [webhookMessages.response, (row) => <ResponseText of={row} />],
           [webhookMessages.attempt, (row) => formatMessage(webhookMessages.ofFive, { attempt: String(row.attempt) })],
-          [webhookMessages.created, (row) => <ShortTime at={row.createdAt} withDay />],
+          [webhookMessages.created, (row) => <RecentTime at={row.createdAt} withDay />],
           [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />],
         ]}
       />

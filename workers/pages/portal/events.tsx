@@ -30,7 +30,7 @@ import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toReader, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
-import { AnswerText, DeliveryStatusLabel, DeliveryStep, DeliverySummary, OptInEventsNotice, ShortTime } from "./webhook-components.tsx";
+import { ResponseText, DeliveryStatusLabel, DeliveryStep, DeliverySummary, OptInEventsNotice, RecentTime } from "./webhook-components.tsx";
 
 const { events: eventMessages, webhooks: webhookMessages } = messages;
 const listPath = "/portal/events";
@@ -100,7 +100,7 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
                   ],
                   [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
                   [eventMessages.about, ({ event }) => <EventSubject event={event} />],
-                  [eventMessages.at, ({ event }) => <ShortTime at={event.createdAt} withDay />],
+                  [eventMessages.at, ({ event }) => <RecentTime at={event.createdAt} withDay />],
                   [eventMessages.seq, ({ event }) => formatCount(event.seq), "number"],
                 ]}
               />
@@ -127,7 +127,7 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
           ),
         ],
         [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
-        [eventMessages.lastResponse, ({ delivery }) => <AnswerText of={delivery} />],
+        [eventMessages.lastResponse, ({ delivery }) => <ResponseText of={delivery} />],
         [webhookMessages.attempt, ({ delivery }) => formatMessage(webhookMessages.ofFive, { attempt: String(delivery.attempt) })],
         [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />],
         [

@@ -19,7 +19,7 @@ const timeFormats = {
 } as const;
 const dayFormat = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
 
-interface ShortTimeProps {
+interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: keyof typeof timeFormats;
   /** Names the day even if it is today. */
@@ -29,7 +29,7 @@ interface ShortTimeProps {
 }
 
 /** "22:51:08" for today, "25 Nov, 22:51:08" for other days. */
-export const ShortTime: FC<ShortTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
+export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", withDay = false, suffix = "" }) => {
   const time = new Intl.DateTimeFormat(locale, { ...timeFormats[precision], hourCycle: "h23", timeZone: "UTC" }).format(at);
   const isToday = toIso(at).slice(0, 10) === toIso(usePortalRequest().now).slice(0, 10);
   return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${dayFormat.format(at)}, ${time}`}${suffix}`}</time>;
@@ -102,23 +102,23 @@ export const DeliveryStatusLabel: FC<{ of: Pick<Delivery, "status"> }> = ({ of: 
   />
 );
 
-interface Answer {
+interface DeliveryResponse {
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
 }
 
 /** "503", or why there was no response; null before the first attempt. */
-export const formatAnswer = ({ responseStatus, error }: Answer): string | null =>
+export const formatDeliveryResponse = ({ responseStatus, error }: DeliveryResponse): string | null =>
   responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
 
-export const AnswerText: FC<{ of: Answer }> = ({ of }) =>
-  of.responseStatus === null ? <>{formatAnswer(of) ?? webhookMessages.noResponseYet}</> : <code>{of.responseStatus}</code>;
+export const ResponseText: FC<{ of: DeliveryResponse }> = ({ of }) =>
+  of.responseStatus === null ? <>{formatDeliveryResponse(of) ?? webhookMessages.noResponseYet}</> : <code>{of.responseStatus}</code>;
 
 /** What happens next with a delivery, or how it ended. */
 export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt, durationMs, error } }) => {
   const { steps } = webhookMessages;
   if (status === "retrying" && nextAttemptAt !== null)
-    return <FormattedMessage text={steps.retrying} parts={{ time: <ShortTime at={nextAttemptAt} /> }} />;
+    return <FormattedMessage text={steps.retrying} parts={{ time: <RecentTime at={nextAttemptAt} /> }} />;
   if (status === "success") return <>{formatMessage(steps.success, { ms: formatCount(durationMs ?? 0) })}</>;
   if (status === "abandoned") return <>{error === null ? steps.canceled : steps.abandoned}</>;
   return <>{status === "retrying" ? steps.resending : steps.pending}</>;

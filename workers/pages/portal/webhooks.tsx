@@ -16,7 +16,7 @@ import { registerEndpointRoutes, renderEndpointSecret } from "./endpoint.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { renderMemberPage } from "./page.tsx";
 import { toFormError, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
-import { AttemptStrip, EndpointStatusLabel, formatEventTypes, OptInEventsNotice, ShortTime } from "./webhook-components.tsx";
+import { AttemptStrip, EndpointStatusLabel, formatEventTypes, OptInEventsNotice, RecentTime } from "./webhook-components.tsx";
 
 const webhookMessages = messages.webhooks;
 const { form: formMessages } = webhookMessages;
@@ -43,7 +43,7 @@ const LastResponse: FC<{ of: EndpointState["health"] }> = ({ of }) =>
     <>
       {of.lastResponseStatus === null ? webhookMessages.called.unanswered : <code>{of.lastResponseStatus}</code>}{" "}
       <span class="quiet">
-        <ShortTime at={of.lastDeliveryAt} precision="minutes" />
+        <RecentTime at={of.lastDeliveryAt} precision="minutes" />
       </span>
     </>
   );
