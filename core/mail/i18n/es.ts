@@ -122,7 +122,7 @@ export const es: MailMessages = {
   },
   withdrawal_owner_notice: {
     subject: "Una persona retiró su consentimiento",
-    intro: "Una persona retiró el consentimiento que dio a su empresa. Deben dejar de contactarla a más tardar al final del {date} (UTC).",
+    intro: "Una persona retiró el consentimiento que dio a su empresa. Su empresa debe dejar de contactar a esa persona a más tardar al final del {date} (UTC).",
     action: "Ver los retiros",
     hint: "Confirme allí cuando el contacto haya terminado.",
     keptTitle: "¿Qué pasa con el certificado?",
@@ -178,16 +178,16 @@ export const es: MailMessages = {
   share_overdue: {
     subject: "Una empresa no cumplió su plazo",
     intro:
-      "{business} tenía hasta el final del {date} (UTC) para confirmar que el contacto terminó. No lo confirmó, pero es posible que el contacto haya terminado.",
+      "{business} tenía hasta el final del {date} (UTC) para confirmar que dejó de contactarle. No lo confirmó, pero es posible que ya haya dejado de hacerlo.",
     action: "Ver su registro",
-    hint: "Contiene el permiso y cuándo lo detuvo, con prueba de ambos.",
+    hint: "Contiene el permiso y la fecha en que lo canceló, con prueba de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",
     contacted: "Acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
     contactedContact: "Escriba a {contact} o acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
   },
   share_owner_notice: {
     subject: "Una persona dejó de compartir sus datos con ustedes",
-    intro: "Una persona dejó de compartir sus datos con su empresa. Deben dejar de contactarla a más tardar al final del {date} (UTC).",
+    intro: "Una persona dejó de compartir sus datos con su empresa. Su empresa debe dejar de contactar a esa persona a más tardar al final del {date} (UTC).",
     action: "Ver los retiros",
     hint: "Confirme allí cuando el contacto haya terminado.",
     apiTitle: "¿Usa la API?",
@@ -202,7 +202,7 @@ export const es: MailMessages = {
     wrong: "Inicie sesión y elimine el token. El asistente pierde el acceso de inmediato.",
   },
   account_deleted: {
-    subject: "Su cuenta está eliminada",
+    subject: "Se eliminó su cuenta",
     intro: "Usted eliminó su cuenta de svc. Sus datos, sus sesiones y esta dirección se eliminaron con ella.",
     told: "Ya no comparte nada. Avisamos a cada empresa que debe dejar de contactarle dentro de su plazo.",
     keptTitle: "Qué conservamos",
@@ -222,7 +222,7 @@ export const es: MailMessages = {
     intro: "Usted conectó {client} a svc. Puede leer sus registros, pero no puede aceptar nada.",
     identityVerified: "Confirmada por {host}",
     identityUnverified: "No verificada. El asistente eligió este nombre por su cuenta.",
-    access: "Si lo conectó a su cuenta personal, también puede corregir datos de contacto y detener permisos.",
+    access: "Si lo conectó a su cuenta personal, también puede corregir datos de contacto y cancelar permisos.",
     action: "Terminar la conexión",
     hint: "Puede terminarla en cualquier momento.",
     wrongTitle: "¿No fue usted?",
@@ -242,7 +242,7 @@ export const es: MailMessages = {
     intro: "Uno de sus endpoints de webhook no acepta los eventos que enviamos. Seguimos intentándolo.",
     action: "Ver el endpoint",
     hint: "Muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, allí puede reenviar los eventos fallidos.",
-    missedTitle: "¿Perdió eventos?",
+    missedTitle: "¿No recibió algunos eventos?",
     missed: "Todos los eventos están también, en orden, en la lista de eventos: GET /v1/events.",
   },
   client_limit_near: {
@@ -253,7 +253,7 @@ export const es: MailMessages = {
     hint: "Los envíos que su servidor hace con una clave de API no cuentan.",
     moreTitle: "¿Necesita más?",
     more: "Pídanos un límite mayor.",
-    wrongTitle: "¿Son más de los que espera?",
+    wrongTitle: "¿Son más de los que esperaba?",
     wrong: "Es posible que alguien esté haciendo envíos con su ID de cliente.",
   },
 };

@@ -22,7 +22,7 @@ export const messages: ConnectMessages = {
   businessCan: ["Leer los datos reales compartidos, los eventos y el historial de la empresa"],
   never: "No podrá",
   cannot: [
-    "Compartir sus datos, compartir más ni renovar lo compartido",
+    "Compartir sus datos, ampliar lo que comparte ni renovarlo",
     "Emitir un certificado",
     "Ver códigos de acceso, crear tokens ni cambiar la cuenta",
   ],

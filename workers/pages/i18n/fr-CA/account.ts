@@ -50,7 +50,7 @@ export const messages: AccountMessages = {
     status: "État",
     day: "Date de fin",
     request: "Nouvelle suppression",
-    whom: "Courtiers en données à qui demander",
+    whom: "Courtiers en données à qui adresser la demande",
     notes: "Renseignements qui les aident à vous trouver",
     notesHint: "Par exemple, un ancien nom ou une ancienne adresse.",
     authorize: "J’autorise svc à leur demander en mon nom.",
@@ -81,7 +81,7 @@ export const messages: AccountMessages = {
   },
   deletion: {
     title: "Supprimer mon compte",
-    consequences: "Ce qui se passe",
+    consequences: "Conséquences de la suppression",
     endsNone: "Vous ne partagez rien en ce moment; aucun partage ne prend donc fin.",
     endsOne: "1 partage prend fin. L’entreprise doit cesser de communiquer avec vous d’ici la fin du {date} (UTC).",
     endsMany: "{count} partages prennent fin. Ces entreprises doivent cesser de communiquer avec vous d’ici la fin du {date} (UTC).",

@@ -31,7 +31,7 @@ export const messages: ConnectMessages = {
   allow: "Autoriser",
   replace: "Autoriser et remplacer la connexion précédente",
   beside: "Autoriser et garder les deux",
-  full: "Vous avez connecté dix assistants, ce qui est la limite. Déconnectez-en un d’abord.",
+  full: "Vous avez connecté dix assistants, soit le maximum. Déconnectez-en un d’abord.",
   live: "Vos assistants",
   unnamed: "Sans nom",
   made: "Connecté le {date}",
@@ -47,7 +47,7 @@ export const messages: ConnectMessages = {
   badCode: "Entrez les 6 chiffres du code.",
   wrongCode: "Ce code est erroné ou a expiré. Utilisez le code de notre courriel le plus récent.",
   broken: "Nous ne pouvons pas connecter cette application",
-  brokenAdvice: "L’application qui vous a envoyé ici a demandé quelque chose d’impossible. Rien n’a été connecté.",
+  brokenAdvice: "L’application d’où vous venez a fait une demande que nous ne pouvons pas traiter. Rien n’a été connecté.",
   unknownAdvice:
     "Nous ne connaissons pas l’application qui vous a envoyé ici, ou l’endroit où elle veut la réponse. Rien n’a été connecté.",
   forDevelopers: "Pour les développeurs\u00a0:",

@@ -56,7 +56,7 @@ export const messages: SheetMessages = {
   done: "Renseignements partagés\u00a0: {groups}, jusqu’au {date}.",
   goingBack: "Retour à {host}…",
   goBack: "Retour au site",
-  receipt: "Un reçu est en route vers {address}. Son lien permet d’arrêter le partage sans vous connecter.",
+  receipt: "Un reçu est en route vers {address}. Le lien qu’il contient vous permet d’arrêter le partage sans vous connecter.",
   listed: "Tout ce que vous partagez figure dans Mes consentements.",
   myConsents: "Mes consentements",
   noAnswer:
@@ -81,7 +81,7 @@ export const messages: SheetMessages = {
   overHeading: "Vous avez déjà répondu",
   over: "Votre réponse a été utilisée, ou le partage a pris fin. Consultez Mes consentements dans votre compte svc.",
   broken: "Cette demande ne fonctionne pas",
-  brokenClient: "Nous ne connaissons pas le site Web qui vous a envoyé ici. Rien n’a été partagé.",
+  brokenClient: "Nous ne connaissons pas le site Web d’où vous venez. Rien n’a été partagé.",
   brokenPart: "Une partie de la demande est manquante ou erronée; vous ne pouvez rien partager. Rien n’a été partagé.",
   forDevelopers: "Pour les développeurs",
   wrongPlace: "Cette demande ne vient pas d’un site Web vérifié",
@@ -91,7 +91,7 @@ export const messages: SheetMessages = {
   mayNotAdvice: "Rien n’a été partagé. Vous n’avez rien à faire.",
   shareLimit: "Vous avez atteint la limite avec cette entreprise",
   shareLimitAdvice:
-    "Vous avez 100 partages actifs avec elle, ce qui est la limite. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
+    "Vous avez 100 partages actifs avec elle, soit le maximum. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
   expired: "Cette demande a expiré",
   expiredAdvice:
     "Pour votre sécurité, une demande prend fin après 10 minutes. Rien n’a été partagé. Vous pouvez recommencer avec les mêmes choix.",
@@ -109,13 +109,13 @@ export const messages: SheetMessages = {
   stopIntro:
     "L’entreprise ne recevra plus rien. Nous l’avisons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
   stopKeeps:
-    "Elle peut encore avoir ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en garde la trace. Vous ne pouvez pas annuler cet arrêt, mais vous pourrez partager de nouveau en tout temps.",
+    "Elle conserve peut-être ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en garde la trace. Vous ne pouvez pas annuler cet arrêt, mais vous pourrez partager de nouveau en tout temps.",
   stopNeedsScript:
     "Cette page a besoin de scripts pour lire le lien. Sans scripts, connectez-vous et arrêtez le partage dans votre compte.",
   stopBroken: "Ce lien est incomplet. Ouvrez-le de nouveau à partir du courriel.",
   stopped: "Vous avez arrêté le partage",
   stoppedAdvice:
     "L’entreprise doit cesser de communiquer avec vous d’ici la fin du {date} (UTC). Nous vous écrirons quand elle le confirmera, ou si elle dépasse cette date.",
-  stopFailed: "Ce lien n’arrête rien",
+  stopFailed: "Ce lien ne permet d’arrêter aucun partage",
   stopFailedAdvice: "Il ne correspond à aucun partage, ou le partage a déjà pris fin.",
 };
