@@ -81,7 +81,7 @@ describe("a share", () => {
       ["business.ceased", null],
     ]);
     const mails = (await listMailTo(pat.email)).map(({ subject }) => subject).reverse();
-    expect(mails).toEqual(["You shared your details", "You stopped sharing", "A business confirmed that contact has ended"]);
+    expect(mails).toEqual(["You shared your details", "You stopped sharing", "A business confirmed that it stopped contacting you"]);
     const detail = (await getWithApiKey(`/v1/shares/${granted.share.id}`)).body.data;
     expect(detail).toMatchObject({ status: "ceased", reason: "Found another provider", disclosure_text: null });
     expect(detail.history.map(({ type }: { type: string }) => type)).toEqual([

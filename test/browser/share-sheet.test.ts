@@ -332,7 +332,7 @@ describe("sharing with the demo business", () => {
     await page.goBack();
     // Firefox has a single history entry for the decision and its result, so Back skips both.
     if (isFirefox()) await page.locator(shareButtonSelector).waitFor();
-    else await page.getByRole("heading", { name: "You already decided" }).waitFor();
+    else await page.getByRole("heading", { name: "You already responded" }).waitFor();
     await checkStep(page);
     expect(listEventTypes(events).filter((type) => type === "svc:share")).toHaveLength(1);
     expect(filterRedemptions(requests)).toHaveLength(1);

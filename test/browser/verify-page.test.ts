@@ -274,7 +274,7 @@ describe("without scripts", () => {
     await page.goto(perRecipient);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toBe("Not checked in this browser");
-    expect(await page.locator("#check").innerText()).toContain("You can also verify it yourself, as described below.");
+    expect(await page.locator("#check").innerText()).toContain("You can also verify the certificate yourself, as described below.");
     // Only buttons that submit a form, which needs no scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
@@ -360,7 +360,7 @@ describe("accessibility", () => {
     await page.goto(withdrawn);
     await page.waitForSelector(withOutcome("pass"));
     expect(await page.locator("main > .notice").allInnerTexts()).toEqual([
-      "Test certificate\nIt was made with test data. It is not evidence that anyone agreed to anything.",
+      "Test certificate\nThis certificate was created with test data. It isn’t evidence that anyone agreed to anything.",
       expect.stringMatching(
         /^Consent withdrawn on [^.]+UTC\nThe recipients below must stop contacting this person by the end of \d{1,2} \w+ \d{4} \(UTC\)\. Acme Solar LLC hasn’t confirmed yet that contact has ended\.$/,
       ),

@@ -126,14 +126,14 @@ describe("the person on a certificate", () => {
       await clickAndWait(page, "Withdraw my consent");
     };
     await answer("12 34");
-    expect(await page.getByRole("alert").textContent()).toContain("Enter the six digits of the code");
+    expect(await page.getByRole("alert").textContent()).toContain("Enter the six-digit code");
     expect(await page.getByLabel("Six-digit code").inputValue()).toBe("12 34");
     for (let tries = 0; tries < 4; tries += 1) {
       await answer(toWrongCode(code));
       await page.reload();
       await page.reload();
     }
-    expect(await page.getByRole("alert").textContent()).toContain("The address or the code is wrong");
+    expect(await page.getByRole("alert").textContent()).toContain("The email address or the code is wrong");
     expect(await page.title()).toMatch(/^Error: /);
     await answer(`${code.slice(0, 3)} ${code.slice(3)}`);
     await page.waitForURL("**/withdrawn");
@@ -178,7 +178,7 @@ describe("the person on a certificate", () => {
     expect(page.url()).toMatch(/\/withdrawn$/);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
     const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
-    expect(text).toContain(meant === "one" ? "with your address stays active." : "No other active certificate of");
+    expect(text).toContain(meant === "one" ? "with your email address stays active." : "No other active certificate of");
     if (meant === "one") {
       await page.getByText("Show when they were issued").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();
@@ -372,16 +372,16 @@ describe("cross-site forms", () => {
 describe("withdrawing from single recipients", () => {
   const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
   const words = {
-    en: ["Email me a code", "Withdraw from some recipients only", "Withdraw my consent", "Consent withdrawn from some recipients"],
+    en: ["Email me a code", "Withdraw consent for only some recipients", "Withdraw my consent", "Consent withdrawn for some recipients"],
     es: [
       "Enviarme un código",
-      "Retirar solo a algunos destinatarios",
+      "Retirar el consentimiento solo a algunos destinatarios",
       "Retirar mi consentimiento",
       "Consentimiento retirado a algunos destinatarios",
     ],
     "fr-CA": [
       "M’envoyer un code",
-      "Retirer à certains destinataires seulement",
+      "Retirer le consentement à certains destinataires seulement",
       "Retirer mon consentement",
       "Consentement retiré à certains destinataires",
     ],
@@ -425,7 +425,7 @@ describe("withdrawing from single recipients", () => {
     const mine = await issue(undefined, three);
     const { page, close } = await openPage(browser);
     await page.goto(mine.manageUrl);
-    await page.getByText("Withdraw from some recipients only").click();
+    await page.getByText("Withdraw consent for only some recipients").click();
     await page.getByLabel("Zenith Roofing").check();
     expect(await accessibilityFindings(page)).toEqual([]);
     await clickAndWait(page, "Withdraw my consent");

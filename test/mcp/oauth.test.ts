@@ -148,7 +148,7 @@ describe("a person", () => {
     const client = await registerClient();
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
-    expect(page.text).toContain(", owner: the records of");
+    expect(page.text).toContain(", owner: the account of");
     expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see the window
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
@@ -186,7 +186,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await pat());
     for (const step of [first, code, wrong, page]) {
       const asker = /<div class="asker">[\s\S]*?<\/div>/.exec(step.text)?.[0] ?? "";
-      for (const word of ["Helper", "svc couldn’t check it", "a program on this computer"]) expect(asker).toContain(word);
+      for (const word of ["Helper", "svc couldn’t verify it", "A program on this computer"]) expect(asker).toContain(word);
     }
     for (const step of [first, code, wrong]) {
       const declined = new URL((/<a[^>]*href="([^"]+)"[^>]*>Don’t allow</.exec(step.text)?.[1] ?? "").replaceAll("&amp;", "&"));
@@ -208,9 +208,9 @@ describe("a person", () => {
     const session = await pat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
-      ["en", ["svc couldn’t check it", "a program on this computer", "Share your details, share more, or renew a share"]],
-      ["es", ["svc no pudo comprobarlo", "un programa de este equipo", "Compartir sus datos, compartir más ni renovar"]],
-      ["fr-CA", ["svc n’a pas pu le vérifier", "un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
+      ["en", ["svc couldn’t verify it", "A program on this computer", "Share your details, share more, or renew a share"]],
+      ["es", ["svc no pudo verificarlo", "Un programa de este equipo", "Compartir sus datos, ampliar lo que comparte ni renovarlo"]],
+      ["fr-CA", ["svc n’a pas pu le vérifier", "Un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
     ] as const) {
       const { page } = await openConsentPage(client, session, { lang });
       for (const word of words) expect(page.text, lang).toContain(word);
@@ -724,7 +724,7 @@ describe("a program with a document", () => {
     const { asked, get } = await serving(() => document);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
     expect(page.status).toBe(200);
-    expect(page.text).toContain("</strong> confirms its identity");
+    expect(page.text).toContain("</strong> confirms this app’s identity");
     expect(page.text).toContain("Known Helper");
     expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });

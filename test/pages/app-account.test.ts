@@ -138,7 +138,7 @@ describe("data broker removals", () => {
     const none = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_PRICE_BUSINESS", "STRIPE_PRICE_WHITE_GLOVE"];
     const nothingSold = createServiceCall(Object.fromEntries(none.map((name) => [name, ""])));
     const without = await browserOf(by, nothingSold).open("/app/removals");
-    expect(getPageText(without)).toContain("You can’t buy it here right now.");
+    expect(getPageText(without)).toContain("You can’t buy this plan here right now.");
     expect(without.text).not.toContain(upgrade);
     expect(describeRedirect(await browserOf(by, nothingSold).open(upgrade))).toBe("303 /app/removals");
     const { form } = parseFormFields(await browserOf(await onPlan()).open("/app/removals"), "/app/removals") as { form: string };
@@ -171,7 +171,7 @@ describe("data broker removals", () => {
     const page = await browser.open("/app/removals");
     for (const [fields, message] of [
       [{ authorize: "on", notes: "Patricia" }, "Choose at least one data broker."],
-      [{ "target.spokeo": "on", notes: "Patricia" }, "Confirm that we may ask on your behalf."],
+      [{ "target.spokeo": "on", notes: "Patricia" }, "Confirm that we may contact them on your behalf."],
       [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use at most 500 characters on one line."],
     ] as const) {
       const refused = await browser.send(page, "/app/removals", fields);
@@ -186,8 +186,8 @@ describe("data broker removals", () => {
     const response = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
     expect(describeRedirect(response)).toMatch(/^303 \/app\/removals\/rmv_/);
     const shown = getPageText(await browser.open(response.headers.get("location") as string));
-    expect(shown).toContain("Removal requested. The results appear here.");
-    expect(shown).toContain("You get a signed affidavit when every broker has answered.");
+    expect(shown).toContain("Removal requested. The results will appear here.");
+    expect(shown).toContain("You’ll get a signed affidavit once every broker has responded.");
     expect(getPageText(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
     const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
     expect(removal.targets.map(({ name }: { name: string }) => name)).toEqual(["radaris", "spokeo"]);
@@ -250,8 +250,8 @@ describe("account deletion", () => {
     const { share } = await grantShare(by);
     const browser = browserOf(by);
     const page = await browser.open("/app/delete");
-    expect(getPageText(page)).toContain("1 share stops. The business must stop contacting you by the end of");
-    expect(getPageText(page)).toContain("Certificates of forms you sent stay");
+    expect(getPageText(page)).toContain("1 share will stop. The business must stop contacting you by the end of");
+    expect(getPageText(page)).toContain("We’ll keep the certificates of forms you submitted");
     expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn danger primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);
@@ -299,7 +299,7 @@ describe("account deletion", () => {
     const page = await browser.open("/app/delete");
     expect(page.text).toContain("«eliminar»");
     expect(describeRedirect(await browser.send(page, "/app/delete", { confirm: "eliminar" }))).toBe("303 /app/deleted");
-    expect(getPageText(await browser.open("/app/deleted"))).toContain("Su cuenta está eliminada");
+    expect(getPageText(await browser.open("/app/deleted"))).toContain("Se eliminó su cuenta");
   });
 });
 

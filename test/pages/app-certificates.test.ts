@@ -30,7 +30,7 @@ describe("consents given on forms", () => {
     expect(list).toContain("1 consent given on a form");
     expect(list).toContain("Email and phone");
     const withAcme = await browser.open(`/app/with/${world.acme.id}`);
-    expect(getPageText(withAcme)).toContain("Everything with Acme Solar LLC");
+    expect(getPageText(withAcme)).toContain("Your consents with Acme Solar LLC");
     expect(getPageText(withAcme)).toContain("roof survey");
     expect(withAcme.text).toContain(pathOf(second.certId));
     expect(withAcme.text).toContain(`/app/shares/${share.id}`);
@@ -39,7 +39,7 @@ describe("consents given on forms", () => {
     const ended = getPageText(await browser.open("/app?view=ended"));
     expect(ended).toContain("1 withdrawn consent given on a form");
     expect(ended).toContain("Ended 1");
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("Contact must end by the end of");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("They must stop contacting you by the end of");
   });
 
   test("lists them for a person without shares, and nothing for a person without consents", async () => {
@@ -95,7 +95,7 @@ describe("withdrawing consents given on forms", () => {
     expect(await status(certId)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/withdraw`))).toBe(`303 ${path}`);
     const done = getPageText(await browser.open(path));
-    expect(done).toContain("You withdrew consent. Contact must end by the end of");
+    expect(done).toContain("You withdrew consent. The recipients must stop contacting you by the end of");
     expect(done).toContain("No one.");
     expect(await status(certId)).toBe("revoked");
     expect(describeRedirect(await browser.send(ask, `${path}/withdraw`))).toBe(`303 ${path}`);
@@ -116,7 +116,7 @@ describe("withdrawing consents given on forms", () => {
     expect(await Promise.all([first, second, third].map(({ certId }) => status(certId)))).toEqual(["revoked", "active", "active"]);
     const again = `${pathOf(second.certId)}/withdraw`;
     expect(describeRedirect(await browser.send(await browser.open(again), again))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 consents ended.");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You ended 2 consents.");
     expect(await Promise.all([second, third, other].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked", "active"]);
   });
 
@@ -132,8 +132,8 @@ describe("withdrawing consents given on forms", () => {
     expect(nothing.text).toMatch(/<title>Error: /);
     expect(describeRedirect(await browser.post(action, { form, "entity.1": "on" }))).toBe(`303 ${pathOf(certId)}`);
     const page = getPageText(await browser.open(pathOf(certId)));
-    expect(page).toContain("Withdrawn from 1 of 3 recipients");
-    expect(page).toMatch(/Withdrawn from ?Roof Right/);
+    expect(page).toContain("Withdrawn for 1 of 3 recipients");
+    expect(page).toMatch(/Withdrawn for ?Roof Right/);
     const { entities_withdrawn, status: is } = (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
     expect([is, entities_withdrawn.map(({ entity }: { entity: string }) => entity)]).toEqual(["active", ["Roof Right"]]);
   });
@@ -146,9 +146,11 @@ describe("withdrawing consents given on forms", () => {
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
     expect(getPageText(ask)).toContain("2 consents given on forms");
-    expect(getPageText(ask)).toContain("This ends 3 consents:");
+    expect(getPageText(ask)).toContain("This will end 3 consents:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("3 consents ended. Contact must end by the end of");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain(
+      "You ended 3 consents. The recipients must stop contacting you by the end of",
+    );
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.status).toBe("revoked");
     expect(await Promise.all([first, second].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked"]);
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);

@@ -105,7 +105,7 @@ describe("consents", () => {
     await pat.post(`/v1/me/sever/${second.share.id}`, {});
     expect(getPageText(await browser.open("/app"))).toContain("Current 1");
     const ended = getPageText(await browser.open("/app?view=ended"));
-    expect(ended).toContain("Contact must end by the end of");
+    expect(ended).toContain("They must stop contacting you by the end of");
     expect(ended).toContain("Stopping");
   });
 
@@ -168,7 +168,7 @@ describe("consents", () => {
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, getPageText(nobody).includes("Nothing with this business")]).toEqual([404, true]);
+    expect([nobody.status, getPageText(nobody).includes("No consents with this business")]).toEqual([404, true]);
   });
 
   test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {
@@ -184,16 +184,16 @@ describe("consents", () => {
     expect(await shareStatus(share.id)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
     const stopped = getPageText(await browser.open(path));
-    expect(stopped).toContain("You stopped sharing. Contact must end by the end of");
+    expect(stopped).toContain("You stopped sharing. The business must stop contacting you by the end of");
     expect(stopped).toContain("You wrote: Found another");
-    expect(getPageText(await browser.open(path))).not.toContain("You stopped sharing. Contact");
+    expect(getPageText(await browser.open(path))).not.toContain("You stopped sharing. The business");
     expect(describeRedirect(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
     expect(describeRedirect(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
     expect(getPageText(await browserOf(pat, at(20 * day)).open(path))).toContain("The deadline has passed, and they haven’t confirmed.");
     await postWithApiKey(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
     const ceased = getPageText(await browser.open(path));
-    expect(ceased).toContain("They confirmed that contact has ended");
+    expect(ceased).toContain("They confirmed that they stopped contacting you");
     expect(ceased).toContain("They wrote: We removed you");
   });
 
@@ -204,9 +204,9 @@ describe("consents", () => {
     const browser = browserOf(pat);
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
-    expect(getPageText(ask)).toContain("This ends 2 consents:");
+    expect(getPageText(ask)).toContain("This will end 2 consents:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("2 shares stopped.");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You stopped 2 shares.");
     expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
     expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
@@ -266,7 +266,7 @@ describe("details", () => {
     const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
     expect(review.status).toBe(200);
     const reviewed = parsePage(review);
-    expect(getPageText(reviewed)).toContain("We notify them right away: Acme Solar LLC.");
+    expect(getPageText(reviewed)).toContain("We’ll notify them right away: Acme Solar LLC.");
     expect(getPageText(reviewed)).toContain("Before: +1 202 555 0123After: +1 202 555 0199");
     const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
     expect((await fields()).phone).toBe(contactValues.phone);
@@ -304,8 +304,8 @@ describe("details", () => {
     await pat.post(`/v1/me/sever/${share.id}`, {});
     const browser = browserOf(pat);
     const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
-    expect(review.text).toContain("Not notified, because sharing has ended:");
-    expect(review.text).toContain("No one is notified.");
+    expect(review.text).toContain("These won’t be notified, because sharing has ended:");
+    expect(review.text).toContain("No one will be notified.");
   });
 
   test("does not apply another person's undo cookie", async () => {

@@ -104,7 +104,7 @@ describe("the consent sheet", () => {
     const share = (await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`)).body.data;
     expect(share.duration_days).toBe(30);
     const later = await visitor.get(`/authorize${search}`);
-    expect([later.status, headingOf(later)]).toEqual([409, "You already decided"]);
+    expect([later.status, headingOf(later)]).toEqual([409, "You already responded"]);
   });
 
   test("shows a name as it was written, and an address with commas", async () => {
@@ -152,7 +152,7 @@ describe("the consent sheet", () => {
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
     expect(done.text).not.toContain("svc_code=");
     // Only the page script can deliver the answer, so without it the page says so and hides every form.
-    expect(decision.text).toContain("Turn on scripts to share");
+    expect(decision.text).toContain("Turn on JavaScript to share");
     expect(decision.text).toMatch(/<div class="steps" data-decides="" hidden="">\s*<form/);
   });
 
@@ -272,7 +272,7 @@ describe("the consent sheet", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
     try {
       const late = await visitor.get(`/authorize${search}`);
-      expect(headingOf(late)).toBe("You already decided");
+      expect(headingOf(late)).toBe("You already responded");
       const again = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(late), again: "on" });
       expect(headingOf(again)).toBe("Shared with Acme Solar LLC");
       const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
@@ -408,7 +408,7 @@ describe("the review of the consent sheet", () => {
     const links = [...refused.text.matchAll(/<a href="#(field-[^"]+)">([^<]+)</g)].map(([, id, text]) => [id, text]);
     expect(links).toEqual([
       ["field-phone", "Enter a phone number, such as +1 415 555 0132."],
-      ["field-country", "Enter the two letters of a country, such as US."],
+      ["field-country", "Enter a two-letter country code, such as US."],
       ["field-last_name", "Enter your last name."],
     ]);
     for (const [id] of links) {

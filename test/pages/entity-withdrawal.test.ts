@@ -39,9 +39,9 @@ test("lists the recipients in the code form and withdraws from the selected ones
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
 
   for (const [lang, statusText] of [
-    ["en", "These may still contact you: Acme Solar LLC Zenith Roofing"],
-    ["es", "Estos aún pueden contactarle: Acme Solar LLC Zenith Roofing"],
-    ["fr-CA", "Ceux-ci peuvent encore communiquer avec vous : Acme Solar LLC Zenith Roofing"],
+    ["en", "These recipients may still contact you: Acme Solar LLC Zenith Roofing"],
+    ["es", "Estos destinatarios aún pueden contactarle: Acme Solar LLC Zenith Roofing"],
+    ["fr-CA", "Ces destinataires peuvent encore communiquer avec vous : Acme Solar LLC Zenith Roofing"],
   ] as const) {
     const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
     expect(wordsOf(page).replaceAll("\u00a0", " "), lang).toContain(statusText);
@@ -72,7 +72,7 @@ test("withdraws from selected recipients at once, also when other certificates n
   expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
   expect((await verified(second.certId)).status).toBe("active");
   const page = await call(`/c/${mine.certId}/withdrawn`, { headers: { cookie: cookiesOf(done) } });
-  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC with your address stays active.");
+  expect(wordsOf(page)).toContain("One other certificate of Acme Solar LLC with your email address stays active.");
 });
 
 test("withdraws from all recipients by the link without a selection, otherwise from the selected ones", async () => {
@@ -90,7 +90,7 @@ test("shows on the certificate who is withdrawn from, and no active recipient af
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
   const some = wordsOf(await call(`/c/${mine.certId}`));
   expect(some).toMatch(/Who may contact them .* Bright Homes Inc .*Allowed .*Acme Solar LLC .*Withdrawn .*Zenith Roofing .*Declined/);
-  expect(some).toContain("Withdrawn by the person from one recipient");
+  expect(some).toContain("Withdrawn by the person for 1 recipient");
   await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
   const none = wordsOf(await call(`/c/${mine.certId}`));
   expect(none).not.toContain("Who may contact");

@@ -35,8 +35,8 @@ describe("the audit log", () => {
   test("says what happened and who did it in words", async () => {
     const rows = await rowsOf(acme, `?id=${certId}`);
     expect([...new Set(rows.map(([what, who]) => `${what}: ${who}`))]).toEqual([
-      `Person’s details read: ${world.ownerEmail} (owner)`,
-      "Consent withdrawn: The person, by their link",
+      `Person’s details viewed: ${world.ownerEmail} (owner)`,
+      "Consent withdrawn: The person, using their link",
       "Certificate issued: Page script on www.example.com",
     ]);
   });
@@ -61,7 +61,7 @@ describe("the audit log", () => {
     ];
     expect(await actorsOf(ownValue)).toEqual([`${world.ownerEmail} (owner)`]);
     expect(await actorsOf("client")).toEqual(["Page script on www.example.com"]);
-    expect(await actorsOf("person")).toEqual(["The person, by their link"]);
+    expect(await actorsOf("person")).toEqual(["The person, using their link"]);
     expect(await actorsOf("service")).toEqual([]);
   });
 

@@ -143,7 +143,7 @@ test("lets a member send a test and refuses the rest, even with a form of their 
     expect([action, refused.status, getPageText(refused)]).toEqual([action, 403, expect.stringContaining("Only owners can change this.")]);
   }
   expect((await postForm(clerk, list, { url, form: await getFormToken(clerk, list) })).status).toBe(403);
-  expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("Your endpoint answered 200");
+  expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("Your endpoint responded with 200");
   expect(await endpoints()).toEqual([path]);
 });
 
@@ -169,7 +169,7 @@ test("does nothing from a page opened before the endpoint was removed or its sec
   );
   expect((await postForm(owner, `${path}/rotate`, forms.rotate)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
   const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1];
-  expect(getPageText(await postForm(owner, `${path}/rotate`, forms.rotate))).toContain("It was already shown");
+  expect(getPageText(await postForm(owner, `${path}/rotate`, forms.rotate))).toContain("This secret was already shown");
   expect(/<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1]).toBe(hint);
   expect(describeRedirect(await postForm(owner, `${path}/remove`, forms.remove))).toBe(`303 ${list}?done=removed`);
   for (const [action, form] of Object.entries(forms))
@@ -281,7 +281,7 @@ describe("an endpoint", () => {
     expect(getPageText(page)).toContain("Failing since 1 January 2050, 00:00 UTC 2 events are waiting.");
     const link = named(page.document, "a").find(({ attribs }) => attribs.href?.startsWith(`${path}/recover`))?.attribs.href as string;
     const posts = mockReceivers(() => new Response(null, { status: 200 }));
-    expect(getPageText(await openPage(clerk, link))).toContain("This resends 2 events.");
+    expect(getPageText(await openPage(clerk, link))).toContain("This will resend 2 events.");
     expect(describeRedirect(await submitForm(clerk, link, `${path}/recover`))).toBe(`303 ${path}?done=recovering`);
     await runAlarmsUntil(queueOf(path), Date.now() + 5_000);
     expect(posts).toHaveLength(2);
@@ -295,7 +295,7 @@ describe("an endpoint", () => {
     await sendEvents(path, 1);
     const statuses = async (query: string): Promise<readonly (string | undefined)[]> => {
       const page = await openPage(clerk, `${path}${query}`);
-      return getPageText(page).includes("No deliveries like this.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
+      return getPageText(page).includes("No deliveries match.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
     };
     expect(await statuses("")).toEqual(["Retrying", "Delivered"]);
     expect(await statuses("?status=retrying")).toEqual(["Retrying"]);
@@ -353,7 +353,7 @@ describe("an endpoint", () => {
       mockReceivers(() => new Response("fine", { status: 200 }));
       vi.setSystemTime(Date.now() + 5_000);
       const resent = await submitForm(clerk, delivery as string, `${delivery}/replay`);
-      expect(getPageText(resent)).toContain("Delivered Your endpoint answered 200");
+      expect(getPageText(resent)).toContain("Delivered Your endpoint responded with 200");
       expect(getPageText(await openPage(clerk, delivery as string))).toContain("Resent · 200");
       expect(getPageText(await openPage(clerk, `${delivery}?attempt=1`))).toContain("database is down");
     });

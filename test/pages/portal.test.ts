@@ -64,7 +64,7 @@ describe("signing in to the portal", () => {
     const step = { cookie: getCookie(asked) };
     expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a code to ${email}`);
     const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
-    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the six digits.")]);
+    expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the six-digit code.")]);
     const code = await findEmailCode(email);
     const signed = await postForm(step, "/portal/sign-in/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` });
     expect(describeRedirect(signed)).toBe("303 /portal");
@@ -353,7 +353,7 @@ describe("secrets that are shown once", () => {
     const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
     expect((await getWithKey("/v1/certs", key)).status).toBe(200);
     const again = await postForm(other, "/portal/keys", fields);
-    expect(getPageText(again)).toContain("It was already shown");
+    expect(getPageText(again)).toContain("This secret was already shown");
     expect(again.text).not.toContain(key);
     const list = await openPage(other, "/portal/keys");
     expect(list.text).not.toContain(key);
@@ -372,7 +372,7 @@ describe("secrets that are shown once", () => {
     expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     const rotation = parseFormFields(await openPage(other, `${path}/rotate`), `${path}/rotate`);
     expect((await postForm(other, `${path}/rotate`, rotation)).text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("It was already shown");
+    expect(getPageText(await postForm(other, `${path}/rotate`, rotation))).toContain("This secret was already shown");
     expect((await openPage(acme, path)).status).toBe(404);
     expect(describeRedirect(await submitForm(other, path, `${path}/status`))).toBe(`303 ${path}?done=saved`);
     expect(describeRedirect(await submitForm(other, `${path}/remove`, `${path}/remove`))).toBe("303 /portal/webhooks?done=removed");

@@ -154,7 +154,7 @@ describe("certificate status", () => {
     const { data } = (await submitConsent(body, { origin: "http://localhost:3000" })).body;
     const page = await open(data.cert_id);
     expect(statusText(page)).toMatch(/^Active Test Issued/);
-    expect(textOf(page.document)).toContain("It is not evidence that anyone agreed to anything.");
+    expect(textOf(page.document)).toContain("It isn’t evidence that anyone agreed to anything.");
   });
 
   test("says that a certificate is withdrawn, and no longer how to withdraw", async () => {
@@ -239,9 +239,13 @@ describe("the timeline", () => {
     await insertWithdrawal(env.DB, cert_id).run();
     const at = Date.now() + 3_600_000;
     const text = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
-    const places = ["Issued", "Withdrawn by the person", "Contact must end", "Recorded in the audit log", "Recorded in the public log"].map(
-      (what) => text.indexOf(what),
-    );
+    const places = [
+      "Issued",
+      "Withdrawn by the person",
+      "Deadline to stop contact",
+      "Recorded in the audit log",
+      "Recorded in the public log",
+    ].map((what) => text.indexOf(what));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });

@@ -143,7 +143,7 @@ describe("the withdrawal forms", () => {
   test.each([
     ["en", "Everything you agreed to with", "One other active certificate"],
     ["es", "Todo lo que aceptó con", "Otro certificado activo"],
-    ["fr-CA", "Tout ce que vous avez accepté avec", "Un autre certificat actif"],
+    ["fr-CA", "Tous les consentements que vous avez donnés à", "Un autre certificat actif"],
   ])("show by the email link what else there is, and withdraw everything unless changed (%s)", async (language, everything, other) => {
     const mine = await issueToNewPerson();
     const second = await issueToNewPerson({ fields: { email: mine.email } });
@@ -216,21 +216,21 @@ describe("after the correct code", () => {
       "Nothing is withdrawn yet.",
       "One other active certificate",
       "Everything you agreed to with",
-      "One other certificate of Acme Solar LLC with your address stays active.",
+      "One other certificate of Acme Solar LLC with your email address stays active.",
     ],
     [
       "es",
       "Todavía no se ha retirado nada.",
       "Otro certificado activo",
       "Todo lo que aceptó con",
-      "Otro certificado de Acme Solar LLC con su dirección sigue activo.",
+      "Otro certificado de Acme Solar LLC con su correo electrónico sigue activo.",
     ],
     [
       "fr-CA",
       "Rien n’est encore retiré.",
       "Un autre certificat actif",
-      "Tout ce que vous avez accepté avec",
-      "Un autre certificat de Acme Solar LLC avec votre adresse reste actif.",
+      "Tous les consentements que vous avez donnés à",
+      "Un autre certificat de Acme Solar LLC avec votre adresse courriel reste actif.",
     ],
   ])("shows what else names the address and asks what to withdraw (%s)", async (language, nothing, other, everything, stays) => {
     const [mine, second] = await two();
@@ -259,7 +259,7 @@ describe("after the correct code", () => {
     expect(wordsOf(shown)).toContain("23 other active certificates");
     const all = await post(`/c/${mine.certId}/withdraw/link`, { token: tokenIn(shown), scope: "business" });
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain(
-      "No other active certificate of Acme Solar LLC has your address.",
+      "No other active certificate of Acme Solar LLC has your email address.",
     );
     const left = async () => {
       await runOutboxRelay();

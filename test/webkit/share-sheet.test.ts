@@ -217,7 +217,7 @@ test(
     await expectShared(page, email);
     expect((await page.url()).search).toBe("");
     await page.back();
-    await waitFor("page that says so", async () => (await page.see("h1, h2")) === "You already decided");
+    await waitFor("page that says so", async () => (await page.see("h1, h2")) === "You already responded");
     expect(await countOwnShares()).toBe(1);
   }),
 );

@@ -11,7 +11,7 @@ export const frCa: MailMessages = {
     changed: "Date de la modification",
     confirmed: "Confirmé",
     connected: "Connecté",
-    contactEnds: "Fin des communications",
+    contactEnds: "Date limite pour cesser les communications",
     covers: "Portée",
     deleted: "Supprimé",
     details: "Renseignements",
@@ -127,7 +127,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a retiré le consentement qu’elle avait donné à votre entreprise. Vous devez cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Confirmez-y la fin des communications.",
+    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
     keptTitle: "Que devient le certificat?",
     kept: "Nous le conservons avec son dossier, marqué comme retiré.",
   },
@@ -136,7 +136,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a retiré son consentement aux destinataires ci-dessous. Ils doivent cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Confirmez-y la fin des communications.",
+    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
     keptTitle: "Et les autres destinataires?",
     kept: "Le certificat reste actif pour eux.",
   },
@@ -150,8 +150,8 @@ export const frCa: MailMessages = {
     wrong: "Utilisez le lien ci-dessus pour arrêter le partage.",
   },
   share_expiring: {
-    subjectTomorrow: "Un partage prend fin demain",
-    subjectWeek: "Un partage prend fin dans 7 jours",
+    subjectTomorrow: "Le partage de vos coordonnées prend fin demain",
+    subjectWeek: "Le partage de vos coordonnées prend fin dans 7 jours",
     intro:
       "Vous partagez des coordonnées avec {business} jusqu’au {date}. Si vous ne faites rien, le partage prend fin et l’entreprise ne peut plus les utiliser.",
     action: "Renouveler le partage",
@@ -171,7 +171,7 @@ export const frCa: MailMessages = {
     contacted: "Conservez le message. Dans votre plainte, indiquez l’identifiant du partage ci-dessus.",
   },
   share_ceased: {
-    subject: "Une entreprise a confirmé la fin des communications",
+    subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
     intro: "{business} a confirmé la fin des communications liées au partage que vous avez arrêté.",
     action: "Voir votre dossier",
     hint: "Il contient le partage et cette confirmation, preuves à l’appui.",
@@ -181,7 +181,7 @@ export const frCa: MailMessages = {
   share_overdue: {
     subject: "Une entreprise n’a pas respecté son délai",
     intro:
-      "{business} avait jusqu’à la fin du {date} (UTC) pour confirmer la fin des communications. L’entreprise ne l’a pas confirmée, mais les communications ont peut-être cessé.",
+      "{business} avait jusqu’à la fin du {date} (UTC) pour confirmer qu’elle ne communique plus avec vous. L’entreprise ne l’a pas confirmé, mais elle a peut-être cessé.",
     action: "Voir votre dossier",
     hint: "Il contient le partage et la date de son arrêt, avec la preuve des deux.",
     contactedTitle: "On communique encore avec vous?",
@@ -194,7 +194,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a cessé de partager ses renseignements avec votre entreprise. Vous devez cesser de communiquer avec elle au plus tard à la fin du {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Confirmez-y la fin des communications.",
+    hint: "Une fois que vous ne communiquez plus avec cette personne, confirmez-le à cet endroit.",
     apiTitle: "Vous utilisez l’API?",
     api: "Confirmez la fin des communications avec POST /v1/shares/{id}/cease-ack.",
   },
@@ -228,18 +228,18 @@ export const frCa: MailMessages = {
     identityVerified: "Confirmée par {host}",
     identityUnverified: "Non vérifiée. L’assistant a choisi ce nom lui-même.",
     access: "Si vous l’avez connecté à votre compte personnel, il peut aussi corriger des coordonnées et arrêter des partages.",
-    action: "Mettre fin à la connexion",
-    hint: "Vous pouvez y mettre fin à tout moment.",
+    action: "Déconnecter l’assistant",
+    hint: "Vous pouvez le déconnecter à tout moment.",
     wrongTitle: "Ce n’était pas vous?",
-    wrong: "Utilisez le lien ci-dessus pour mettre fin à la connexion.",
+    wrong: "Utilisez le lien ci-dessus pour déconnecter l’assistant.",
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
   },
   agent_ending: {
     subject: "La connexion de votre assistant prend bientôt fin",
-    intro: "La connexion de {client} à svc prend fin le {date}. Toute connexion prend fin après 90 jours.",
+    intro: "{client} perdra l’accès à svc le {date}. Toute connexion prend fin après 90 jours.",
     renew: "Pour continuer à l’utiliser, connectez l’assistant de nouveau à partir de ses réglages.",
-    action: "Mettre fin à la connexion maintenant",
-    hint: "Si vous ne faites rien, elle prend fin d’elle-même.",
+    action: "Déconnecter l’assistant maintenant",
+    hint: "Si vous ne faites rien, la connexion prendra fin d’elle-même.",
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
   },
   webhook_failing: {

@@ -44,8 +44,8 @@ export const messages: SheetMessages = {
   already: "Vous partagez déjà des renseignements avec {business} jusqu’au {date}. Cela ne change pas.",
   shareFor: "Durée du partage",
   nextHeading: "La suite",
-  nextGets: "{business} reçoit ces renseignements et les changements que vous y apportez.",
-  nextReceipt: "Nous vous envoyons un reçu par courriel, avec un lien pour arrêter.",
+  nextGets: "{business} recevra ces renseignements et les changements que vous y apportez.",
+  nextReceipt: "Nous vous enverrons un reçu par courriel, avec un lien pour arrêter le partage.",
   nextStop:
     "Vous pouvez arrêter en tout temps. L’entreprise doit alors cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
   share: "Partager",
@@ -60,7 +60,7 @@ export const messages: SheetMessages = {
   listed: "Tout ce que vous partagez figure dans Mes consentements.",
   myConsents: "Mes consentements",
   noAnswer:
-    "{host} n’a pas répondu. Fermez cette fenêtre et vérifiez si son formulaire est rempli. S’il ne l’est pas, utilisez de nouveau son bouton.",
+    "{host} n’a pas répondu. Fermez cette fenêtre et vérifiez si le formulaire a été rempli. Sinon, utilisez de nouveau le bouton du site.",
   refusedHeading: "Rien n’a été partagé",
   refused: "{business} n’a reçu aucun renseignement à votre sujet. Vous pouvez fermer cette fenêtre.",
   seeRequest: "Voir la demande",
@@ -86,7 +86,7 @@ export const messages: SheetMessages = {
   forDevelopers: "Pour les développeurs",
   wrongPlace: "Cette demande ne vient pas d’un site Web vérifié",
   wrongPlaceAdvice:
-    "Elle nomme un site Web que l’entreprise n’a pas vérifié. Rien n’a été partagé. Nous vous conseillons de fermer cette page.",
+    "La demande nomme un site Web que l’entreprise n’a pas vérifié. Rien n’a été partagé. Nous vous conseillons de fermer cette page.",
   mayNot: "Cette entreprise ne peut pas recevoir de renseignements pour le moment",
   mayNotAdvice: "Rien n’a été partagé. Vous n’avez rien à faire.",
   shareLimit: "Vous avez atteint la limite avec cette entreprise",
@@ -94,22 +94,22 @@ export const messages: SheetMessages = {
     "Vous avez 100 partages actifs avec elle, soit le maximum. Arrêtez-en un dans Mes consentements, puis réessayez. Rien n’a été partagé.",
   expired: "Cette demande a expiré",
   expiredAdvice:
-    "Pour votre sécurité, une demande prend fin après 10 minutes. Rien n’a été partagé. Vous pouvez recommencer avec les mêmes choix.",
+    "Pour votre sécurité, les demandes expirent après 10 minutes. Rien n’a été partagé. Vous pouvez recommencer avec les mêmes choix.",
   startAgain: "Recommencer",
   errorTitle: "Vérifiez ces renseignements",
   chooseOne: "Choisissez au moins un renseignement à partager, ou sélectionnez Pas maintenant.",
   missing: "Entrez ce renseignement\u00a0: {field}.",
   badEmail: "Entrez une adresse courriel, par exemple pat@example.com.",
   badPhone: "Entrez un numéro de téléphone, par exemple +1 514 555 0132.",
-  badCountry: "Entrez les deux lettres d’un pays, par exemple CA.",
+  badCountry: "Entrez un code de pays à deux lettres, par exemple CA.",
   badText: "Utilisez au plus 200 caractères, sans saut de ligne ni caractère invisible.",
-  badCode: "Entrez les 6 chiffres du code.",
+  badCode: "Entrez le code à 6 chiffres.",
   wrongCode: "Ce code est erroné ou a expiré. Utilisez le code de notre courriel le plus récent.",
   stopTitle: "Arrêter le partage?",
   stopIntro:
-    "L’entreprise ne recevra plus rien. Nous l’avisons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
+    "L’entreprise ne recevra plus rien. Nous l’aviserons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
   stopKeeps:
-    "Elle conserve peut-être ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en garde la trace. Vous ne pouvez pas annuler cet arrêt, mais vous pourrez partager de nouveau en tout temps.",
+    "Elle conserve peut-être ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en gardera la trace. Vous ne pouvez pas annuler cet arrêt, mais vous pourrez partager de nouveau en tout temps.",
   stopNeedsScript:
     "Cette page a besoin de scripts pour lire le lien. Sans scripts, connectez-vous et arrêtez le partage dans votre compte.",
   stopBroken: "Ce lien est incomplet. Ouvrez-le de nouveau à partir du courriel.",
