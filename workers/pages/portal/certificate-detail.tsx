@@ -237,7 +237,7 @@ const History: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => 
       : []),
     ...ends.map(({ name, withdrawnAt, method }) => ({
       at: withdrawnAt,
-      kind: "failed" as const,
+      kind: "withdrawn" as const,
       text: (
         <strong>
           {name === null ? (
@@ -362,6 +362,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
               title={certificateMessages.packs}
               note={certificateMessages.packsHint}
               action={`${certificatesPath}/${id}/evidence`}
+              submitIcon="download"
               submitLabel={certificateMessages.download}
               footnote={certificateMessages.packsFootnote}
               isPrimary

@@ -300,6 +300,7 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
   readonly requiredRole?: Role;
   readonly hiddenValues?: Readonly<Record<string, string>>;
   readonly submitLabel: string;
+  readonly submitIcon?: IconName;
   /** Left of the button: what follows from the form, or who may send it. */
   readonly footnote?: Child;
   readonly isPrimary?: boolean;
@@ -316,6 +317,7 @@ export const FormCard: FC<FormCardProps> = async ({
   requiredRole,
   hiddenValues = {},
   submitLabel,
+  submitIcon,
   footnote,
   isPrimary = false,
   children,
@@ -350,6 +352,7 @@ export const FormCard: FC<FormCardProps> = async ({
       <footer>
         <span>{footnote}</span>
         <button type="submit" class={isPrimary ? "btn primary" : "btn"}>
+          {submitIcon !== undefined && <Icon name={submitIcon} />}
           {submitLabel}
         </button>
       </footer>

@@ -178,14 +178,23 @@ const SettingsCard: FC<{ endpoint: Endpoint; health: EndpointHealth | null }> = 
           ],
           [
             webhookMessages.events,
-            <>
-              {formatEventTypes(endpoint.events)}
-              {endpoint.events?.map((type) => (
-                <small>
-                  <code>{type}</code>
-                </small>
-              ))}
-            </>,
+            endpoint.events === null ? (
+              formatEventTypes(null)
+            ) : (
+              <details class="more">
+                <summary>
+                  <Icon name="chevron-right" />
+                  {formatEventTypes(endpoint.events)}
+                </summary>
+                <div>
+                  {endpoint.events.map((type) => (
+                    <small>
+                      <code>{type}</code>
+                    </small>
+                  ))}
+                </div>
+              </details>
+            ),
           ],
           [
             webhookMessages.secret,

@@ -52,8 +52,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
 
 const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
   const { issued, withdrawn } = comparisons;
-  const rate = (period: keyof PeriodComparison): string =>
-    issued[period] === 0 ? "–" : percentOf.format(withdrawn[period] / issued[period]);
+  const rate = (period: keyof PeriodComparison): string => percentOf.format(withdrawn[period] / issued[period]);
   return (
     <section aria-labelledby="figures">
       <h2 class="visually-hidden" id="figures">
@@ -69,8 +68,8 @@ const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
                 <span class="delta">
                   <span>
                     <FormattedMessage
-                      text={overviewMessages.ofIssued}
-                      parts={{ percent: <b>{rate("current")}</b>, before: rate("previous") }}
+                      text={issued.previous === 0 ? overviewMessages.ofIssued : overviewMessages.ofIssuedBefore}
+                      parts={{ percent: <b>{rate("current")}</b>, ...(issued.previous > 0 && { before: rate("previous") }) }}
                     />
                   </span>
                 </span>
@@ -191,12 +190,24 @@ const Attention: FC<{ items: readonly AttentionItem[] }> = ({ items }) => {
   );
 };
 
+const ArrowLink: FC<{ to: string; text: string }> = ({ to, text }) => (
+  <Link
+    class="link"
+    to={to}
+    text={
+      <>
+        {text} <Icon name="arrow-right" />
+      </>
+    }
+  />
+);
+
 const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => (
   <Card
     id="endpoints"
     title={overviewMessages.endpointHealth}
     note={overviewMessages.endpointHealthNote}
-    end={<Link class="link" to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
+    end={<ArrowLink to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
     isFlush
   >
     <Table
@@ -279,12 +290,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
           />
         </div>
         <div class="cols two">
-          <Card
-            id="newest"
-            title={overviewMessages.newest}
-            end={<Link class="link" to="/portal/events" text={overviewMessages.viewAll} />}
-            isFlush
-          >
+          <Card id="newest" title={overviewMessages.newest} end={<ArrowLink to="/portal/events" text={overviewMessages.viewAll} />} isFlush>
             <Table
               label={overviewMessages.newest}
               rows={events}

@@ -183,7 +183,7 @@ const RequestCard: FC<{ input: IntegrationInput }> = ({ input }) => (
     id="asked"
     title={snippetMessages.asked}
     footer={
-      <ActionButton look="bare" action={builderPath} label={snippetMessages.change} hiddenValues={{ ...toFormValues(input), edit: "1" }} />
+      <ActionButton look="link" action={builderPath} label={snippetMessages.change} hiddenValues={{ ...toFormValues(input), edit: "1" }} />
     }
   >
     <PropertyList

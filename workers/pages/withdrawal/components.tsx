@@ -206,7 +206,9 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
       <p class="small">
         <BusinessMessage text={usePageContext().messages.withdraw.contact} name={certificate.businessName} />
       </p>
-      <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
+      <div class="small">
+        <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
+      </div>
     </>
   );
 

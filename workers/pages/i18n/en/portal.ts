@@ -188,7 +188,8 @@ export const messages = {
     onTime: "on time",
     late: "late",
     counts: "Last 30 days",
-    ofIssued: "{percent} of issued, was {before}",
+    ofIssued: "{percent} of issued",
+    ofIssuedBefore: "{percent} of issued, was {before}",
     counted: {
       issued: "Certificates issued",
       withdrawn: "Certificates withdrawn",
