@@ -46,6 +46,7 @@ import { recordRefusal } from "./http/refused-requests.ts";
 import { createApi, openApiDocument } from "./http/openapi.ts";
 import { acceptsHtml, renderNotFound } from "./pages/home/routes.ts";
 import { agentServer } from "./mcp/agent-server.ts";
+import { redirectEncodedFragment } from "./pages/shared/encoded-fragment.ts";
 import { registerPageRoutes } from "./pages/routes.ts";
 import { selectLanguage } from "./pages/shared/language.ts";
 import { randomBytes } from "./platform/create-platform.ts";
@@ -185,6 +186,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
+  app.use(redirectEncodedFragment); // before the routes, because the last match names the route in the log
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   const consumerApi = [
     sessionRoutes,

@@ -213,9 +213,9 @@ describe("exporting the figures", () => {
 test("shows the setup steps to a business without a live certificate, and no figures of others", async () => {
   const fresh = await signUpBusiness("owner@overview-pages.example");
   const page = await openPage(fresh, "/portal");
-  expect(getPageText(page)).toContain("From here to live certificates");
+  expect(getPageText(page)).toContain("Seven steps to your first live certificate");
   const steps = await openPage(owner, "/portal/steps");
-  expect([steps.status, getPageText(steps)]).toEqual([200, expect.stringContaining("From here to live certificates")]);
+  expect([steps.status, getPageText(steps)]).toEqual([200, expect.stringContaining("Seven steps to your first live certificate")]);
   const file = await postForm(fresh, "/portal/export", {
     chart: "certificate_days",
     form: await getFormToken(fresh, "/portal/export"),
@@ -224,7 +224,7 @@ test("shows the setup steps to a business without a live certificate, and no fig
     file.text
       .split("\r\n")
       .slice(1, -1)
-      .every((line) => line.endsWith(",0,0")),
+      .every((line) => line.endsWith(',"0","0"')),
   ).toBe(true);
 });
 

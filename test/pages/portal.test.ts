@@ -248,7 +248,7 @@ describe("certificates", () => {
     expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     const lines = file.text.trim().split("\r\n");
     expect(lines).toHaveLength(3);
-    expect(lines[1]).toContain(`,'${purpose},`);
+    expect(lines[1]).toContain(`,"'${purpose}",`);
     expect(file.text).not.toContain("csv@example.com");
   });
 

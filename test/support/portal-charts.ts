@@ -31,8 +31,11 @@ export const parseChart = (page: ReadPage, name: string) => {
   return { titles: pictures.map(({ attribs }) => attribs["aria-label"]), up: count("a"), down: count("b") };
 };
 
-/** Returns the header and the rows of a CSV file. */
+/** Returns the header and the rows of a CSV file whose cells are all quoted and contain no quotes or commas. */
 export const parseCsvFile = ({ text }: TestResponse): { readonly head: string; readonly rows: Rows } => {
-  const [head = "", ...lines] = text.trimEnd().split("\r\n");
-  return { head, rows: lines.map((line) => line.split(",")) };
+  const [head = [], ...rows] = text
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => line.slice(1, -1).split('","'));
+  return { head: head.join(), rows };
 };

@@ -11,7 +11,6 @@ import { registerCapturedMailRoutes } from "./dev/captured-mail.tsx";
 import { registerDocsRoutes } from "./docs/routes.tsx";
 import { registerHomeRoutes, registerCertificateNumberRoutes } from "./home/routes.ts";
 import { renderCertificateNotFound, handlePageError, renderMethodNotAllowed } from "./shared/notice-pages.tsx";
-import { redirectEncodedFragment } from "./shared/encoded-fragment.ts";
 import { registerPortalRoutes } from "./portal/routes.ts";
 import { registerSecurityTxtRoutes } from "./home/security-txt.ts";
 import { registerRevokeLinkRoutes } from "./app/revoke-share.tsx";
@@ -25,7 +24,6 @@ export interface PageDependencies {
 }
 
 export const registerPageRoutes = (app: Hono<AppEnv>, config: Config, { getOpenApiDocument, exportFile }: PageDependencies): void => {
-  app.use(redirectEncodedFragment);
   registerHomeRoutes(app);
   registerDocsRoutes(app, getOpenApiDocument);
   registerSecurityTxtRoutes(app, config);
