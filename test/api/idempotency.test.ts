@@ -425,6 +425,7 @@ describe("the Idempotency-Key header", () => {
     const elsewhere = {
       "/v1/consent": "tested in consent-idempotency.test.ts",
       "/v1/share/redeem": "stores no response, tested below",
+      "/v1/share/requests": "computes a signature and stores nothing",
       "/v1/auth/verify-code": "a stored response would be a session",
       "/v1/auth/passkey/verify": "likewise",
       "/v1/auth/passkey/options": "a stored response would be a challenge that may be used up",

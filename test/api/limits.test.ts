@@ -139,22 +139,25 @@ describe("limits of sharing", () => {
   });
 
   test.each([
-    ["decisions", "POST", "/v1/share/consent"],
-    ["changes of fields", "PUT", "/v1/me/fields"],
-  ])("allow 30 %s a minute per person, valid or not, then return 429 for that person alone", async (_name, method, path) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const [pat, sam] = [await signInPerson({}), await signInPerson({})];
-    const bad = ({ headers }: typeof pat): Promise<TestResponse> => call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
-    expect(new Set(await sendRepeatedly(30, () => bad(pat)))).toEqual(new Set([400]));
-    const refused = await bad(pat);
-    expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
-      "429 rate_limited",
-      "60",
-      "30",
-    ]);
-    expect((await bad(sam)).status).toBe(400);
-    expect((await pat.get("/v1/me")).status).toBe(200);
-  });
+    [30, "decisions", "minute", "POST", "/v1/share/consent", 60],
+    [60, "changes of fields", "hour", "PUT", "/v1/me/fields", 3_600],
+  ])(
+    "allow %i %s per %s and person, valid or not, then return 429 for that person alone",
+    async (count, _name, _window, method, path, seconds) => {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+      const [pat, sam] = [await signInPerson({}), await signInPerson({})];
+      const bad = ({ headers }: typeof pat): Promise<TestResponse> => call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
+      expect(new Set(await sendRepeatedly(count, () => bad(pat)))).toEqual(new Set([400]));
+      const refused = await bad(pat);
+      expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+        "429 rate_limited",
+        String(seconds),
+        String(count),
+      ]);
+      expect((await bad(sam)).status).toBe(400);
+      expect((await pat.get("/v1/me")).status).toBe(200);
+    },
+  );
 });
 
 describe("limits by client", () => {

@@ -124,6 +124,7 @@ const ids: Readonly<Record<string, () => string>> = {
   share_id: () => "shr_00000000000000000000000000",
   domain_id: () => "dom_00000000000000000000000000",
   key_id: () => "key_00000000000000000000000000",
+  client_id: () => "pc_live_00000000000000000000000000",
   member_id: () => "mem_00000000000000000000000000",
 };
 /** Failed matches are counted per certificate, so these guesses use a certificate that does not exist. */

@@ -144,7 +144,7 @@ describe("the proofs of a certificate with odd field values", () => {
         expect(page).toContain("The form had more fields.");
         expect(page).toContain("were replaced by \ufffd");
         const shown = getPageText(parsePage(await call(`/c/${cert_id}`)));
-        expect(shown).toContain("not what their field asks for: E-mail.");
+        expect(shown).toContain("The values in these fields aren’t in the expected format: Email.");
         expect(shown).toContain("Some were left out.");
         await eraseCertificate(cert_id);
         await platform.auditLogStub(0).drainNow();

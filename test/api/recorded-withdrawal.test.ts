@@ -265,13 +265,15 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
     const page = async () => (await later(`/c/${mine.certId}`)).text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
     const open = [true, false];
     expect(await readStates()).toEqual(Array(3).fill([open, open]));
-    expect(await page()).toMatch(/has not said that contact by these recipients has ended Acme Solar LLC , Bright Homes Inc/);
+    expect(await page()).toMatch(/hasn’t confirmed that contact has ended for these recipients Acme Solar LLC , Bright Homes Inc/);
     const first = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"], note: "done" }));
     expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "active", on_time: false, withdrawal: null });
     expect(first.body.data.entities_withdrawn).toMatchObject([{ entity: "Bright Homes Inc", overdue: false }]);
     const closed = [false, true];
     expect(await readStates()).toEqual(Array(3).fill([open, closed]));
-    expect(await page()).toMatch(/said that contact by these recipients has ended .* Bright Homes Inc.* has not said .* Acme Solar LLC/);
+    expect(await page()).toMatch(
+      /confirmed that contact has ended for these recipients .* Bright Homes Inc.* hasn’t confirmed .* Acme Solar LLC/,
+    );
     const again = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({ entities: ["Bright Homes Inc"] }));
     expect(again.body.data).toMatchObject({ already_acknowledged: true, acknowledged_at: first.body.data.acknowledged_at });
     const detail = (await later(`/v1/certs/${mine.certId}`, authorized)).body.data.entities_withdrawn;

@@ -124,7 +124,7 @@ describe("another list of shares", () => {
       "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
       "a person's shares with one business": {
         run: (db) => listActiveSharesByBusiness(db, consumer, owner.businessId, now),
-        by: "shares_consumer",
+        by: "shares_counted",
       },
       "a person's shares in state active": { run: (db) => listUnendedShares(db, consumer, now, 500), by: "shares_consumer" },
       "a person's shares for their export": { run: (db) => listSharesForExport(db, consumer, now), by: "shares_consumer", sorted: true },

@@ -64,6 +64,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`DELETE ${portal}/recipients`]: owned(badInput, {}),
   [`GET ${portal}/clients`]: open("200 ok"),
   [`POST ${portal}/clients`]: owned(badInput, {}),
+  [`PATCH ${portal}/clients/{client_id}`]: owned(badInput, { return_urls: [1] }),
   [`GET ${portal}/members`]: open("200 ok"),
   [`POST ${portal}/members`]: owned(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
@@ -90,6 +91,8 @@ const access: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/webhooks/{webhook_id}/test": openRecord("200 ok"),
   "GET /v1/webhooks/{webhook_id}/deliveries": openRecord("200 ok"),
   "POST /v1/webhooks/deliveries/{delivery_id}/replay": openRecord("200 ok"),
+  "GET /v1/webhooks/deliveries/{delivery_id}/attempts": openRecord("200 ok"),
+  "POST /v1/webhooks/deliveries/{delivery_id}/reveal": openRecord("200 ok"),
   "POST /v1/webhooks/{webhook_id}/recover": openRecord("200 ok", "404 not_found", { since: new Date(0).toISOString() }),
   "GET /v1/billing/checkout": { ...owned("303 ok"), query: "?plan=business" },
 };
@@ -130,7 +133,7 @@ afterEach(() => {
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<TestResponse> => {
   const [method = "", path = ""] = name.split(" ");
-  const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => records[of] ?? `no record for ${of}`);
+  const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (of === "client_id" ? world.acme.clients.live : records[of]) ?? `no record for ${of}`);
   return callWithoutLimits(`${address}${query}`, {
     method,
     headers: { ...(role !== "nobody" && cast[role]), ...(sent !== undefined && { "content-type": "application/json" }) },
