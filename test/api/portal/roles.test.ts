@@ -133,7 +133,10 @@ afterEach(() => {
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<TestResponse> => {
   const [method = "", path = ""] = name.split(" ");
-  const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (of === "client_id" ? world.acme.clients.live : records[of]) ?? `no record for ${of}`);
+  const address = path.replaceAll(
+    /\{([a-z_]+)\}/g,
+    (_, of: string) => (of === "client_id" ? world.acme.clients.live : records[of]) ?? `no record for ${of}`,
+  );
   return callWithoutLimits(`${address}${query}`, {
     method,
     headers: { ...(role !== "nobody" && cast[role]), ...(sent !== undefined && { "content-type": "application/json" }) },
