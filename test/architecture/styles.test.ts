@@ -1,8 +1,9 @@
-// The style sheet: its size and the contrast of its colors.
-import { readFileSync } from "node:fs";
+// The style sheet: its size, the contrast of its colors, and the icons.
+import { globSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
+import { iconNames } from "../../workers/pages/shared/icon-names.ts";
 
 const maxStyleBytes = 12_000;
 
@@ -54,4 +55,13 @@ test.each(["light", "dark"] as const)("text has a contrast of at least 4.5 and b
     ...papers.map((back) => ["edge", back] as const).filter(([front, back]) => contrast(front, back, scheme) < 3),
   ];
   expect(weak.map((pair) => pair.join(" on "))).toEqual([]);
+});
+
+test("every icon in the list is used, and the shapes of each are in icons.gen.ts", () => {
+  const sources = globSync("workers/pages/**/*.{ts,tsx}", { exclude: ["**/icon-names.ts", "**/*.gen.ts"] }).map((path) =>
+    readFileSync(path, "utf8"),
+  );
+  expect(iconNames.filter((name) => !sources.some((source) => source.includes(`"${name}"`)))).toEqual([]);
+  const shapes = readFileSync("workers/pages/shared/icons.gen.ts", "utf8");
+  expect(iconNames.filter((name) => !new RegExp(`^  "?${name}"?: '<`, "m").test(shapes))).toEqual([]);
 });

@@ -13,8 +13,8 @@ import { issueCertificate, createServiceCall, worldInSecondShard, type Call } fr
 const maxCalls = 3;
 /** Once the entries are known, the history queries both shards again, for the entries' payloads and for pending entries. */
 const maxCallsOfHistory = 5;
-const maxPortalBytes = 15_000; // part of a budget of 25,000 that includes styles and scripts
-const maxBytes = 45_000; // part of a budget of 60,000 that includes styles and scripts
+const maxPortalBytes = 9_000;
+const maxBytes = 12_000;
 
 let calls = 0;
 const counted = <T>(call: () => Promise<T>): Promise<T> => {
