@@ -13,7 +13,7 @@ const commands = (/```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "")
   .filter((line) => line !== "");
 
 const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
-const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|coverage|[^/]*\.gen\.ts)$/;
+const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|coverage|(?!icons)[^/]*\.gen\.ts)$/;
 
 beforeAll(() => {
   // Preserves file times, because they show whether the installed packages match this lockfile.
