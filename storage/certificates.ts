@@ -466,15 +466,18 @@ export const openSubjectEmail = async (
   return addresses.find(([, index]) => index === addressIndex)?.[0] ?? null;
 };
 
-/** Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. */
+/**
+ * Returns the domains of the forms on which these certificates of the business were issued, by certificate ID. The business is compared
+ * afterwards: as a condition, it made SQLite read all of the business's certificates.
+ */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(
     db,
     [
       db
-        .select({ id: certificates.id, originDomain: certificates.originDomain })
+        .select({ id: certificates.id, businessId: certificates.businessId, originDomain: certificates.originDomain })
         .from(certificates)
-        .where(allOf(inArray(certificates.id, jsonList(ids)), eq(certificates.businessId, businessId))),
+        .where(inArray(certificates.id, jsonList(ids))),
     ],
-    ([rows]) => new Map(rows.map(({ id, originDomain }) => [id, originDomain])),
+    ([rows]) => new Map(rows.flatMap((row) => (row.businessId === businessId ? [[row.id, row.originDomain] as const] : []))),
   );
