@@ -146,7 +146,7 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 
 /**
  * Anyone can enter a stranger's address or number among their contact fields. So a share counts only by an email address that its person
- * proved by signing in; nobody proves a phone number here. A share that was ended counts in any case, because it permits nothing.
+ * verified by signing in. Phone numbers are not verified. A share that was ended counts in any case, because it permits nothing.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);

@@ -1,5 +1,5 @@
 // c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. Only the three lines origin, size
-// and root are accepted. The format allows more lines, but nobody could audit what they claim.
+// and root are accepted. The format allows more lines, but their claims could not be audited.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";

@@ -326,7 +326,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** Somebody signs in with their own address and enters another person's address and number among their fields. */
+  /** A person signs in with their own address and enters another person's address and number among their fields. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };

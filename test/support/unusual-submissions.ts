@@ -248,7 +248,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   ),
 ];
 
-/** Fields whose values are not what their keys promise, or cannot be stored as they are. The certificate is issued all the same. */
+/** Fields whose values are not what their keys promise, or cannot be stored as they are. The certificate is still issued. */
 export const oddFieldSubmissions: readonly UnusualSubmission[] = [
   ...unrecognizedValues.map(([key, value]) =>
     buildOddSubmission(

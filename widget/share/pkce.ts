@@ -1,4 +1,4 @@
-// Proof Key for Code Exchange (RFC 7636): only whoever has the verifier can redeem the code.
+// Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
  * State and PKCE pair for the next request. It is created ahead of time, because a click that first awaits a digest may not open a window.

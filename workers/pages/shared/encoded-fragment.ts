@@ -7,6 +7,8 @@ import type { AppEnv } from "../../http/context.ts";
 const encodedHashPattern = /%(?:25)*23/;
 
 export const redirectEncodedFragment = createMiddleware<AppEnv>(async (c, next) => {
+  // Links in emails lead to pages, and most requests are to the API.
+  if (c.req.path.startsWith("/v1/") || !encodedHashPattern.test(c.req.url)) return next();
   const { pathname, search } = new URL(c.req.url);
   const [path = "", ...rest] = pathname.split(encodedHashPattern);
   if (rest.length === 0 || !path.startsWith("/") || path.startsWith("//") || !["GET", "HEAD"].includes(c.req.method)) return next();
