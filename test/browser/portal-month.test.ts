@@ -100,9 +100,11 @@ describe("on a phone", () => {
     await phone.page.getByRole("button", { name: "Filters" }).click();
     await phone.page.getByLabel("Recipient").fill("Acme Solar LLC");
     await phone.page.getByRole("button", { name: "Apply" }).click();
+    await phone.page.locator(".chip").first().waitFor();
     expect(await phone.page.locator(".chip").count()).toBe(1);
     await phone.page.getByRole("button", { name: "Menu" }).click();
     await phone.page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name: "Audit log" }).click();
+    await phone.page.waitForURL("**/portal/audit");
     expect(new URL(phone.page.url()).pathname).toBe("/portal/audit");
     await phone.close();
   });
