@@ -130,12 +130,13 @@ describe("the API reference", () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/docs`);
     await page.getByRole("link", { name: "Certificates", exact: true }).last().click();
+    await page.waitForURL("**/docs/api/certificates*");
     const link = page.locator("#docs-nav").getByRole("link", { name: /^Verify a certificate/ });
     expect(await link.isVisible()).toBe(false); // at 900 pixels the navigation is a drawer
     await page.getByRole("button", { name: "Contents" }).click();
     await link.click();
+    await page.waitForURL(/#verifyCertificate$/);
     await page.keyboard.press("Escape"); // closes the drawer
-    expect(page.url()).toMatch(/#verifyCertificate$/);
     const operation = page.getByRole("region", { name: "Verify a certificate" });
     const anchored = operation.getByText("Event that was anchored, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
@@ -157,7 +158,7 @@ describe("the API reference", () => {
       .locator("#content")
       .getByRole("link", { name: /first hour$/i })
       .click();
-    expect(await page.getByRole("heading", { name: "4 Receive withdrawals" }).isVisible()).toBe(true);
+    await page.getByRole("heading", { name: "4 Receive withdrawals" }).waitFor();
     await close();
   });
 

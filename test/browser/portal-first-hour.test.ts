@@ -169,8 +169,10 @@ test("a new business gets to a live certificate within its first hour", async ()
   await addTag(page);
   const tested = await submitForm("pat@first-hour.example");
   await navigateTo(page, "Certificates");
+  await page.locator("tbody tr").first().waitFor();
   expect(await page.locator("tbody tr").count()).toBe(1);
   await page.locator("tbody a").first().click();
+  await page.waitForURL(`**/certificates/${tested}*`);
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("p***@f***.example");
   const verifyUrl = (await page.getByRole("link", { name: "Public page" }).getAttribute("href")) as string;
   expect(verifyUrl).toMatch(new RegExp(`/c/${tested}$`));

@@ -182,7 +182,7 @@ describe("the person on a certificate", () => {
     if (meant === "one") {
       await page.getByText("Show when they were issued").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();
-      expect(page.url()).toBe(second.verifyUrl);
+      await page.waitForURL(second.verifyUrl);
     }
     expect(problems).toEqual([]);
     await close();
