@@ -26,6 +26,17 @@ const splitAddress = (address: string): { local: string; domain: string } | null
   return domain === null ? null : { local, domain };
 };
 
+/**
+ * Returns the address in the form that mail servers understand: as typed, with the domain in punycode. `isAscii` is false if the part before
+ * the @ has other letters. Such an email can only be sent by a provider that supports SMTPUTF8 (RFC 6531). Throws if the text is not one
+ * address.
+ */
+export const toMailboxAddress = (address: string): { readonly address: string; readonly isAscii: boolean } => {
+  const parts = splitAddress(address);
+  if (parts === null) throw new Error("mail: the address must be one mailbox");
+  return { address: `${parts.local}@${parts.domain}`, isAscii: /^[\x21-\x7e]+$/.test(parts.local) };
+};
+
 /** Returns whether the text is exactly one valid address, without surrounding whitespace. */
 export const isEmailAddress = (address: string): boolean => splitAddress(address) !== null;
 

@@ -1,6 +1,7 @@
 // Masks field values for public pages, so that people can recognize themselves but others learn nothing. The mask has a fixed width, so a
 // value's length is hidden too.
 
+/** A code point and not a grapheme, because every verifier must compute the same mask, whatever its version of Unicode. */
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 
 const maskEmail = (address: string): string => {

@@ -8,6 +8,7 @@ import { hasRandomKeyBytes } from "../core/randomness.ts";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { Bytes } from "../core/hash.ts";
 import { defaultValidFrom, isIsoTime, parseKeyWithValidity, type KeyWithValidity } from "../core/ledger/key-validity.ts";
+import type { MailCapabilities } from "../core/mail/message.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { parseProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
@@ -84,8 +85,8 @@ export interface MailSettings {
   /** One email address. */
   readonly from: string;
   readonly transport:
-    | { readonly kind: "cloudflare" }
-    | { readonly kind: "http"; readonly url: string; readonly token: string }
+    | ({ readonly kind: "cloudflare" } & MailCapabilities)
+    | ({ readonly kind: "http"; readonly url: string; readonly token: string } & MailCapabilities)
     /** Development only: email is stored for /dev/mail and not sent. */
     | { readonly kind: "capture" };
 }
@@ -168,15 +169,18 @@ const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, 
   const from = setting("MAIL_FROM") ?? "";
   const kind = setting("MAIL_TRANSPORT") ?? (development ? "capture" : "");
   if (!isEmailAddress(from)) faults.push("MAIL_FROM");
+  const utf8 = setting("MAIL_SMTPUTF8") ?? "off";
+  if (utf8 !== "on" && utf8 !== "off") faults.push("MAIL_SMTPUTF8");
+  const supportsUtf8Addresses = utf8 === "on";
   if (kind === "cloudflare") {
     if (env.EMAIL === undefined) faults.push("EMAIL");
-    return { from, transport: { kind } };
+    return { from, transport: { kind, supportsUtf8Addresses } };
   }
   if (kind === "http") {
     const [url = "", token = ""] = [setting("MAIL_HTTP_URL"), setting("MAIL_HTTP_TOKEN")];
     if (!URL.canParse(url) || !(new URL(url).protocol === "https:" || development)) faults.push("MAIL_HTTP_URL");
     if (token === "") faults.push("MAIL_HTTP_TOKEN");
-    return { from, transport: { kind, url, token } };
+    return { from, transport: { kind, url, token, supportsUtf8Addresses } };
   }
   if (kind !== "capture" || !development) faults.push("MAIL_TRANSPORT");
   return { from, transport: { kind: "capture" } };

@@ -1,4 +1,5 @@
 // Every rate limit (SPEC Limits) with its reason. Each limit can be changed with the setting `LIMIT_<NAME>="<count>/<seconds>"`.
+import { cutText } from "../core/cut-text.ts";
 import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
 
 interface RouteLimit extends RateLimit {
@@ -95,7 +96,7 @@ const limitRule = "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99
 
 /** Describes a number that is out of range, with its name, value and allowed range. Never call this with a secret value. */
 export const describeOutOfRange = (name: string, value: string, rule: string): string =>
-  `${name}="${value.slice(0, 40)}" (must be ${rule})`;
+  `${name}="${cutText(value, 40)}" (must be ${rule})`;
 
 /** Returns the effective limits. `faults` describes every setting that is not `<count>/<seconds>` within the allowed range. */
 export const parseLimits = (

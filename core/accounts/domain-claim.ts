@@ -1,4 +1,5 @@
 // Domain verification: parsing a claimed domain, the proofs that a business publishes, and the results of checking them.
+import { cutText } from "../cut-text.ts";
 import type { VerificationMethod } from "../access/origins.ts";
 import { toHex } from "../bytes.ts";
 import type { RandomBytes } from "../ids.ts";
@@ -111,10 +112,7 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
   [...new Set(answers.flatMap((values) => values ?? []))]
     .filter((text) => text !== formatVerificationText(token))
     .slice(0, maxShownTexts)
-    .map((text) => {
-      const characters = [...text];
-      return characters.length > maxShownTextLength ? `${characters.slice(0, maxShownTextLength).join("")}…` : text;
-    });
+    .map((text) => (text.length > maxShownTextLength ? `${cutText(text, maxShownTextLength)}…` : text));
 
 /** Checks the file. The proof is one line of it, so an agency and its customer can both publish their proofs. */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {

@@ -1,5 +1,6 @@
 // OAuth clients. A client either serves a metadata document whose URL is its ID, or registers itself. Nothing that a self-registered client
 // says about itself is verified. Redirect URIs are checked strictly; metadata that is not used here is ignored.
+import { cutText } from "../cut-text.ts";
 import { isJsonObject, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { parseRedirectUri } from "./redirect-uri.ts";
@@ -35,8 +36,8 @@ const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** Returns the name as one visible line, or null if nothing is left. */
 const cleanClientName = (text: unknown): string | null => {
   if (typeof text !== "string") return null;
-  const name = text.slice(0, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
-  return [...name].slice(0, maxNameLength).join("").trim() || null;
+  const name = cutText(text, 400).normalize("NFC").replaceAll(/\s+/g, " ").replaceAll(invisibleCharacters, "").trim();
+  return cutText(name, maxNameLength).trim() || null;
 };
 
 /** Well-known assistants by the beginning of their names, and the hosts that belong to them. */

@@ -1,6 +1,7 @@
 // Decides what a text model may add to a mapping. The model sees numbered controls and texts, and returns numbers and keys from a fixed
 // list. Fields that were already recognized stay, so a faulty model or a page with prompt injection cannot change them. Text written by the
 // model never reaches the snippet.
+import { cutText } from "../cut-text.ts";
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";
@@ -31,7 +32,7 @@ export interface Proposal {
   readonly disclosure: number | null;
 }
 
-const summarizeText = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, maxSummaryLength);
+const summarizeText = (text: string): string => cutText(text.replace(/\s+/g, " ").trim(), maxSummaryLength);
 
 const toControlSummary = ({ tag, type, name, id, label, placeholder, ariaLabel }: FormControl, n: number): ControlSummary => ({
   n,

@@ -1,5 +1,7 @@
 // What an email says, independent of its language and of how it is shown: the text and the HTML body are rendered from the same lines.
 
+import { cutText } from "../cut-text.ts";
+
 export interface OutgoingMail {
   /** UUID, the same for every attempt, so that a provider can deduplicate. */
   readonly id: string;
@@ -10,8 +12,17 @@ export interface OutgoingMail {
   readonly html: string;
 }
 
-/** `refused` is final. `later` means that sending failed or its result is unknown, so it is retried. */
-export type MailOutcome = "accepted" | "refused" | "later";
+/**
+ * `later` means that sending failed or its result is unknown, so it is retried. The others are final: the provider refused the email, or its
+ * address needs SMTPUTF8, which the provider does not support.
+ */
+export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "later";
+
+/** What an email provider can do. */
+export interface MailCapabilities {
+  /** Whether it sends to addresses with letters outside ASCII before the @ (SMTPUTF8, RFC 6531). */
+  readonly supportsUtf8Addresses: boolean;
+}
 
 export interface Mailer {
   /** Never throws. */
@@ -74,12 +85,14 @@ const maxNameLength = 100;
 
 /**
  * Makes text that a user chose safe inside a sentence: one line of at most 100 characters, without anything that an email program would
- * turn into a link (`evil.example` becomes `evil. example`).
+ * turn into a link (`evil.example` becomes `evil. example`). Keeps the joiners that Persian and Indic names and emoji consist of.
  */
 export const toPlainName = (name: string): string =>
-  name
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
-    .replaceAll(/([.:/@])(?=\S)/g, "$1 ")
-    .replaceAll(/\s+/g, " ")
-    .trim()
-    .slice(0, maxNameLength);
+  cutText(
+    name
+      .replaceAll(/[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]+/gv, " ")
+      .replaceAll(/([.:/@])(?=\S)/g, "$1 ")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+    maxNameLength,
+  ).trimEnd();

@@ -177,6 +177,8 @@ describe("a production deployment", () => {
   test("refuses to start without a way to send mail, and never captures mail", () => {
     for (const kind of [undefined, "", "capture", "smtp", "HTTP"])
       expect(faultsOf({ MAIL_TRANSPORT: kind }), kind).toEqual(["MAIL_TRANSPORT"]);
+    for (const utf8 of ["on", "off", ""]) expect(faultsOf({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual([]);
+    for (const utf8 of ["yes", "true", "ON"]) expect(faultsOf({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual(["MAIL_SMTPUTF8"]);
     expect(faultsOf({ MAIL_TRANSPORT: "cloudflare" })).toEqual(["EMAIL"]);
     expect(faultsOf({ MAIL_TRANSPORT: "cloudflare", EMAIL: { send: () => undefined } })).toEqual([]);
     for (const url of ["", "mail.example", "http://mail.example/send"])

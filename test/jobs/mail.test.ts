@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { OutgoingMail, MailOutcome } from "../../core/mail/message.ts";
+import type { MailCapabilities, MailOutcome, OutgoingMail } from "../../core/mail/message.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 import { claimMail, insertMail, type NewMail } from "../../storage/outboxes/mail.ts";
 import { businesses } from "../../storage/schema.ts";
@@ -247,29 +247,34 @@ test("gets emails even if a sweep fails", async () => {
 
 const message: OutgoingMail = { id: "m-1", to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" };
 
+const ascii = { supportsUtf8Addresses: false };
+const utf8 = { supportsUtf8Addresses: true };
+
 describe("Cloudflare Email Service", () => {
   test("gets the email in its own format", async () => {
     const given: unknown[] = [];
-    expect(await createBindingMailer({ send: async (mail) => given.push(mail) }).send(message)).toBe("accepted");
+    expect(await createBindingMailer({ send: async (mail) => given.push(mail) }, ascii).send(message)).toBe("accepted");
     expect(given).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
   });
 
   test.each([
     ["E_RECIPIENT_SUPPRESSED", "refused"],
     ["E_VALIDATION_ERROR", "refused"],
+    ["E_FIELD_MISSING", "refused"],
+    ["E_CONTENT_TOO_LARGE", "refused"],
     ["E_RATE_LIMIT_EXCEEDED", "later"],
     ["E_SENDER_NOT_VERIFIED", "later"],
     [undefined, "later"],
   ])("maps the error %s to %s", async (code, outcome) => {
     const binding = { send: () => Promise.reject(Object.assign(new Error("to pat@example.com"), { code })) };
-    expect(await createBindingMailer(binding).send(message)).toBe(outcome);
+    expect(await createBindingMailer(binding, ascii).send(message)).toBe(outcome);
   });
 });
 
 describe("a mail provider over HTTPS", () => {
   test("gets the email as JSON, with its token and the email's id", async () => {
     const requests: Request[] = [];
-    const provider = createHttpMailer({ url: "https://mail.example/send", token: "secret" }, async (request) => {
+    const provider = createHttpMailer({ url: "https://mail.example/send", token: "secret", ...ascii }, async (request) => {
       requests.push(request);
       return new Response("queued", { status: 202 });
     });
@@ -286,19 +291,65 @@ describe("a mail provider over HTTPS", () => {
     [302, "later"],
     [400, "refused"],
     [401, "later"],
+    [402, "later"],
     [403, "later"],
+    [404, "later"],
+    [405, "later"],
     [422, "refused"],
     [429, "later"],
     [500, "later"],
   ])("maps status %d to %s", async (status, outcome) => {
-    const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, async () => new Response(null, { status }));
+    const provider = createHttpMailer(
+      { url: "https://mail.example/send", token: "x", ...ascii },
+      async () => new Response(null, { status }),
+    );
     expect(await provider.send(message)).toBe(outcome);
   });
 
   test("maps a network error to later", async () => {
-    const provider = createHttpMailer({ url: "https://mail.example/send", token: "x" }, () => Promise.reject(new Error("no route")));
+    const provider = createHttpMailer({ url: "https://mail.example/send", token: "x", ...ascii }, () =>
+      Promise.reject(new Error("no route")),
+    );
     expect(await provider.send(message)).toBe("later");
   });
+});
+
+describe("an address with letters outside ASCII", () => {
+  /** Sends an email with both kinds of provider and returns what each got. */
+  const sendToBoth = async (to: string, capabilities: MailCapabilities) => {
+    const given: { readonly to: string; readonly from: string }[] = [];
+    const http = createHttpMailer({ url: "https://mail.example/send", token: "x", ...capabilities }, async (request) => {
+      given.push(await request.json());
+      return new Response(null, { status: 202 });
+    });
+    const binding = createBindingMailer({ send: async (mail) => given.push(mail) }, capabilities);
+    const mail = { ...message, to, from: "post@bücher.example" };
+    const outcomes = [await http.send(mail), await binding.send(mail)];
+    return { outcomes, given: given.map((sent) => [sent.to, sent.from]) };
+  };
+
+  test.each([
+    ["pat@bücher.example", "pat@xn--bcher-kva.example"],
+    ["Pat.Doe@BÜCHER.example", "Pat.Doe@xn--bcher-kva.example"],
+    ["pat@例え.テスト", "pat@xn--r8jz45g.xn--zckzah"],
+    ["pat@مثال.إختبار", "pat@xn--mgbh0fb.xn--kgbechtv"],
+    ["pat@faß.example", "pat@xn--fa-hia.example"],
+    ["pat@xn--bcher-kva.example", "pat@xn--bcher-kva.example"],
+    ["pat+news@example.com", "pat+news@example.com"],
+  ])("is passed to the provider with its domain in punycode: %s", async (to, passedOn) => {
+    const pair = [passedOn, "post@xn--bcher-kva.example"];
+    expect(await sendToBoth(to, ascii)).toEqual({ outcomes: ["accepted", "accepted"], given: [pair, pair] });
+  });
+
+  test.each(["zoë@example.com", "用户@例え.テスト", "пат@example.com"])(
+    "before the @ is only sent by a provider that supports SMTPUTF8: %s",
+    async (to) => {
+      expect(await sendToBoth(to, ascii)).toEqual({ outcomes: ["unsupported_address", "unsupported_address"], given: [] });
+      const { outcomes, given } = await sendToBoth(to, utf8);
+      expect(outcomes).toEqual(["accepted", "accepted"]);
+      for (const [passedOn] of given) expect(passedOn).toMatch(new RegExp(`^${to.slice(0, to.indexOf("@"))}@[a-z0-9.-]+$`));
+    },
+  );
 });
 
 describe("GET /dev/mail", () => {

@@ -1,4 +1,5 @@
 // Parses the forms on a page from its HTML source. Scripts do not run, and linked resources are not fetched.
+import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FormControl, FormPage, FormText, PageForm, ScriptTag } from "../../core/forms/form-page.ts";
 import { buildAttributeSelector, buildIdSelector, buildNthSelector } from "../../core/forms/selectors.ts";
@@ -126,11 +127,13 @@ const parseFormSource = (html: string): FormSource | null => {
 };
 
 const normalizeText = (text: string, { start, end }: Element, max: number): string =>
-  text
-    .slice(start, Math.min(end, start + max * 4))
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, max);
+  cutText(
+    text
+      .slice(start, Math.min(end, start + max * 4))
+      .replace(/\s+/g, " ")
+      .trim(),
+    max,
+  );
 
 /** Returns whether the element or a surrounding fieldset is disabled. */
 const isDisabled = (element: Element): boolean => {
@@ -182,7 +185,7 @@ const toPageForm = (
   };
   const toControl = (element: Element): FormControl => {
     const { attributes } = element;
-    const attribute = (name: string): string => (attributes[name] ?? "").slice(0, maxHintLength);
+    const attribute = (name: string): string => cutText(attributes[name] ?? "", maxHintLength);
     const label = findLabel(element);
     const labelFor = label?.attributes.for === undefined ? null : buildAttributeSelector("label", "for", label.attributes.for);
     return {

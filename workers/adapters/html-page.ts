@@ -1,5 +1,6 @@
 // Extracts a page's text and links from its markup. It does not guess which parts are content: a legal snapshot must not depend on
 // heuristics, and anyone must be able to reproduce it (docs/reference/policies.md).
+import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
 import { resolveReference } from "../../core/access/outbound-url.ts";
@@ -69,7 +70,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
         .toLowerCase()
         .split(/\s+/)
         .filter((token) => token !== "");
-      open = { address, rel, text: "", label: (attributes["aria-label"] ?? attributes.title ?? "").slice(0, maxLinkTextLength) };
+      open = { address, rel, text: "", label: cutText(attributes["aria-label"] ?? attributes.title ?? "", maxLinkTextLength) };
       if (name !== "a") closeLink();
     },
     ontext: (text) => {

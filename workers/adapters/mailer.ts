@@ -1,6 +1,7 @@
 // Sends email through Cloudflare's Email Service or any provider that accepts JSON over HTTPS. Provider responses are not stored or logged,
 // because they can contain the recipient's address.
-import type { OutgoingMail, MailOutcome, Mailer } from "../../core/mail/message.ts";
+import { toMailboxAddress } from "../../core/email-address.ts";
+import type { MailCapabilities, MailOutcome, Mailer, OutgoingMail } from "../../core/mail/message.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits, failureFromResponse, type SendRequest } from "./exchange.ts";
 
@@ -11,14 +12,32 @@ export interface EmailBinding {
   send(mail: Omit<OutgoingMail, "id">): Promise<unknown>;
 }
 
+/**
+ * Puts the domains of an email's addresses into punycode before it is sent. Does not send an email to an address that the provider does not
+ * support: some providers accept it and lose it later.
+ */
+const sendWithPlainAddresses =
+  (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>
+  async (mail) => {
+    const to = toMailboxAddress(mail.to);
+    if (!to.isAscii && !supportsUtf8Addresses) return "unsupported_address";
+    return send({ ...mail, to: to.address, from: toMailboxAddress(mail.from).address });
+  };
+
 /** Errors that a retry cannot fix: the address does not accept email, or the message is invalid. */
-const permanentErrorCodes: ReadonlySet<unknown> = new Set(["E_RECIPIENT_SUPPRESSED", "E_RECIPIENT_NOT_ALLOWED", "E_VALIDATION_ERROR"]);
+const permanentErrorCodes: ReadonlySet<unknown> = new Set([
+  "E_RECIPIENT_SUPPRESSED",
+  "E_RECIPIENT_NOT_ALLOWED",
+  "E_VALIDATION_ERROR",
+  "E_FIELD_MISSING",
+  "E_CONTENT_TOO_LARGE",
+]);
 
 const outcomeFromError = (error: unknown): MailOutcome =>
   permanentErrorCodes.has((error as { readonly code?: unknown } | null)?.code) ? "refused" : "later";
 
-export const createBindingMailer = (binding: EmailBinding): Mailer => ({
-  send: async ({ from, to, subject, text, html }) => {
+export const createBindingMailer = (binding: EmailBinding, capabilities: MailCapabilities): Mailer => ({
+  send: sendWithPlainAddresses(async ({ from, to, subject, text, html }) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<MailOutcome>((resolve) => {
       timer = setTimeout(() => resolve("later"), sendTimeoutMs);
@@ -31,16 +50,19 @@ export const createBindingMailer = (binding: EmailBinding): Mailer => ({
     } finally {
       clearTimeout(timer);
     }
-  },
+  }, capabilities),
 });
 
 const maxResponseBytes = 65_536; // the response is received but not read
 
+/** A wrong token, URL, sender or an unpaid account: an operator must fix it, and the email stays queued. */
+const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
+
 export const createHttpMailer = (
-  provider: { readonly url: string; readonly token: string },
+  provider: { readonly url: string; readonly token: string } & MailCapabilities,
   send: SendRequest = (request) => fetch(request),
 ): Mailer => ({
-  send: async ({ id, from, to, subject, text, html }: OutgoingMail) => {
+  send: sendWithPlainAddresses(async ({ id, from, to, subject, text, html }) => {
     const sent = await sendWithLimits(
       send,
       provider.url,
@@ -54,7 +76,7 @@ export const createHttpMailer = (
     if (!sent.ok) return "later";
     const { status } = sent.answer;
     if (status >= 200 && status < 300) return "accepted";
-    if (status < 400 || status === 401 || status === 403) return "later"; // a redirect, a wrong token or a wrong sender: an operator must fix the settings, and the email stays queued
+    if (status < 400 || operatorFaults.has(status)) return "later";
     return failureFromResponse(sent.answer, () => 0).kind === "permanent" ? "refused" : "later";
-  },
+  }, provider),
 });

@@ -40,7 +40,7 @@ import { createProofServices } from "./create-proof-services.ts";
 /** Captured email is stored in shard 00, because it belongs to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
-  if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail);
+  if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail, transport);
   if (transport.kind === "http") return createHttpMailer(transport);
   return {
     send: async (message) => {

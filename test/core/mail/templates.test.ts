@@ -137,6 +137,37 @@ describe("a name chosen by a business", () => {
     expect(toPlainName("a\u202Eb\u200Bc\u0000d\ne")).toBe("a b c d e");
   });
 
+  test.each([
+    ["an emoji", "🏡"],
+    ["an emoji of several people", "👨‍👩‍👧‍👦"],
+    ["a flag", "🇨🇦"],
+    ["a letter with an accent of its own", "e\u0301"],
+  ])("is never cut in the middle of %s, so that the email stays valid text", (_, character) => {
+    for (let length = 90; length <= 100; length += 1) {
+      const business = `${"a".repeat(length)}${character.repeat(5)}`;
+      const name = toPlainName(business);
+      expect(name.slice(length).replaceAll(character, "")).toBe("");
+      const { text, html } = messageOf("en", {
+        template: "member_invited",
+        data: { businessName: business, signInUrl: "https://app.example.com", until: 0 },
+      });
+      for (const body of [text, html]) expect(body).toContain(name);
+    }
+  });
+
+  test("keeps the joiners of Persian names and emoji", () => {
+    for (const name of ["می\u200cخواهم", "👩‍💻 Studio"]) expect(toPlainName(name)).toBe(name);
+  });
+
+  test("becomes valid text even if it was stored with half an emoji", () => {
+    const name = "Acme \ud83c";
+    const { text, html } = messageOf("en", {
+      template: "member_invited",
+      data: { businessName: name, signInUrl: "https://app.example.com", until: 0 },
+    });
+    for (const body of [text, html]) expect([body.isWellFormed(), body.includes("Acme \ufffd")]).toEqual([true, true]);
+  });
+
   test("keeps data about the person out of the notice to owners", () => {
     const { text } = messageOf("en", mails.withdrawal_owner_notice);
     expect(text).toContain("cc_00k3v9d2m4q8x1c7b5n0t6w2h9");

@@ -1,4 +1,5 @@
 // Certificate routes (SPEC Certificate API): issue, verify, list, read, export and erase.
+import { cutText } from "../../../core/cut-text.ts";
 import { z } from "@hono/zod-openapi";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import { isIpAddress } from "../../../core/access/ip-address.ts";
@@ -135,14 +136,14 @@ const issueCertificateRoute = createRoute({
 });
 
 const maxUserAgentLength = 512;
-const toPrintable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "").slice(0, maxUserAgentLength);
+const toPrintable = (text: string): string => cutText(text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ""), maxUserAgentLength);
 
 interface RequestGeo {
   readonly country?: unknown;
   readonly region?: unknown;
   readonly city?: unknown;
 }
-const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 100) : null);
+const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? cutText(value, 100) : null);
 
 /** Reads the circumstances of the capture. Only a server with an API key can state the visitor's IP address and user agent. */
 const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {

@@ -1,5 +1,6 @@
 // GET /c/{id}, a certificate's public page. Recording the view and reading the certificate take one database round trip. If the view cannot
 // be recorded, the page is still shown.
+import { cutText } from "../../../core/cut-text.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -33,7 +34,7 @@ export interface CertificatePage {
 const maxUserAgentLength = 512;
 
 const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageView => {
-  const named = userAgent.replaceAll(/\p{Cc}/gu, "").slice(0, maxUserAgentLength);
+  const named = cutText(userAgent.replaceAll(/\p{Cc}/gu, ""), maxUserAgentLength);
   return { at, ip, userAgent: named, os: parseOsFamily(named), bot: isPrefetch || isKnownBot(named) };
 };
 

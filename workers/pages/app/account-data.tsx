@@ -1,4 +1,5 @@
 // /app/export and /app/delete: downloading all data of an account, and deleting the account.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -142,7 +143,7 @@ const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> =
   const typed = form.get("confirm") ?? "";
   if (!confirmationWords.has(typed.trim().toLowerCase())) {
     const { badWord, word } = getAccountMessages(request).deletion;
-    const state = { ...(await loadDeletionState(request)), typed: typed.slice(0, 40), error: formatMessage(badWord, { word }) };
+    const state = { ...(await loadDeletionState(request)), typed: cutText(typed, 40), error: formatMessage(badWord, { word }) };
     return renderRefusal(request, "invalid_request", deleteAccountPage(request, state));
   }
   await deleteAccount(services, person, request.language); // also succeeds if the account was already deleted

@@ -1,4 +1,5 @@
 // /app/agents: access tokens for a person's assistants. A token is shown once, in the response to the form that created it.
+import { cutText } from "../../../core/cut-text.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { maxActiveTokens, type AgentToken } from "../../../core/agents/agent-token.ts";
@@ -146,7 +147,7 @@ const handleCreateToken = async (request: AppFormRequest): Promise<Response> => 
   return renderRefusal(
     request,
     created.code,
-    tokenListPage(request, { ...(await loadTokenList(request)), typedName: typedName.slice(0, 200), error }),
+    tokenListPage(request, { ...(await loadTokenList(request)), typedName: cutText(typedName, 200), error }),
   );
 };
 

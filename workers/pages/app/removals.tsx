@@ -1,4 +1,5 @@
 // /app/removals: requests to data brokers to remove a person, their results, and the signed affidavit.
+import { cutText } from "../../../core/cut-text.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { parseRemovalId } from "../../../core/ids.ts";
@@ -104,7 +105,7 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
           error={errorAt("notes")}
           maxlength={500}
           autocomplete="off"
-          value={form?.get("notes")?.slice(0, 1_000)}
+          value={form === undefined ? undefined : cutText(form.get("notes") ?? "", 1_000)}
         />
         <div>
           {authorizeError !== undefined && <FieldError text={authorizeError} />}

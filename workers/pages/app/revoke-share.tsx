@@ -1,5 +1,6 @@
 // /stop/{share_id}: the link in an email that stops a share without signing in. Its token is in the fragment, which browsers do not send:
 // the page's script copies it into the form, and only submitting the form sends it. The page itself does not read the share.
+import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { parseShareId } from "../../../core/ids.ts";
@@ -117,7 +118,7 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
     if (revoked.code === "storage_unavailable") return renderStorageUnavailable(c);
     if (revoked.code === "invalid_request")
       return renderPage(c, 400, ({ language }) =>
-        revokeSharePage(language, { path: revokeLinkPath(c), token, reason: reason.slice(0, 300) }),
+        revokeSharePage(language, { path: revokeLinkPath(c), token, reason: cutText(reason, 300) }),
       );
     return renderRevokeFailed(c);
   }

@@ -1,4 +1,5 @@
 // /app/shares/{id}: one share with its values, timeline and verification data; stopping it (after a confirmation page) and renewing it.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
@@ -422,7 +423,7 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   const revoked = await revokeShareByPerson(services, share.id, { person }, { reason, requestId: c.var.requestId });
   if (!revoked.ok) {
     if (revoked.code === "invalid_request")
-      return renderRefusal(request, revoked.code, revokeSharePage(request, ownShare, reason.slice(0, 300), request.messages.badReason));
+      return renderRefusal(request, revoked.code, revokeSharePage(request, ownShare, cutText(reason, 300), request.messages.badReason));
     return revoked.code === "storage_unavailable" ? renderStorageUnavailable(c) : c.redirect(sharePath(share), 303);
   }
   await setFlash(request, { key: "stopped", date: revoked.value.ceaseBy });

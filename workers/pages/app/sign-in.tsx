@@ -1,5 +1,6 @@
 // Signing in to the app with an email code or a passkey; the same steps and cookies as on the consent sheet. Every page of the app shows
 // these steps to visitors who are not signed in, and opens again after they sign in.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
@@ -150,7 +151,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
   const email = (form.get("email") ?? (await findPendingSignInEmail(c)) ?? "").trim();
   if (!isEmailAddress(email))
     return renderPage(c, 400, ({ language }) =>
-      emailStepPage(language, { next, typed: email.slice(0, maxTypedEmailLength), error: sheetMessages[language].badEmail }),
+      emailStepPage(language, { next, typed: cutText(email, maxTypedEmailLength), error: sheetMessages[language].badEmail }),
     );
   await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c) });
   return c.redirect(next, 303);

@@ -1,6 +1,7 @@
 // Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe.
 // Steps are not stored: the page depends on who is signed in, their saved details and their decisions. Without evidence that the request
 // came from the business, no step is shown and no form is accepted.
+import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Person } from "../../../core/access/principal.ts";
@@ -249,7 +250,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email))
     return renderPage(c, 400, () =>
-      emailStepPage(view, c.var.services.clock(), view.messages.badEmail, email.slice(0, maxTypedEmailLength)),
+      emailStepPage(view, c.var.services.clock(), view.messages.badEmail, cutText(email, maxTypedEmailLength)),
     );
   await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
   return redirectToSheet(c);

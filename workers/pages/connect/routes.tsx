@@ -1,6 +1,7 @@
 // Routes of {app_url}/oauth/authorize, where a user decides whether an agent may connect. Each step is a plain form that redirects to the
 // same URL; only the decision redirects to the client's registered URI. An invalid request is explained here and never redirected, so a
 // link alone cannot send a user to another site.
+import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { parseAuthorizationRequest, type OAuthError } from "../../../core/agents/authorization-request.ts";
 import { maxActiveTokens } from "../../../core/agents/agent-token.ts";
@@ -168,7 +169,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   const email = (form.get("email") ?? "").trim();
   const realm = form.get("as") === "business" ? "business" : "consumer";
   if (!isEmailAddress(email))
-    return renderConnectPage(c, 400, emailStepPage(view, view.messages.badAddress, email.slice(0, maxTypedEmailLength)));
+    return renderConnectPage(c, 400, emailStepPage(view, view.messages.badAddress, cutText(email, maxTypedEmailLength)));
   await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
   return redirectToConnect(c, { as: realm });
 };

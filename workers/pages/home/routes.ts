@@ -1,5 +1,6 @@
 // GET / on every host that people visit, /withdraw, GET /c?number=, and the not-found page. At /, programs get JSON with the URL of the
 // API description instead of a page.
+import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
 import { createMiddleware } from "hono/factory";
@@ -82,7 +83,7 @@ const redirectToCertificate = (c: Context<AppEnv>, buildPage: LandingPageBuilder
   if (certId === null)
     return renderLandingPage(c, 400, buildPage, {
       isInvalidNumber: true,
-      typedNumber: isSameOrigin(c) ? typed.slice(0, maxTypedLength) : undefined,
+      typedNumber: isSameOrigin(c) ? cutText(typed, maxTypedLength) : undefined,
     });
   const language = parseLanguage(c.req.query("lang"));
   return c.redirect(`${getOtherOrigin(c, "verifyUrl")}/c/${certId}${language === null ? "" : `?lang=${language}`}${fragment}`, 303);
@@ -116,7 +117,7 @@ const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => 
   if (form instanceof Response) return form;
   if (getOtherOrigin(c, "appUrl") !== "") return renderCrossSiteBlocked(c);
   const email = (form.get("email") ?? "").trim();
-  if (!isEmailAddress(email)) return renderLandingPage(c, 400, startWithdrawalPage, { typedEmail: email.slice(0, maxTypedEmailLength) });
+  if (!isEmailAddress(email)) return renderLandingPage(c, 400, startWithdrawalPage, { typedEmail: cutText(email, maxTypedEmailLength) });
   await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c) });
   return c.redirect(withLanguage(signInPath, parseLanguage(c.req.query("lang"))), 303);
 };

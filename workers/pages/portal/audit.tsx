@@ -1,4 +1,5 @@
 // The business's audit log, newest entries first, with filters by actor, type and record.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseActorFilter } from "../../../core/audit/actor-filter.ts";
@@ -100,11 +101,12 @@ interface AuditFilter {
 }
 
 const readFilter = ({ c }: PortalRequest): AuditFilter => {
-  const [actor, type, id] = [c.req.query("actor"), c.req.query("type"), c.req.query("id")?.trim().slice(0, maxIdLength)];
+  const [actor, type] = [c.req.query("actor"), c.req.query("type")];
+  const id = cutText(c.req.query("id")?.trim() ?? "", maxIdLength);
   return {
     actor: actor !== undefined && parseActorFilter(actor) !== null ? actor : null,
     type: type !== undefined && isEntryType(type) ? type : null,
-    id: id === undefined || id === "" ? null : (parseTypedCertId(id) ?? id),
+    id: id === "" ? null : (parseTypedCertId(id) ?? id),
   };
 };
 

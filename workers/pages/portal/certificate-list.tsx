@@ -1,4 +1,5 @@
 // The list of certificates. Its filter is its query string, which can be saved under a name as a view; the same rows can be exported as CSV.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import { useContext, type FC } from "hono/jsx";
 import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
@@ -54,7 +55,7 @@ type CertificateFilter = {
   readonly person: string | null;
 };
 
-const parseText = (value: string | undefined, max = 200): string | null => value?.trim().slice(0, max) || null;
+const parseText = (value: string | undefined, max = 200): string | null => cutText(value?.trim() ?? "", max) || null;
 
 const parseDay = (value: string | undefined): string | null =>
   value !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : null;

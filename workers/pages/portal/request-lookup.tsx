@@ -1,4 +1,5 @@
 // Explains why an API request was refused, looked up by the request ID from its response.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -98,7 +99,7 @@ const handleLookup = (request: PortalRequest): Promise<Response> | Response => {
   if (typed === "") return renderLookupPage(request, null, {});
   const id = parseRequestId(typed.toLowerCase());
   if (id !== null) return redirectTo(request, `/portal/requests/${id}`);
-  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badId } });
+  return renderLookupPage(request, cutText(typed, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badId } });
 };
 
 const renderRequest = async (request: PortalRequest): Promise<Response> => {
@@ -123,7 +124,7 @@ const handleIdLookup = (request: PortalFormRequest): Promise<Response> | Respons
   const id = typed.toLowerCase();
   if (parseShareId(id) !== null) return redirectTo(request, `/portal/shares/${id}`);
   if (parseRequestId(id) !== null) return redirectTo(request, `/portal/requests/${id}`);
-  return renderLookupPage(request, typed.slice(0, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badAnyId } });
+  return renderLookupPage(request, cutText(typed, 60), { error: { code: "invalid_request", field: "id", text: requestMessages.badAnyId } });
 };
 
 export const registerRequestLookupRoutes = (pages: Hono<AppEnv>): void => {

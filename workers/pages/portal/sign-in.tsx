@@ -1,5 +1,6 @@
 // Signing in and signing up with an email code; the same steps and cookies as on the consent sheet. Both lead to the same page whether or
 // not the email address is known, so that email addresses cannot be probed.
+import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
@@ -205,7 +206,7 @@ const renderSignUp = async (c: Context<AppEnv>): Promise<Response> =>
   (await isSignedIn(c)) ? c.redirect("/portal", 303) : renderSignUpStep(c);
 
 const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
-  const typed = (name: string): string => (form.get(name) ?? "").slice(0, 2_048);
+  const typed = (name: string): string => cutText(form.get(name) ?? "", 2_048);
   const registration = {
     businessName: typed("business_name"),
     legalName: null,

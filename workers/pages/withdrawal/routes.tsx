@@ -4,6 +4,7 @@
 // - POST /c/{id}/withdraw/confirm checks the code
 // - POST /c/{id}/withdraw/link withdraws with a link's token
 // - GET /c/{id}/withdrawn shows the result
+import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
@@ -86,7 +87,7 @@ const handleCodeRequest = async (c: Context<AppEnv>, { form, certificate }: With
     return renderPage(c, 400, (pageContext) =>
       emailPage(pageContext, {
         certificate,
-        typedValue: email.slice(0, maxTypedEmailLength),
+        typedValue: cutText(email, maxTypedEmailLength),
         error: pageContext.messages.withdraw.badEmail,
       }),
     );
@@ -130,7 +131,7 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
   if (email === null) return redirectWithError(c, certificate.id, "failed");
   const code = parseEmailCode(form.get("code") ?? "");
   if (code === null) {
-    const typedValue = (form.get("code") ?? "").slice(0, 20);
+    const typedValue = cutText(form.get("code") ?? "", 20);
     return renderPage(c, 400, (pageContext) =>
       codePage(pageContext, { certificate, email, typedValue, chosen: form, error: pageContext.messages.withdraw.badCode }),
     );
