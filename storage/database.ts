@@ -78,11 +78,21 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
+/** Makes a call to the database. Development replaces it to simulate faults. */
+export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
+
+const callDirectly: DatabaseCaller = (call) => call();
+
 /** Opens a shard's database. Called once per isolate; it holds no connection or state. `maxMs` limits each call. */
-export const openDatabase = (binding: D1Database, maxMs = requestTimeoutMs, count: QueryCounter = () => {}): Database => {
+export const openDatabase = (
+  binding: D1Database,
+  maxMs = requestTimeoutMs,
+  count: QueryCounter = () => {},
+  makeCall: DatabaseCaller = callDirectly,
+): Database => {
   const runQueries: QueryRunner = (queries, call) => {
     count(queries);
-    return withDeadline(call, maxMs);
+    return withDeadline(() => makeCall(call), maxMs);
   };
   return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };

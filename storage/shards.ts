@@ -1,7 +1,8 @@
 // Finds a record's database. Every ID, key, token and client ID contains its shard code, so no lookup is needed. This is the only place
 // that maps a code to a database.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
-import { openDatabase, type QueryCounter, type Database } from "./database.ts";
+import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } from "./database.ts";
+import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
   /** Returns the database for an ID or secret. For an unknown shard code, returns the first shard, where such an ID does not exist. */
@@ -15,10 +16,17 @@ export interface Shards {
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
-type ShardBindings = readonly (readonly [ShardId, D1Database])[];
+interface ShardBinding {
+  readonly shard: ShardId;
+  readonly binding: D1Database;
+  /** Simulates faults in development. */
+  readonly makeCall?: DatabaseCaller;
+}
 
-const buildShards = (bindings: ShardBindings, maxMs: number | undefined, count: QueryCounter): Shards => {
-  const databases = new Map(bindings.map(([shard, binding]) => [shard, openDatabase(binding, maxMs, count)] as const));
+const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefined, count: QueryCounter): Shards => {
+  const databases = new Map(
+    bindings.map(({ shard, binding, makeCall }) => [shard, openDatabase(binding, maxMs, count, makeCall)] as const),
+  );
   const at = (shard: ShardId): Database => {
     const db = databases.get(shard);
     if (db === undefined) throw new Error("shards: no database is bound for this shard");
@@ -36,11 +44,18 @@ const buildShards = (bindings: ShardBindings, maxMs: number | undefined, count: 
   };
 };
 
-/** Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. */
+/**
+ * Opens all shards of an environment: binding `DB` is shard `00`, and `DB_xy` is shard `xy`. In development, their calls pass through
+ * simulated-faults.ts.
+ */
 export const openShards = (env: object, maxMs?: number, count: QueryCounter = () => {}): Shards => {
-  const bindings = Object.entries(env).flatMap(([name, binding]) => {
+  const isDevelopment = (env as { readonly ENVIRONMENT?: unknown }).ENVIRONMENT === "development";
+  const bindings = Object.entries(env).flatMap(([name, binding]): ShardBinding[] => {
     const match = bindingPattern.exec(name);
-    return match === null ? [] : [[(match[1] ?? firstShard) as ShardId, binding as D1Database] as const];
+    if (match === null) return [];
+    const shard = (match[1] ?? firstShard) as ShardId;
+    const makeCall: DatabaseCaller = (call) => callWithSimulatedFaults(shard, call);
+    return [{ shard, binding: binding as D1Database, ...(isDevelopment && { makeCall }) }];
   });
   return buildShards(bindings, maxMs, count);
 };

@@ -19,6 +19,7 @@ import { consumerCertificateRoutes } from "./api/consumer-certificates/routes.ts
 import { removalRoutes } from "./api/removals/routes.ts";
 import { contactCheckRoutes } from "./api/contact-check/routes.ts";
 import { eventRoutes } from "./api/events/routes.ts";
+import { registerFaultRoutes } from "./api/dev/fault-routes.ts";
 import { describeWebhooks } from "./api/events/webhook-descriptions.ts";
 import { integrationRoutes } from "./api/integration/routes.ts";
 import { registerTransparencyLogRoutes } from "./api/transparency-logs/routes.ts";
@@ -225,6 +226,7 @@ export const buildApp = (services: Services) => {
     app.route("/", routes);
   app.route("/", agentServer);
   app.route("/", oauthRoutes);
+  if (config.environment === "development") registerFaultRoutes(app);
   registerPageRoutes(app, config, { getOpenApiDocument, exportFile: accountExportToWire });
   registerTransparencyLogRoutes(app, config);
   app.onError(handleError);

@@ -1,0 +1,78 @@
+// Tests of POST /dev/faults, which makes a shard's database fail in development.
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, test } from "vitest";
+import { buildJsonRequest } from "../support/people.ts";
+import {
+  buildConsentRequest,
+  buildSubmission,
+  call,
+  createEntryCall,
+  issueCertificate,
+  productionSettings,
+  worldInSecondShard,
+} from "../support/world.ts";
+
+const hourMs = 3_600_000;
+
+const setFault = (mode: string, for_ms: number, database = "00") => call("/dev/faults", buildJsonRequest({ database, mode, for_ms }));
+
+const countPurposes = async (purpose: string): Promise<number> =>
+  (await env.DB.prepare("SELECT COUNT(*) AS n FROM purposes WHERE purpose = ?").bind(purpose).first<{ n: number }>())?.n ?? 0;
+
+afterEach(async () => {
+  expect((await setFault("hang", 0)).status).toBe(200);
+});
+
+describe("POST /dev/faults", () => {
+  test("answers when the fault ends", async () => {
+    const answer = await setFault("reset", hourMs);
+    expect([answer.status, answer.body.data.database, answer.body.data.mode]).toEqual([200, "00", "reset"]);
+    expect(Date.parse(answer.body.data.until)).toBeGreaterThan(Date.now());
+  });
+
+  test.each(["hang", "reset"])("makes reads fail with 503 while the mode is %s, and ends with for_ms 0", async (mode) => {
+    const { cert_id } = await issueCertificate();
+    await setFault(mode, hourMs);
+    const failed = await call(`/v1/certs/${cert_id}/verify`);
+    expect([failed.status, failed.body.error.code]).toEqual([503, "storage_unavailable"]);
+    await setFault(mode, 0);
+    expect((await call(`/v1/certs/${cert_id}/verify`)).status).toBe(200);
+  });
+
+  test("answers late while the mode is slow", async () => {
+    const { cert_id } = await issueCertificate();
+    await setFault("slow", hourMs);
+    expect((await call(`/v1/certs/${cert_id}/verify`)).status).toBe(200);
+  });
+
+  test("runs the statements although the answer is lost while the mode is lose_answer", async () => {
+    await issueCertificate(); // fills the account cache, so that the next submission needs a single batch
+    await setFault("lose_answer", hourMs);
+    const purpose = "a purpose whose answer is lost";
+    await call("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }));
+    expect(await countPurposes(purpose)).toBe(1);
+  });
+
+  test("leaves the other shards alone", async () => {
+    await setFault("reset", hourMs);
+    const answer = await call("/v1/consent", buildConsentRequest(buildSubmission(worldInSecondShard.acme)));
+    expect(answer.status).toBe(201);
+  });
+
+  test.each([
+    { database: "zz", mode: "hang", for_ms: 1 },
+    { database: "00", mode: "explode", for_ms: 1 },
+    { database: "00", mode: "hang", for_ms: -1 },
+    { database: "00", mode: "hang", for_ms: 1, more: true },
+    null,
+  ])("refuses %o", async (body) => {
+    const answer = await call("/dev/faults", buildJsonRequest(body));
+    expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
+  });
+
+  test("does not exist in production", async () => {
+    const production = createEntryCall(productionSettings, "https://api.svc.test");
+    const answer = await production("/dev/faults", buildJsonRequest({ database: "00", mode: "hang", for_ms: 1 }));
+    expect(answer.status).toBe(404);
+  });
+});
