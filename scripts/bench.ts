@@ -12,6 +12,7 @@
 //       pages        response times of pages for a business with --seed 1000000 certificates
 //       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
+//       rows         rows written and bytes of D1 for each certificate, reading, page view, withdrawal and share
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
 //       credentials  whether response times reveal an API key or an account (--samples 400)
 //   npm run bench -- --only requests --series verify   only series whose name contains this, with their floors; also for shares
@@ -31,6 +32,7 @@ import { drawPlots } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { getResidentMiB } from "./bench/runtime-process.ts";
 import { measureRetention } from "./bench/retention.ts";
+import { measureRows } from "./bench/rows.ts";
 import { printRounds, runRounds, createSeries } from "./bench/series.ts";
 import {
   clientAddressHeader,
@@ -216,6 +218,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   pages: (bench) => measurePages({ ...bench, size: Math.max(...sizes) }),
   "share-sweep": (bench) => measureShareSweep({ ...bench, due: dueCount }),
   retention: (bench) => measureRetention({ ...bench, due: dueCount }),
+  rows: measureRows,
   withdrawal: (bench) => measureWithdrawal({ ...bench, samples }),
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };

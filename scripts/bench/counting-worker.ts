@@ -1,0 +1,90 @@
+// The Worker of `npm run bench -- --only rows`: the whole service, which also counts the rows that D1 reports as written. Durable Objects
+// write to D1 too and run in the same isolate, so one counter covers everything.
+import worker, * as service from "../../workers/index.ts";
+import type { Env } from "../../workers/env.ts";
+
+/** Rows written since the last reading, by the statement's verb and table. Triggers count as part of their statement. */
+let written: Record<string, number> = {};
+
+const count = (sql: string, { meta }: D1Result): void => {
+  if (meta.rows_written === 0) return;
+  const [, verb = "other", table = ""] = /^\s*(\w+) (?:or ignore )?(?:into |from )?"?(\w+)/i.exec(sql) ?? [];
+  const key = `${verb.toLowerCase()} ${table}`;
+  written[key] = (written[key] ?? 0) + meta.rows_written;
+};
+
+/** A statement, its SQL, and the same methods as the platform's. */
+class CountedStatement {
+  readonly sql: string;
+  readonly statement: D1PreparedStatement;
+
+  constructor(sql: string, statement: D1PreparedStatement) {
+    this.sql = sql;
+    this.statement = statement;
+  }
+  bind(...values: unknown[]): CountedStatement {
+    return new CountedStatement(this.sql, this.statement.bind(...values));
+  }
+  async all(): Promise<D1Result> {
+    const result = await this.statement.all();
+    count(this.sql, result);
+    return result;
+  }
+  run(): Promise<D1Result> {
+    return this.all();
+  }
+  async first(): Promise<unknown> {
+    return (await this.all()).results[0] ?? null;
+  }
+  /** The platform's `raw` reports no counts. Only a read can return two columns of one name, so writes can use `all`. */
+  async raw(): Promise<unknown[]> {
+    if (/^\s*(?:select|with)\b/i.test(this.sql)) return this.statement.raw();
+    return (await this.all()).results.map((row) => Object.values(row as object));
+  }
+}
+
+const countWrites = (binding: D1Database | D1DatabaseSession): D1Database => {
+  const counted = {
+    prepare: (sql: string) => new CountedStatement(sql, binding.prepare(sql)),
+    batch: async (statements: readonly CountedStatement[]) => {
+      const results = await binding.batch(statements.map(({ statement }) => statement));
+      for (const [at, result] of results.entries()) count(statements[at]?.sql ?? "", result);
+      return results;
+    },
+    withSession: (constraint: D1SessionConstraint) => countWrites((binding as D1Database).withSession(constraint)),
+  };
+  return counted as unknown as D1Database;
+};
+
+const countedBindings = new WeakMap<object, Env>();
+
+/** Returns the same object for the same bindings, because the platform is created once for each. */
+const withCounting = (env: Env): Env => {
+  const known = countedBindings.get(env) ?? { ...env, DB: countWrites(env.DB) };
+  countedBindings.set(env, known);
+  return known;
+};
+
+type DurableObjectClass = new (ctx: DurableObjectState, env: never) => object;
+
+const countedClass = <Class extends DurableObjectClass>(original: Class): Class =>
+  new Proxy(original, {
+    construct: (target, [ctx, env], newTarget) => Reflect.construct(target, [ctx, withCounting(env as Env)], newTarget) as object,
+  });
+
+export const AuditLog = countedClass(service.AuditLog);
+export const EventSequence = countedClass(service.EventSequence);
+export const DeliveryQueue = countedClass(service.DeliveryQueue);
+export const LedgerLog = countedClass(service.LedgerLog);
+export const RateLimiter = countedClass(service.RateLimiter);
+
+export default {
+  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    if (new URL(request.url).pathname !== "/bench/rows-written") return worker.fetch(request, withCounting(env), ctx);
+    const taken = written;
+    written = {};
+    return Response.json(taken);
+  },
+  scheduled: (controller: ScheduledController, env: Env) => worker.scheduled(controller, withCounting(env)),
+  queue: (batch: MessageBatch, env: Env) => worker.queue(batch, withCounting(env)),
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,175 @@
+// Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both cover
+// everything that follows from the action: its audit entry, ledger statement, events, emails and the deletion of finished work.
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { DatabaseSync } from "node:sqlite";
+import { bundleWorker } from "../local-runtime.ts";
+import {
+  bearerHeader,
+  capturePolicies,
+  clientAddressHeader,
+  insertApiKeys,
+  origin,
+  sendJson,
+  startBenchService,
+  type Bench,
+  type Service,
+} from "./measured-service.ts";
+import { createPerson, grantOne } from "./shares.ts";
+import { consentRequest } from "./submission.ts";
+
+/** Rows and bytes for each action. */
+interface RowCost {
+  readonly action: string;
+  /** How often the action ran; the figures are per action. */
+  readonly count: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Rows by statement, most first. */
+  readonly statements: readonly (readonly [name: string, rows: number])[];
+}
+
+const batchSize = 64; // statements that the ledger takes at once
+const batches = 4;
+const loneCertificates = 24;
+const withdrawals = 64;
+const shares = 48; // a person may grant 30 a minute
+const sharesPerPerson = 24;
+const settleMs = 20_000;
+
+/** Counts the work that is still waiting. */
+const waitingSql = `SELECT (SELECT COUNT(*) FROM audit_outbox WHERE drained_at IS NULL)
+  + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM event_outbox)
+  + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) AS n`;
+
+/** Runs the minute's cron until no work is waiting. */
+const settle = async ({ runtime, db }: Service): Promise<void> => {
+  const deadline = Date.now() + settleMs;
+  for (;;) {
+    await runtime.scheduled("* * * * *");
+    for (let polls = 0; polls < 20; polls += 1) {
+      if ((await db.prepare(waitingSql).first<{ n: number }>())?.n === 0) return;
+      await pause(25);
+    }
+    if (Date.now() > deadline) throw new Error("rows: work is still waiting");
+  }
+};
+
+/** Returns the rows written since the last call, by statement. */
+const takeWrittenRows = async ({ url }: Service): Promise<Readonly<Record<string, number>>> =>
+  (await (await fetch(`${url}/bench/rows-written`)).json()) as Record<string, number>;
+
+/**
+ * Returns the bytes of all pages that contain rows. Reads a copy, because another process has the file open. The mailbox exists only in
+ * development.
+ */
+const measureBytes = (stateDir: string): number => {
+  const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
+  const copied = mkdtempSync(join(tmpdir(), "svc-rows-"));
+  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  if (file === undefined) throw new Error("rows: no database file");
+  for (const name of [file, `${file}-wal`]) if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(copied, name));
+  const db = new DatabaseSync(join(copied, file));
+  const { bytes } = db.prepare("SELECT SUM(pgsize) AS bytes FROM dbstat WHERE name NOT LIKE '%captured_mail%'").get() as { bytes: number };
+  db.close();
+  rmSync(copied, { recursive: true });
+  return bytes;
+};
+
+interface Issued {
+  readonly cert_id: string;
+  readonly manage_url: string;
+}
+
+/** Measures each action on a service of its own. */
+export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]> => {
+  const bundledIn = join(bench.state, "rows-bundle");
+  await bundleWorker(bundledIn, "scripts/bench/counting-worker.ts");
+  renameSync(join(bundledIn, "counting-worker.js"), join(bundledIn, "index.js"));
+  // Work that follows a response would split the batches at random, so only the cron does it.
+  const vars = { ...bench.vars, DEV_RATE_SCALE: "1000000", DEV_BATCH_WINDOW_MS: "3600000" };
+  const service = await startBenchService({ ...bench, bundledIn, vars }, "rows");
+  const { acme } = bench.world;
+  const { url, db } = service;
+  await capturePolicies(db);
+  const keys = await insertApiKeys(db, acme, 4);
+
+  let people = 0;
+  const issue = async (): Promise<Issued> => {
+    people += 1;
+    const { headers, body, path } = consentRequest(acme, origin, 5_000_000 + people);
+    const answer = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
+    if (answer.status !== 201) throw new Error(`rows: not issued: ${await answer.text()}`);
+    return ((await answer.json()) as { data: Issued }).data;
+  };
+  const issueMany = async (count: number): Promise<readonly Issued[]> => {
+    const issued: Issued[] = [];
+    for (let n = 0; n < count; n += 1) issued.push(await issue());
+    await settle(service);
+    return issued;
+  };
+  const expectStatus = async (answer: Response, status: number): Promise<void> => {
+    const text = await answer.text();
+    if (answer.status !== status) throw new Error(`rows: ${answer.status} ${text.slice(0, 200)}`);
+  };
+
+  const costs: RowCost[] = [];
+  const measure = async (action: string, count: number, work: () => Promise<unknown>): Promise<void> => {
+    await settle(service);
+    const before = measureBytes(join(bench.state, "rows"));
+    await takeWrittenRows(service);
+    await work();
+    await settle(service);
+    const written = await takeWrittenRows(service);
+    const bytes = (measureBytes(join(bench.state, "rows")) - before) / count;
+    const statements = Object.entries(written)
+      .filter(([name]) => !name.includes("captured_mail"))
+      .map(([name, rows]) => [name, rows / count] as const);
+    const rows = statements.reduce((sum, [, each]) => sum + each, 0);
+    costs.push({ action, count, rows, bytes, statements: statements.sort(([, a], [, b]) => b - a) });
+  };
+
+  await issueMany(batchSize); // the texts, counters and groups that later certificates share
+  const cookies: string[] = [];
+  for (let n = 0; n < shares / sharesPerPerson; n += 1) cookies.push(await createPerson(service, n));
+  for (const cookie of cookies) await grantOne(service, cookie, acme);
+
+  const issued: Issued[] = [];
+  await measure(`certificate, ${batchSize} at a time`, batchSize * batches, async () => {
+    for (let n = 0; n < batches; n += 1) issued.push(...(await issueMany(batchSize)));
+  });
+  await measure("certificate alone", loneCertificates, async () => {
+    for (let n = 0; n < loneCertificates; n += 1) await issueMany(1);
+  });
+  await measure("detail read", issued.length, async () => {
+    for (const [n, { cert_id }] of issued.entries())
+      await expectStatus(await fetch(`${url}/v1/certs/${cert_id}`, { headers: bearerHeader(keys, n) }), 200);
+  });
+  await measure("page view", issued.length, async () => {
+    const headers = { "user-agent": "Mozilla/5.0 Firefox/150.0" };
+    for (const [n, { cert_id }] of issued.entries())
+      await expectStatus(await fetch(`${url}/c/${cert_id}`, { headers: { ...headers, ...clientAddressHeader(n) } }), 200);
+  });
+  await measure("withdrawal", withdrawals, async () => {
+    for (const [n, { cert_id, manage_url }] of issued.slice(0, withdrawals).entries()) {
+      const token = { token: manage_url.split("#m=")[1] };
+      await expectStatus(await sendJson(url, "POST", `/v1/certs/${cert_id}/opt-out/manage`, token, clientAddressHeader(n)), 200);
+    }
+  });
+  await measure("share", shares, async () => {
+    for (const cookie of cookies) for (let n = 0; n < sharesPerPerson; n += 1) await grantOne(service, cookie, acme);
+  });
+  await service.runtime.dispose();
+  return costs;
+};
+
+/** Prints the costs, with the statements that write most. */
+export const measureRows = async (bench: Bench): Promise<void> => {
+  console.log(`\n${"rows".padEnd(28)} rows written   bytes   most by statement`);
+  for (const { action, rows, bytes, statements } of await measureRowCosts(bench)) {
+    const most = statements.slice(0, 12).map(([name, each]) => `${name} ${each.toFixed(2)}`);
+    console.log(`${action.padEnd(28)} ${rows.toFixed(2).padStart(12)} ${bytes.toFixed(0).padStart(7)}   ${most.join(", ")}`);
+  }
+};
