@@ -16,8 +16,10 @@ export const defaultLimits = {
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** Health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Lookups of API keys and agent tokens that this isolate does not know. A valid key or token is remembered and not counted again. */
+  /** Failed lookups of API keys and agent tokens. Valid ones never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** Failed lookups of sessions. More than for keys, because the sessions of a whole office can end overnight. */
+  UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
   /**
    * Enough for an office behind one IP address where everyone signs in at the same time in the morning. A higher count suggests that codes
    * are being sent to other people's email addresses.

@@ -1,5 +1,6 @@
 // Replays the demo month through the real operations, step by step, each at its time. Then the event sequences number the events, and the
 // endpoints receive them.
+import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { ClientId } from "../../core/ids.ts";
 import { dayMs, hourMs, type Instant } from "../../core/time.ts";
@@ -48,8 +49,8 @@ const openMonth = async (
     signIn,
     site: await openSite(services, businessId),
     clientId: clients.live as ClientId,
-    business: getValue(await authenticateApiKey(services, keys.live)),
-    tester: getValue(await authenticateApiKey(services, keys.sandbox)),
+    business: (await authenticateApiKey(services, keys.live)) as Principal,
+    tester: (await authenticateApiKey(services, keys.sandbox)) as Principal,
     owner: await signInOwner(),
     signInOwner,
   };

@@ -941,6 +941,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     200: () => call("/v1/auth/logout", { method: "POST" }),
     "200 of a session": async () => call("/v1/auth/logout", buildJsonRequest({}, await signIn(world.memberEmail))),
     invalid_request: () => call("/v1/auth/logout", { ...buildJsonRequest({}), body: "{" }),
+    rate_limited: () => callWith(createRateLimitedPlatform(), "/v1/auth/logout", { method: "POST" }),
     ...postRefusals("/v1/auth/logout", () => buildJsonRequest({}, { cookie: `svc_session=ses_00${"A".repeat(43)}` })),
   },
   currentSession: {

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";
+import { countDatabaseCalls, type CallCount } from "../support/counted-database.ts";
 import { createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const strict = { DEV_RATE_SCALE: "1" };
@@ -9,19 +10,6 @@ const from = (ip: string, more: Record<string, string> = {}): RequestInit => ({ 
 const wrongKey = (): string => generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 const listWithKey = (service: Call, ip: string, key: string): Promise<TestResponse> =>
   service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
-
-/** Wraps the database and counts the calls to it. */
-const counted = () => {
-  const queries = { count: 0 };
-  const binding = new Proxy(env.DB, {
-    get: (target, name) => {
-      if (name === "prepare" || name === "batch") queries.count += 1;
-      const value = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  return { queries, binding };
-};
 
 describe("Q1: public reads", () => {
   test.each([
@@ -50,19 +38,70 @@ describe("Q1: public reads", () => {
   });
 });
 
+const countReads = () => {
+  const reads: CallCount = { calls: 0 };
+  return { reads, service: createServiceCall({ ...strict, DB: countDatabaseCalls(env.DB, reads) }) };
+};
+
 describe("Q2: unknown API keys", () => {
   test("cost a database at most sixty reads a minute per address, and do not block a working key from there", async () => {
-    const { queries, binding } = counted();
-    const service = createServiceCall({ ...strict, DB: binding });
+    const { reads, service } = countReads();
     const ip = "203.0.113.90";
     expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // A valid key is used from the same address first.
-    const before = queries.count;
+    const before = reads.calls;
+    expect(before).toBeGreaterThan(0);
     const statuses: number[] = [];
     for (let n = 0; n < 100; n += 1) statuses.push((await listWithKey(service, ip, wrongKey())).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(60);
     expect(statuses.at(-1)).toBe(429);
-    expect(queries.count - before).toBeLessThanOrEqual(60);
+    expect(reads.calls - before).toBe(60);
     expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200);
     expect((await listWithKey(service, "203.0.113.91", world.other.keys.live)).status).toBe(200);
+  });
+
+  test("cost at most sixty reads when they arrive at the same time", async () => {
+    const { reads, service } = countReads();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => listWithKey(service, "203.0.113.92", wrongKey())));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+    expect(reads.calls).toBe(60);
+  });
+});
+
+describe("Q3: unknown agent tokens and sessions", () => {
+  const agentToken = () => generateSecret("pat_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
+  const sessionCookie = () =>
+    `svc_session=${generateSecret("ses_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)))}`;
+
+  test("of agents cost at most sixty reads a minute per address, counted together with API keys", async () => {
+    const { reads, service } = countReads();
+    const call = () =>
+      service("/mcp", {
+        method: "POST",
+        headers: { "cf-connecting-ip": "203.0.113.93", authorization: `Bearer ${agentToken()}` },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      });
+    expect((await listWithKey(service, "203.0.113.93", wrongKey())).status).toBe(401);
+    const statuses: number[] = [];
+    for (let n = 0; n < 70; n += 1) statuses.push((await call()).status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(59);
+    expect((await call()).headers.get("retry-after")).toMatch(/^[1-9]\d?$/);
+    expect(reads.calls).toBe(60);
+  });
+
+  test.each([
+    ["GET", "/v1/auth/session", 401],
+    ["GET", "/portal", 303],
+    ["GET", "/portal/sign-in", 200],
+    ["GET", "/app", 200],
+    ["POST", "/v1/shares/shr_00000000000000000000000000/revoke", 401],
+  ])("of people cost a limited number of reads a minute per address on %s %s", async (method, path, expected) => {
+    const reads: CallCount = { calls: 0 };
+    const service = createServiceCall({ ...strict, LIMIT_UNKNOWN_SESSIONS_PER_IP: "4/60", DB: countDatabaseCalls(env.DB, reads) });
+    const send = () => service(path, { method, redirect: "manual", ...from("203.0.113.94", { cookie: sessionCookie() }) });
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n += 1) statuses.push((await send()).status);
+    expect(statuses).toEqual([expected, expected, expected, expected, 429, 429]);
+    expect(reads.calls).toBe(4);
   });
 });

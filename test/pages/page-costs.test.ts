@@ -5,6 +5,7 @@ import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signInCast, mockOutsideWorld, createAcmeRecords, type PortalCast, type Records } from "../support/portal-cast.ts";
+import { countDatabaseCalls, type CallCount } from "../support/counted-database.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
@@ -16,32 +17,7 @@ const maxCallsOfHistory = 5;
 const maxPortalBytes = 9_000;
 const maxBytes = 12_000;
 
-let calls = 0;
-const counted = <T>(call: () => Promise<T>): Promise<T> => {
-  calls += 1;
-  return call();
-};
-
-const originals = new WeakMap<object, D1PreparedStatement>();
-const watchedStatement = (statement: D1PreparedStatement): D1PreparedStatement => {
-  const ask =
-    (name: "first" | "run" | "all" | "raw") =>
-    (...given: never[]): Promise<unknown> =>
-      counted(() => (statement[name] as (...args: never[]) => Promise<unknown>)(...given));
-  const watched = {
-    bind: (...values: unknown[]) => watchedStatement(statement.bind(...values)),
-    ...{ first: ask("first"), run: ask("run"), all: ask("all"), raw: ask("raw") },
-  } as unknown as D1PreparedStatement;
-  originals.set(watched, statement);
-  return watched;
-};
-const watched = (of: D1Database | D1DatabaseSession): D1Database =>
-  ({
-    prepare: (sql: string) => watchedStatement(of.prepare(sql)),
-    batch: (statements: D1PreparedStatement[]) =>
-      counted(() => of.batch(statements.map((one) => originals.get(one) as D1PreparedStatement))),
-    withSession: (constraint: D1SessionConstraint) => watched((of as D1Database).withSession(constraint)),
-  }) as unknown as D1Database;
+const count: CallCount = { calls: 0 };
 
 let service: Call;
 let cast: PortalCast;
@@ -54,7 +30,7 @@ beforeAll(async () => {
   const pat = await signInPerson();
   own = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
   const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
-  service = createServiceCall({ DB: watched(DB), DB_01: watched(DB_01) });
+  service = createServiceCall({ DB: countDatabaseCalls(DB, count), DB_01: countDatabaseCalls(DB_01, count) });
 });
 
 /** The ID to use in the path of pages about one record. */
@@ -89,9 +65,9 @@ const gzipped = async (text: string): Promise<number> => {
 const opened = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
   await waitUntilSettled();
-  calls = 0;
+  count.calls = 0;
   const answer = await service(address, { headers });
-  const callCount = calls;
+  const callCount = count.calls;
   await waitUntilSettled();
   return { answer, callCount };
 };

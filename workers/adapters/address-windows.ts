@@ -10,12 +10,26 @@ const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 
-  take(key: string, limit: RateLimit, now: number): RateLimitState {
-    const windowMs = limit.seconds * 1_000;
+  /** Returns the calls that are still in the window. */
+  #listRecent(key: string, windowMs: number, now: number): number[] {
     const recent = this.#calls.get(key) ?? [];
     let expired = 0;
     while (expired < recent.length && (recent[expired] as number) <= now - windowMs) expired += 1;
     if (expired > 0) recent.splice(0, expired);
+    return recent;
+  }
+
+  /** Returns the state that the next call would find, without counting one. */
+  peek(key: string, limit: RateLimit, now: number): RateLimitState {
+    const windowMs = limit.seconds * 1_000;
+    const recent = this.#listRecent(key, windowMs, now);
+    return { isAllowed: recent.length < limit.count, remaining: limit.count - recent.length, resetMs: (recent[0] ?? now) + windowMs - now };
+  }
+
+  /** Counts a call if the limit allows it. */
+  take(key: string, limit: RateLimit, now: number): RateLimitState {
+    const windowMs = limit.seconds * 1_000;
+    const recent = this.#listRecent(key, windowMs, now);
     const allowed = recent.length < limit.count;
     const calls = allowed && recent.length === 0 ? [now] : recent; // pushing onto an empty array would reserve space for 17 numbers for each of 20,000 keys
     if (allowed && calls === recent) recent.push(now);

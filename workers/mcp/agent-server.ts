@@ -3,7 +3,6 @@
 import { Hono, type Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { oauthScope } from "../../core/agents/authorization-request.ts";
 import {
   toRpcError,
@@ -23,6 +22,7 @@ import { secondMs } from "../../core/time.ts";
 import { mcpPath } from "../env.ts";
 import { maxBodyBytes, readBodyUpTo } from "../http/body.ts";
 import type { AppEnv } from "../http/context.ts";
+import { lookUpCredential } from "../http/guards/credential-lookup.ts";
 import { applyRateLimit } from "../http/guards/rate-limits.ts";
 import { getOAuthUrls } from "../http/oauth-urls.ts";
 import { statusByCode } from "../http/statuses.ts";
@@ -89,19 +89,15 @@ const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => 
 };
 
 /**
- * Returns the agent, or the 401 or 429 response. Malformed tokens are refused without a lookup. Unknown tokens are rate-limited by IP
- * address.
+ * Returns the agent, or the 401 or 429 response. Malformed tokens are refused without a lookup. Failed lookups are
+ * limited by IP address.
  */
 const authenticateAgent = async (c: Context<AppEnv>, id: string | number | null): Promise<Agent | Response> => {
-  const { services, ip } = c.var;
   const token = parseBearerToken(c);
   if (token === null || isMalformedAgentToken(token)) return respondUnauthorized(c, id);
-  const agent = await authenticateAgentToken(services, token);
-  if (agent !== null) return agent;
-  const state = await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip));
-  if (!state.isAllowed && applyRateLimit(c, "UNKNOWN_KEYS_PER_IP", state) !== null)
-    return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
-  return respondUnauthorized(c, id);
+  const agent = await lookUpCredential(c, "UNKNOWN_KEYS_PER_IP", token, () => authenticateAgentToken(c.var.services, token));
+  if (agent instanceof Response) return sendRpcError(c, "rate_limited", rpcErrors.rateLimited, id);
+  return agent ?? respondUnauthorized(c, id);
 };
 
 interface AgentRequest {

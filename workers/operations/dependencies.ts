@@ -11,6 +11,7 @@ import type { Shards } from "../../storage/shards.ts";
 import type { Signer } from "../../storage/signer.ts";
 import type { Vault } from "../../storage/vault.ts";
 import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
+import type { CredentialLookups } from "../adapters/credential-lookups.ts";
 import type { ParsePage } from "../adapters/html-page.ts";
 import type { LookupTxt } from "../adapters/txt-records.ts";
 import type { Config } from "../env.ts";
@@ -59,6 +60,9 @@ export interface WriteDependencies extends Runtime, Stores, Schedules {}
 export interface Counters {
   /** Counts in this isolate, in addition to the platform's rate limiter. Approximate across isolates. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
+  /** Returns the state that the next call would find, without counting one. Knows only the calls that this isolate counted. */
+  readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
+  readonly credentialLookups: CredentialLookups;
   /** Counts exactly, in a Durable Object. Of several calls counted together, either all are counted or none. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }

@@ -14,6 +14,7 @@ import { openSigner } from "../../storage/signer.ts";
 import { openVault, type Vault } from "../../storage/vault.ts";
 import type { SendRequest } from "../adapters/exchange.ts";
 import { AddressWindows } from "../adapters/address-windows.ts";
+import { CredentialLookups } from "../adapters/credential-lookups.ts";
 import { parsePage } from "../adapters/html-page.ts";
 import { createBindingMailer, createHttpMailer } from "../adapters/mailer.ts";
 import { createPageFetcher } from "../adapters/page-fetcher.ts";
@@ -132,6 +133,8 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         return state; // the isolate's own window has counted the call, so calls are not refused if the platform's rate limiter fails
       }
     },
+    peekApproximately: (name, key) => windows.peek(`${name}:${key}`, config.limits[name], clock()),
+    credentialLookups: new CredentialLookups(),
     takeExactly: (name, key, calls = 1) => {
       const { count, seconds } = config.limits[name];
       return env.RATE_LIMITER.getByName(`${name}:${key}`).take({ count, seconds }, clock(), calls);

@@ -8,6 +8,7 @@ import { parseShareId } from "../../../core/ids.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { respond, failure, refusal, success } from "../../http/envelope.ts";
+import { findSession } from "../../http/guards/credential-lookup.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { publicGuard } from "../../http/guards/public.ts";
@@ -23,10 +24,8 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { authorizeQuerySchema, shareRequestSchema, toShareRequest, parseScope } from "../../http/share-request.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
-import { getSessionToken } from "../../http/guards/session-cookie.ts";
 import { callerFromSession } from "../../http/guards/session.ts";
 import { successResponse, requestBody, idempotencyHeaders, optionalRequestBody, rateHeaders, replayHeaders } from "../../http/wire.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { acknowledgeShare, type CeasedShare } from "../../operations/shares/acknowledge-share.ts";
 import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
 import { createShareRequestToken } from "../../operations/shares/create-share-request-token.ts";
@@ -191,7 +190,8 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
     security: [{}, { session: [] }],
   },
   async (c, next) => {
-    const session = await authenticateSession(c.var.services, getSessionToken(c));
+    const session = await findSession(c);
+    if (session instanceof Response) return session;
     c.set("session", session);
     if (session !== null) c.set("caller", callerFromSession(session));
     const refused = session === null ? enforceLimitByAddress(c, "REVOKE_LINK_PER_IP") : enforceLimit(c, "SESSION", session.userId);

@@ -117,7 +117,7 @@ const signOutRoute = createRoute({
   method: "post",
   path: "/v1/auth/logout",
   operationId: "signOut",
-  middleware: publicGuard(sameOriginGuard, noBody),
+  middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), noBody),
   summary: "Sign out",
   description: "Ends the session immediately. Without a session, it has no effect and returns the same response.",
   security: [{}, { session: [] }],

@@ -4,14 +4,14 @@ import { bearerAuth } from "hono/bearer-auth";
 import { except } from "hono/combine";
 import { HTTPException } from "hono/http-exception";
 import { authorizeRead } from "../../../core/access/entitlement.ts";
-import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { Principal } from "../../../core/access/principal.ts";
 import { authenticateApiKey, isMalformedApiKey } from "../../operations/access/authenticate-api-key.ts";
 import type { AppEnv, ApiKeyEnv } from "../context.ts";
 import { failure, refusal } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
+import { lookUpCredential } from "./credential-lookup.ts";
 import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
-import { applySecondaryRateLimit, enforceLimit } from "./rate-limits.ts";
+import { enforceLimit } from "./rate-limits.ts";
 
 const unauthorizedOptions = { message: (c: Context<AppEnv>) => failure(c, "unauthorized"), wwwAuthenticateHeader: "Bearer" };
 
@@ -20,22 +20,12 @@ const requireApiKey = defineGuard<ApiKeyEnv>(
   { refuses: ["unauthorized", "storage_unavailable"], security: [{ apiKey: [] }] },
   bearerAuth<ApiKeyEnv>({
     verifyToken: async (token, c) => {
-      const { services, ip } = c.var;
-      const principal = await authenticateApiKey(services, token);
-      if (!principal.ok) {
-        // Only guesses count. A valid key is never counted, so an office behind one IP address can use any number of keys.
-        const refused = isMalformedApiKey(token)
-          ? null
-          : applySecondaryRateLimit(
-              c,
-              "UNKNOWN_KEYS_PER_IP",
-              await services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(ip)),
-            );
-        if (refused !== null) throw new HTTPException(429, { res: refused });
-        return false;
-      }
-      c.set("principal", principal.value);
-      c.set("caller", { kind: "api_key", id: principal.value.keyId, businessId: principal.value.business.id });
+      if (isMalformedApiKey(token)) return false;
+      const principal = await lookUpCredential(c, "UNKNOWN_KEYS_PER_IP", token, () => authenticateApiKey(c.var.services, token));
+      if (principal instanceof Response) throw new HTTPException(429, { res: principal });
+      if (principal === null) return false;
+      c.set("principal", principal);
+      c.set("caller", { kind: "api_key", id: principal.keyId, businessId: principal.business.id });
       return true;
     },
     noAuthenticationHeader: unauthorizedOptions,

@@ -1,13 +1,12 @@
 // Guard for routes that need a session of either realm.
 import type { Session } from "../../../core/access/session.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import type { RequestCaller, SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
+import { findSession } from "./credential-lookup.ts";
 import { defineGuard, combineGuards } from "./define-guard.ts";
 import { enforceLimit } from "./rate-limits.ts";
 import { sameOriginGuard } from "./same-origin.ts";
-import { getSessionToken } from "./session-cookie.ts";
 
 /** Returns a session's caller, for the log and for idempotency keys. */
 export const callerFromSession = ({ userId, ...session }: Session): RequestCaller => ({
@@ -24,7 +23,8 @@ const requireSession = defineGuard<SessionEnv>(
     security: [{ session: [] }],
   },
   async (c, next) => {
-    const session = await authenticateSession(c.var.services, getSessionToken(c));
+    const session = await findSession(c);
+    if (session instanceof Response) return session;
     if (session === null) return failure(c, "unauthorized");
     c.set("session", session);
     c.set("caller", callerFromSession(session));

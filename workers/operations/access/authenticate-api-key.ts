@@ -1,8 +1,7 @@
-// Authenticates an API key by looking up its SHA-256 in the shard whose code the key contains. Every failure returns the same error.
+// Authenticates an API key by looking up its SHA-256 in the shard whose code the key contains. Every failure looks the same.
 import type { Principal } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
 import { findApiKeyHolder, type ApiKeyHolder } from "../../../storage/accounts.ts";
 import { isFirstUseOfDay, recordApiKeyUse } from "../../../storage/api-keys.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -22,13 +21,13 @@ const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
   });
 };
 
-/** Returns an API key's business and environment. Returns `unauthorized` if the key is malformed, unknown or revoked. */
-export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Result<Principal, "unauthorized">> => {
-  if (isMalformedApiKey(key)) return refuse("unauthorized");
+/** Returns an API key's business and environment, or null if the key is malformed, unknown or revoked. */
+export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Principal | null> => {
+  if (isMalformedApiKey(key)) return null;
   const db = services.shards.forId(key);
   const keyHash = sha256Hex(key);
   const holder = await findApiKeyHolder(db, keyHash);
-  if (holder === null) return refuse("unauthorized");
+  if (holder === null) return null;
   recordDailyUse(services, db, holder);
-  return ok({ kind: "api_key", keyId: holder.keyId, keyHash, environment: holder.environment, business: holder.business });
+  return { kind: "api_key", keyId: holder.keyId, keyHash, environment: holder.environment, business: holder.business };
 };

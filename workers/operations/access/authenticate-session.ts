@@ -16,9 +16,12 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
   });
 };
 
-/** Returns the token's session, or null if the token is missing, malformed, unknown or expired. */
-export const authenticateSession = async (services: ReadDependencies, token: string | null): Promise<Session | null> => {
-  if (token === null || !hasSecretShape(token, "ses_")) return null;
+/** Returns whether a text cannot be a session token, so that it needs no lookup. */
+export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
+
+/** Returns the token's session, or null if the token is malformed, unknown or expired. */
+export const authenticateSession = async (services: ReadDependencies, token: string): Promise<Session | null> => {
+  if (isMalformedSessionToken(token)) return null;
   const db = services.shards.forId(token);
   const now = services.clock();
   const session = await findSessionByTokenHash(db, sha256Hex(token), now);

@@ -13,12 +13,11 @@ import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
-import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
+import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { authorizeQuerySchema, toShareRequest, parseScope } from "../../http/share-request.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import { describeSchemaError } from "../../http/wire.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { getContactFields } from "../../operations/consumers/get-contact-fields.ts";
 import { listActiveSharesWithBusiness } from "../../operations/consumers/list-active-shares-with-business.ts";
@@ -58,6 +57,7 @@ import {
   rateLimited,
   type FormFields,
   type FormRequest,
+  findPageSession,
 } from "../shared/form-handlers.ts";
 import { completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 import {
@@ -107,8 +107,9 @@ const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: str
   return renderPage(c, statusByCode[code] as 400, toPage);
 };
 
-const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession | null> => {
-  const session = await authenticateSession(c.var.services, getSessionToken(c));
+const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession | null | Response> => {
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
   return session?.realm === "consumer" ? session : null;
 };
 
@@ -150,6 +151,7 @@ const resolveSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response>
   await saveBrowser(c, browser);
   const isTest = authorized.value.client.environment === "sandbox";
   const session = isTest ? null : await findConsumerSession(c);
+  if (session instanceof Response) return session;
   const language = getPageLanguage(c);
   const returnUrl = canRedirect(sheet, browser) ? sheet.returnUrl : null;
   const view = { request: authorized.value, search: getRequestSearch(c), returnUrl, language, messages: sheetMessages[language] };

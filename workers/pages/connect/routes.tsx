@@ -11,8 +11,7 @@ import type { Realm, Session } from "../../../core/access/session.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getOAuthUrls } from "../../http/oauth-urls.ts";
-import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
+import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { authorizeConnection } from "../../operations/agents/authorize-connection.ts";
 import { openConnectionRequest, sealConnectionRequest, type ConnectionRequest } from "../../operations/agents/connection-request.ts";
@@ -34,6 +33,7 @@ import {
   checkAccountLimit,
   rateLimited,
   type FormRequest,
+  findPageSession,
 } from "../shared/form-handlers.ts";
 import {
   ReturnLink,
@@ -112,7 +112,8 @@ const openConnectRequest = async (c: Context<AppEnv>): Promise<OpenedRequest | R
   const { id, name, host } = client;
   const request = { client: { id, name, host }, redirectUri, state: parsed.state, challenge: parsed.codeChallenge };
   if (parsed.fault !== null) return renderOAuthError(c, request, parsed.fault);
-  const session = await authenticateSession(services, getSessionToken(c));
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
   const deniedUrl = addQueryParameters(redirectUri, { error: "access_denied", state: parsed.state, iss: getOAuthUrls(c).issuer });
   const view = { request, deniedUrl, search: getRequestSearch(c), language: getPageLanguage(c), messages: getConnectMessages(c) };
   return { view, session, realm: c.req.query("as") === "business" ? "business" : "consumer" };
@@ -226,7 +227,8 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   if (form instanceof Response) return form;
   const decision = form.get("decision") ?? "";
   if (!["deny", "allow", "replace"].includes(decision)) return renderCrossSiteBlocked(c);
-  const session = await authenticateSession(services, getSessionToken(c));
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
   // The decision applies to the request that the page showed, not to the current URL.
   const pending = session === null ? null : await openConnectionRequest(services, session, form.get("request") ?? "");
   if (session === null || pending === null) return renderConnectNotice(c, 400, "stale", "staleAdvice");

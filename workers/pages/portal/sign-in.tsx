@@ -5,7 +5,7 @@ import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { signOutBrowser, getSessionToken } from "../../http/guards/session-cookie.ts";
+import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { sealSignInEmail } from "../../operations/access/sign-in-note.ts";
@@ -18,7 +18,7 @@ import {
   completeEmailSignIn,
 } from "../shared/email-code-sign-in.tsx";
 import { CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
-import { createFormHandlerFactory, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
+import { createFormHandlerFactory, findPageSession, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
@@ -156,17 +156,24 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
     ),
   });
 
-const isSignedIn = async (c: Context<AppEnv>): Promise<boolean> =>
-  (await authenticateSession(c.var.services, getSessionToken(c)))?.realm === "business";
+/** Runs `render` unless a member is signed in, who is redirected to `path`. */
+const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
+  return session?.realm === "business" ? c.redirect(path, 303) : render();
+};
 
 /** Shows the browser's current step, according to its cookie. */
-const renderSignIn = async (c: Context<AppEnv>): Promise<Response> => {
-  const next = parseNextPath(c.req.query("next"));
-  if (await isSignedIn(c)) return c.redirect(next, 303);
+const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return renderEmailStep(c, next);
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
   return renderCodeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
+};
+
+const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
+  const next = parseNextPath(c.req.query("next"));
+  return renderUnlessSignedIn(c, next, () => renderSignInStep(c, next));
 };
 
 type SignInFormRequest = FormRequest<{ readonly next: string }>;
@@ -202,8 +209,7 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
-const renderSignUp = async (c: Context<AppEnv>): Promise<Response> =>
-  (await isSignedIn(c)) ? c.redirect("/portal", 303) : renderSignUpStep(c);
+const renderSignUp = (c: Context<AppEnv>): Promise<Response> => renderUnlessSignedIn(c, "/portal", async () => renderSignUpStep(c));
 
 const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
   const typed = (name: string): string => cutText(form.get(name) ?? "", 2_048);

@@ -2,7 +2,9 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import type { Session } from "../../../core/access/session.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
+import { findSession } from "../../http/guards/credential-lookup.ts";
 import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
 import { parseFormBody } from "./form-body.ts";
@@ -20,6 +22,12 @@ const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTo
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
   const refused = await enforceLimit(c, name, id);
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
+};
+
+/** Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. */
+export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
+  const session = await findSession(c);
+  return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
 };
 
 /** Middleware that limits a public page by IP address. */

@@ -6,13 +6,11 @@ import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { getSessionToken } from "../../http/guards/session-cookie.ts";
 import { callerFromSession } from "../../http/guards/session.ts";
 import { statusByCode } from "../../http/statuses.ts";
-import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { Services } from "../../platform/platform.ts";
-import { checkAccountLimit, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
+import { checkAccountLimit, findPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
 import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderCrossSiteBlocked } from "./notice-pages.tsx";
@@ -48,7 +46,8 @@ export const createSignedInHandlers = <R extends Realm, Extra extends object>(re
 
   const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response | null> => {
     const { services } = c.var;
-    const session = await authenticateSession(services, getSessionToken(c));
+    const session = await findPageSession(c);
+    if (session instanceof Response) return session;
     if (session?.realm !== realm.realm) return null;
     c.set("caller", callerFromSession(session));
     const limitResponse = await checkAccountLimit(c, "SESSION", session.userId);

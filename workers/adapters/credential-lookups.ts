@@ -1,0 +1,39 @@
+// This isolate's memory of credential lookups: which credentials were valid, and how many lookups from each address have not finished.
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+
+const maxKnown = 10_000; // about 100 bytes each
+const maxAddresses = 20_000;
+/** Longer than a database may take to respond. A lookup whose caller disconnects never reports its end, and is forgotten after this time. */
+const maxLookupMs = 3 * secondMs;
+
+export class CredentialLookups {
+  readonly #known = new BoundedMap<string, true>(maxKnown);
+  readonly #pending = new BoundedMap<string, Instant[]>(maxAddresses);
+
+  /** Returns whether the credential with this hash was valid when it was last looked up. */
+  isKnown(hash: string): boolean {
+    return this.#known.get(hash) === true;
+  }
+
+  /** Records the result of a lookup. If memory is full, the credential that was confirmed longest ago is forgotten. */
+  record(hash: string, isValid: boolean): void {
+    if (isValid) this.#known.set(hash, true);
+    else this.#known.delete(hash);
+  }
+
+  /** Starts a lookup and returns true, unless `max` lookups from this address have not finished. */
+  start(address: string, max: number, now: Instant): boolean {
+    const pending = (this.#pending.get(address) ?? []).filter((startedAt) => startedAt > now - maxLookupMs);
+    if (pending.length >= max) return false;
+    this.#pending.set(address, [...pending, now]);
+    return true;
+  }
+
+  /** Ends the address's oldest lookup. */
+  end(address: string): void {
+    const [, ...others] = this.#pending.get(address) ?? [];
+    if (others.length === 0) this.#pending.delete(address);
+    else this.#pending.set(address, others);
+  }
+}

@@ -1,0 +1,62 @@
+// Looks up credentials so that guesses from one address cost the database only a limited number of reads.
+import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import type { Session } from "../../../core/access/session.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { secondMs } from "../../../core/time.ts";
+import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
+import type { RequestContext } from "../context.ts";
+import type { FailureResponse } from "../envelope.ts";
+import { applySecondaryRateLimit } from "./rate-limits.ts";
+import { getSessionToken } from "./session-cookie.ts";
+
+/** The limits of failed lookups. */
+type GuessLimit = "UNKNOWN_KEYS_PER_IP" | "UNKNOWN_SESSIONS_PER_IP";
+
+const pollMs = 20;
+const maxWaitMs = secondMs / 2;
+
+/**
+ * Returns what `find` returns for a credential, or the 429 response once the address has used up its window of failed lookups. Only failed
+ * lookups count. A credential that was valid the last time this isolate looked it up is never refused; other credentials have to wait until
+ * the window has room again, because only a read could tell them from a guess.
+ *
+ * Unfinished lookups may fail too, so they hold room in the window. A request that finds no room because of them waits for their results.
+ */
+export const lookUpCredential = async <Found>(
+  c: RequestContext,
+  limit: GuessLimit,
+  credential: string,
+  find: () => Promise<Found | null>,
+): Promise<Found | null | FailureResponse> => {
+  const { services, ip } = c.var;
+  const { credentialLookups } = services;
+  const [hash, address] = [sha256Hex(credential), getIpRateLimitKey(ip)];
+  const findAndRecord = async (): Promise<Found | null> => {
+    const found = await find();
+    credentialLookups.record(hash, found !== null);
+    if (found === null) await services.takeApproximately(limit, address);
+    return found;
+  };
+  if (credentialLookups.isKnown(hash)) return findAndRecord();
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const state = services.peekApproximately(limit, address);
+    const refused = applySecondaryRateLimit(c, limit, state);
+    if (refused !== null) return refused;
+    if (credentialLookups.start(`${limit}:${address}`, state.remaining, services.clock())) break;
+    if (waitedMs >= maxWaitMs)
+      return applySecondaryRateLimit(c, limit, { isAllowed: false, remaining: 0, resetMs: secondMs }) as FailureResponse;
+    await scheduler.wait(pollMs);
+  }
+  try {
+    return await findAndRecord();
+  } finally {
+    credentialLookups.end(`${limit}:${address}`);
+  }
+};
+
+/** Returns the session of the request's cookie, null without a valid one, or the 429 response. */
+export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
+  const token = getSessionToken(c);
+  if (token === null || isMalformedSessionToken(token)) return null;
+  return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token));
+};
