@@ -35,6 +35,7 @@ export const refusals = {
   member_limit: "Member limit reached, counting pending invitations. Remove a member or an invitation first.",
   last_owner: "A business must have at least one owner. Make another member an owner first.",
   webhook_limit: "Webhook endpoint limit reached. Delete an unused endpoint first.",
+  webhook_exists: "This business already has an endpoint with this URL in this environment. Change or delete it, or use another URL.",
   token_limit: "Agent token limit reached. Revoke an unused token first.",
   code_used: "This authorization code has already been redeemed.",
   code_expired: "This authorization code has expired. Codes are valid for 60 seconds.",

@@ -28,6 +28,12 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
   readonly secretSealed: string;
 }
 
+/** The result of adding or changing an endpoint. `url_taken`: another endpoint of the same sequence has this URL. */
+export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
+
+/** Returns one spelling for all URLs that lead to the same request, so that a URL cannot be registered twice. */
+export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
+
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
 /** The response to a registration. Other responses never contain the secret. */

@@ -1,6 +1,7 @@
 // A business's webhook endpoints: registration, changes, removal, health and deliveries.
-import { canHoldDelivery, maxEndpoints } from "../../core/webhooks/endpoint.ts";
+import { canHoldDelivery, maxEndpoints, normalizeEndpointUrl } from "../../core/webhooks/endpoint.ts";
 import type {
+  AddedEndpoint,
   DeliveryFilter,
   DeliveryRecord,
   Endpoint,
@@ -83,11 +84,18 @@ export class Endpoints {
     }
   }
 
-  async add(endpoint: NewEndpoint): Promise<boolean> {
-    if (tables.listEndpointRows(this.#sql).length >= maxEndpoints) return false;
+  /** Returns true if another endpoint than `id` has this URL. */
+  isUrlTaken(url: string, id: string | null): boolean {
+    const normalized = normalizeEndpointUrl(url);
+    return tables.listEndpointRows(this.#sql).some((row) => row.id !== id && normalizeEndpointUrl(row.url) === normalized);
+  }
+
+  async add(endpoint: NewEndpoint): Promise<AddedEndpoint> {
+    if (this.isUrlTaken(endpoint.url, null)) return "url_taken";
+    if (tables.listEndpointRows(this.#sql).length >= maxEndpoints) return "limit_reached";
     tables.insertEndpoint(this.#sql, endpoint, this.#ports.getHead());
     await this.#pushChange(endpoint.id);
-    return true;
+    return "added";
   }
 
   list(): Promise<readonly EndpointWithHealth[]> {
@@ -99,9 +107,10 @@ export class Endpoints {
     return row === null ? null : this.#loadWithHealth(row);
   }
 
-  async update(id: string, change: EndpointChange): Promise<EndpointWithHealth | null> {
+  async update(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
     const row = tables.findEndpointRow(this.#sql, id);
     if (row === null) return null;
+    if (change.url !== undefined && this.isUrlTaken(change.url, id)) return "url_taken";
     tables.updateEndpoint(this.#sql, row, change);
     await this.#pushChange(id);
     return this.find(id);

@@ -7,6 +7,7 @@ import { parseEventSequenceName, type EventSequenceOwner } from "../../core/even
 import type { StoredEvent } from "../../core/events/event.ts";
 import { shardOfId } from "../../core/ids.ts";
 import type {
+  AddedEndpoint,
   AttemptResult,
   Delivery,
   DeliveryFilter,
@@ -162,8 +163,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives events from now on. Returns false if the endpoint limit is reached. */
-  addEndpoint(endpoint: NewEndpoint): Promise<boolean> {
+  /** Adds an endpoint, which receives events from now on, unless its URL is registered already or the endpoint limit is reached. */
+  addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
 
@@ -175,8 +176,13 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.find(id);
   }
 
-  /** Returns null if the endpoint does not exist. */
-  updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | null> {
+  /** Returns true if another endpoint than `id` has this URL. */
+  isEndpointUrlTaken(url: string, id: string): boolean {
+    return this.#endpoints.isUrlTaken(url, id);
+  }
+
+  /** Changes nothing and returns `url_taken` if another endpoint has the new URL, and null if the endpoint does not exist. */
+  updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
     return this.#endpoints.update(id, change);
   }
 

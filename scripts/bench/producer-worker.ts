@@ -3,7 +3,7 @@
 
 interface EventSequenceStub {
   readonly drain: () => Promise<void>;
-  readonly addEndpoint: (endpoint: object) => Promise<boolean>;
+  readonly addEndpoint: (endpoint: object) => Promise<string>;
   readonly listDeliveries: (endpointId: string, limit: number, before: string | null) => Promise<unknown>;
   readonly listEvents: (cursor: number, limit: number, types: null) => Promise<unknown>;
 }

@@ -41,7 +41,8 @@ import {
 import { createServicesWith } from "../support/changed-services.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
-const hook = "https://hook1.merchant-tests.com/in";
+/** A business can have one endpoint per URL, so each endpoint has its own path. */
+const createHookUrl = (): string => `https://hook1.merchant-tests.com/in/${crypto.randomUUID()}`;
 type Headers = Readonly<Record<string, string>>;
 
 /** Each test uses its own days, so that limits that an earlier test used up have long been reset. */
@@ -93,7 +94,7 @@ const post = (path: string, body: unknown, headers: Headers): Promise<TestRespon
 
 /** Registers an endpoint as the owner. */
 const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
-  const answer = await post("/v1/webhooks", { url: hook }, owner);
+  const answer = await post("/v1/webhooks", { url: createHookUrl() }, owner);
   if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);
   return answer.body.data;
 };
@@ -150,8 +151,11 @@ const routes: Readonly<Record<string, Route>> = {
     },
   },
   "/v1/webhooks": {
-    repeats: true,
-    prepare: async () => ({ path: "/v1/webhooks", body: { url: hook }, otherBody: { url: hook, description: "CRM" }, ...people }),
+    repeats: false,
+    prepare: async () => {
+      const url = createHookUrl();
+      return { path: "/v1/webhooks", body: { url }, otherBody: { url, description: "CRM" }, ...people };
+    },
   },
   "/v1/webhooks/{webhook_id}/rotate-secret": {
     repeats: true,
@@ -408,7 +412,7 @@ const effects = async (): Promise<object> => {
     rows: await env.DB.prepare(`SELECT ${rows.join(", ")}, ${entries}, ${misses}`).first(),
     endpoints: endpoints.map(({ endpoint }) => endpoint),
     secrets: await Promise.all(endpoints.map(({ endpoint }) => log.findEndpointSettings(endpoint.id))),
-    posts: posts.filter(({ url }) => url === hook).length,
+    posts: posts.filter(({ url }) => url.startsWith("https://hook1.merchant-tests.com/")).length,
   };
 };
 /** Returns the response without the parts that differ in a repeat by design: the request ID and the rate limit. */

@@ -228,6 +228,8 @@ const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: 
 
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
+/** A business can have one endpoint per URL, so each new endpoint needs another one. */
+const createHookUrl = (): string => `${hook}?tenant=${crypto.randomUUID()}`;
 const noWebhook = "whk_00000000000000000000000000";
 const noDelivery = "dlv_00000000000000000000000000";
 
@@ -519,18 +521,21 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...listKeyRefusals(() => path("/evidence-pack")),
   },
   createWebhook: {
-    201: async () => callAsMember("POST", "", { owner: true, body: { url: hook, events: ["share.revoked"], description: "CRM" } }),
+    201: async () =>
+      callAsMember("POST", "", { owner: true, body: { url: createHookUrl(), events: ["share.revoked"], description: "CRM" } }),
     ...ownerRefusals("POST", () => "", { url: hook }),
     invalid_request: () => callAsMember("POST", "", { owner: true, body: { url: hook, event: [] } }),
     invalid_webhook_url: () => callAsMember("POST", "", { owner: true, body: { url: "https://localhost/" } }),
     webhook_limit: () =>
-      withEventSequence({ addEndpoint: async () => false }, (changed) =>
+      withEventSequence({ addEndpoint: async () => "limit_reached" }, (changed) =>
         callAsMember("POST", "", { owner: true, body: { url: hook }, changed }),
       ),
+    webhook_exists: () => callAsMember("POST", "", { owner: true, body: { url: hook } }),
     idempotency_conflict: async () => {
       const headers = { "idempotency-key": crypto.randomUUID() };
-      await callAsMember("POST", "", { owner: true, body: { url: hook }, headers });
-      return callAsMember("POST", "", { owner: true, body: { url: hook, description: "another" }, headers });
+      const url = createHookUrl();
+      await callAsMember("POST", "", { owner: true, body: { url }, headers });
+      return callAsMember("POST", "", { owner: true, body: { url, description: "another" }, headers });
     },
   },
   mintAgentToken: {
@@ -824,6 +829,11 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...notFound("PATCH", `/${noWebhook}`, {}),
     invalid_request: () => callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { status: "paused" } }),
     invalid_webhook_url: () => callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { url: "https://localhost/" } }),
+    webhook_exists: async () => {
+      const url = createHookUrl();
+      await callAsMember("POST", "", { owner: true, body: { url } });
+      return callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { url } });
+    },
   },
   revealWebhookSecret: {
     200: () => callAsMember("GET", `/${webhookId}/secret`, { owner: true }),
@@ -905,7 +915,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   deleteWebhook: {
     200: async () => {
-      const made = await callAsMember("POST", "", { owner: true, body: { url: hook } });
+      const made = await callAsMember("POST", "", { owner: true, body: { url: createHookUrl() } });
       return callAsMember("DELETE", `/${made.body.data.id}`, { owner: true });
     },
     ...ownerRefusals("DELETE", () => `/${webhookId}`),

@@ -1,6 +1,7 @@
 // Tests of webhook endpoints as members use them: permissions, allowed addresses, secrets that are shown once, and audit entries.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { standardEventTypes } from "../../core/events/event.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
@@ -44,8 +45,10 @@ beforeEach(async () => {
     env.DB.prepare("DELETE FROM idempotent_responses"),
     env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id),
   ]);
-  for (const { endpoint } of await eventSequences.getByName(world.acme.id).listEndpoints())
-    await eventSequences.getByName(world.acme.id).removeEndpoint(endpoint.id);
+  for (const business of [world.acme.id, world.other.id])
+    for (const name of [business, getEventSequenceName(business, "sandbox")])
+      for (const { endpoint } of await eventSequences.getByName(name).listEndpoints())
+        await eventSequences.getByName(name).removeEndpoint(endpoint.id);
   owner = await signIn(ownerEmail);
   member = await signIn(memberEmail);
 });
@@ -124,7 +127,8 @@ describe("POST /v1/webhooks", () => {
   test("stores the named event types once each and in order, with certificate.issued only if named", async () => {
     const answer = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
     expect(answer.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
-    for (const events of [undefined, null]) expect((await create({ url: hook, events })).body.data.events).toEqual([...standardEventTypes]);
+    for (const events of [undefined, null])
+      expect((await create({ url: `${hook}?all=${events}`, events })).body.data.events).toEqual([...standardEventTypes]);
   });
 
   const bad: readonly (readonly [string, unknown])[] = [
@@ -225,11 +229,38 @@ describe("POST /v1/webhooks", () => {
   });
 
   test("returns 409 webhook_limit past twenty endpoints, however many are requested at once", async () => {
-    const outcomes = (await Promise.all(Array.from({ length: 30 }, () => create()))).map(outcome);
+    const outcomes = (await Promise.all(Array.from({ length: 30 }, (_, tenant) => create({ url: `${hook}?tenant=${tenant}` })))).map(
+      outcome,
+    );
     expect(outcomes.filter((one) => one === "201 ok").length).toBe(20);
     expect(outcomes.filter((one) => one === "409 webhook_limit").length).toBe(10);
     expect((await list()).length).toBe(20);
     expect((await entries()).length).toBe(20);
+  });
+
+  test("returns 409 webhook_exists for a URL that the business has already registered, however it is written", async () => {
+    await created({ url: "https://hook1.merchant-tests.com/a/in?x=1" });
+    for (const url of [
+      "https://hook1.merchant-tests.com/a/in?x=1",
+      "https://HOOK1.merchant-tests.com/a/in?x=1",
+      "https://hook1.merchant-tests.com:443/a/in?x=1",
+      "https://hook1.merchant-tests.com/a/./b/../in?x=1",
+    ])
+      expect(outcome(await create({ url })), url).toBe("409 webhook_exists");
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => create()));
+    expect(outcomes.filter(({ status }) => status === 201).length).toBe(1);
+    expect((await list()).length).toBe(2);
+    expect(await entries()).toEqual(["webhook.created", "webhook.created"]);
+  });
+
+  test("accepts a registered URL for another business, for the sandbox, and after its endpoint is deleted", async () => {
+    const { id } = await created();
+    expect((await create({ url: hook, environment: "sandbox" })).status).toBe(201);
+    expect(outcome(await create({ url: hook, environment: "sandbox" }))).toBe("409 webhook_exists");
+    const other = await signIn(otherOwnerEmail);
+    expect((await callWebhooks(other, "POST", "", { url: hook })).status).toBe(201);
+    expect((await callWebhooks(owner, "DELETE", `/${id}`)).status).toBe(200);
+    expect((await create()).status).toBe(201);
   });
 
   test("creates one endpoint per idempotency key, and returns the same response", async () => {
@@ -325,6 +356,18 @@ describe("PATCH /v1/webhooks/{webhook_id}", () => {
     const before = (await list())[0];
     expect((await callWebhooks(owner, "PATCH", `/${id}`, {})).body.data).toEqual(before);
     expect(await entries()).toEqual(["webhook.created"]);
+  });
+
+  test("returns 409 webhook_exists for the URL of another endpoint and records nothing, but accepts an endpoint's own URL", async () => {
+    const { id } = await created();
+    const url = "https://hook2.merchant-tests.com/in";
+    await created({ url });
+    const before = await list();
+    for (const status of ["enabled", "disabled"])
+      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url, status }))).toBe("409 webhook_exists");
+    expect(await list()).toEqual(before);
+    expect(await entries()).toEqual(["webhook.created", "webhook.created"]);
+    expect((await callWebhooks(owner, "PATCH", `/${id}`, { url: hook, status: "disabled" })).status).toBe(200);
   });
 
   test("returns 400 for invalid values and changes nothing", async () => {
@@ -501,7 +544,7 @@ describe("DELETE /v1/webhooks/{webhook_id}", () => {
 /** Every route with a valid body. */
 const routes: readonly (readonly [name: string, method: Method, path: string, body?: unknown])[] = [
   ["list", "GET", ""],
-  ["create", "POST", "", { url: hook }],
+  ["create", "POST", "", { url: `${hook}?second` }],
   ["change", "PATCH", "/{webhook}", { description: "x" }],
   ["secret", "GET", "/{webhook}/secret"],
   ["rotate", "POST", "/{webhook}/rotate-secret"],

@@ -87,7 +87,7 @@ export const registerEndpoint = async (
     secretHint: formatSecretHint(secret),
     createdAt: Date.now(),
   });
-  if (!added) throw new Error("endpoint limit reached");
+  if (added !== "added") throw new Error(added);
   return { id, secret, queue: deliveryQueues.getByName(id) };
 };
 

@@ -35,6 +35,7 @@ export const statusByCode = {
   member_limit: 409,
   last_owner: 409,
   webhook_limit: 409,
+  webhook_exists: 409,
   token_limit: 409,
   code_used: 409,
   share_limit: 409,

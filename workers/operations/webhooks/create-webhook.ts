@@ -40,11 +40,15 @@ export interface CreatedWebhook {
   readonly isReplayed: boolean;
 }
 
-type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_limit" | "idempotency_conflict";
+type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
+
+// A concurrent request with the same idempotency key has added the endpoint and is about to commit its response. It gets half a second.
+const concurrentWaitMs = 100;
+const maxConcurrentWaits = 5;
 
 /**
- * Adds an endpoint that receives events from now on. One idempotency key creates only one endpoint. Can return `invalid_request`,
- * `invalid_webhook_url`, `idempotency_conflict` and `webhook_limit`.
+ * Adds an endpoint that receives events from now on. One idempotency key creates only one endpoint, and one URL is registered only once per
+ * environment. Can return `invalid_request`, `invalid_webhook_url`, `idempotency_conflict`, `webhook_exists` and `webhook_limit`.
  */
 export const createWebhook = async (
   services: WebhookWriteDependencies,
@@ -79,8 +83,15 @@ export const createWebhook = async (
   const secret = formatWebhookSecret(services.random(secretLength));
   const secretSealed = await sealWebhookSecret(vault, { endpointId: id, businessId }, secret);
   const eventSequence = services.eventSequence(businessId, environment);
-  if (!(await eventSequence.addEndpoint({ id, ...settings, secretSealed, secretHint: formatSecretHint(secret), createdAt: now })))
-    return refuse("webhook_limit");
+  const newEndpoint = { id, ...settings, secretSealed, secretHint: formatSecretHint(secret), createdAt: now };
+  let added = await eventSequence.addEndpoint(newEndpoint);
+  for (let waits = 0; added === "url_taken" && keyHash !== null && waits < maxConcurrentWaits; waits += 1) {
+    await scheduler.wait(concurrentWaitMs);
+    const first = await findEarlier();
+    if (first !== null) return first;
+    added = await eventSequence.addEndpoint(newEndpoint);
+  }
+  if (added !== "added") return refuse(added === "url_taken" ? "webhook_exists" : "webhook_limit");
   const endpoint: RegisteredEndpoint = {
     id,
     url,

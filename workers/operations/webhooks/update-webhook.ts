@@ -40,14 +40,15 @@ const parseWebhookUpdate = async (
 
 /**
  * Changes an endpoint once the change is in the audit chain. For a new URL, the audit entry contains only its hash. Records nothing if all
- * properties are undefined. Can return `not_found`, `invalid_request` and `invalid_webhook_url`.
+ * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
+ * the new URL. Only if that endpoint is created in the same moment does the audit entry stay although nothing changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
   input: WebhookUpdate,
-): Promise<Result<EndpointState, "not_found" | "invalid_request" | "invalid_webhook_url">> => {
+): Promise<Result<EndpointState, "not_found" | "invalid_request" | "invalid_webhook_url" | "webhook_exists">> => {
   const found = await findEventSequence(services, member.business.id, id);
   if (found === null) return refuse("not_found");
   const { eventSequence, environment } = found;
@@ -55,8 +56,10 @@ export const updateWebhook = async (
   if (!change.ok) return change;
   const changed = Object.keys(change.value).sort();
   const { url } = change.value;
+  if (url !== undefined && (await eventSequence.isEndpointUrlTaken(url, id))) return refuse("webhook_exists");
   const payload = { changed, ...(url !== undefined && { url_hash: sha256Hex(url) }) };
   if (changed.length > 0) await commitWebhookAudit(services, member, "webhook.changed", id, payload);
   const after = await (changed.length > 0 ? eventSequence.updateEndpoint(id, change.value) : eventSequence.findEndpoint(id));
+  if (after === "url_taken") return refuse("webhook_exists");
   return after === null ? refuse("not_found") : ok({ ...after, environment });
 };

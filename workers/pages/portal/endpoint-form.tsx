@@ -131,5 +131,5 @@ export const readEndpointForm = (form: FormFields): Result<EndpointInput, "inval
 /** Shows the refusal of a URL beside its field. */
 export const toEndpointError = (refusal: Parameters<typeof toFormError>[0]): FormError => {
   const error = toFormError(refusal);
-  return error.code === "invalid_webhook_url" ? { ...error, field: "url" } : error;
+  return error.code === "invalid_webhook_url" || error.code === "webhook_exists" ? { ...error, field: "url" } : error;
 };
