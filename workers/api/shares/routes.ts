@@ -8,7 +8,7 @@ import { parseShareId } from "../../../core/ids.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { respond, failure, refusal, success } from "../../http/envelope.ts";
-import { findSession } from "../../http/guards/credential-lookup.ts";
+import { findSession } from "../../http/guards/find-session.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { publicGuard } from "../../http/guards/public.ts";

@@ -1,13 +1,10 @@
 // Looks up credentials so that guesses from one address cost the database only a limited number of reads.
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
-import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { secondMs } from "../../../core/time.ts";
-import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
 import type { RequestContext } from "../context.ts";
 import type { FailureResponse } from "../envelope.ts";
 import { applySecondaryRateLimit } from "./rate-limits.ts";
-import { getSessionToken } from "./session-cookie.ts";
 
 /** The limits of failed lookups. */
 type GuessLimit = "UNKNOWN_KEYS_PER_IP" | "UNKNOWN_SESSIONS_PER_IP";
@@ -52,11 +49,4 @@ export const lookUpCredential = async <Found>(
   } finally {
     credentialLookups.end(`${limit}:${address}`);
   }
-};
-
-/** Returns the session of the request's cookie, null without a valid one, or the 429 response. */
-export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
-  const token = getSessionToken(c);
-  if (token === null || isMalformedSessionToken(token)) return null;
-  return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token));
 };

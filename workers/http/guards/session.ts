@@ -3,7 +3,7 @@ import type { Session } from "../../../core/access/session.ts";
 import type { RequestCaller, SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
-import { findSession } from "./credential-lookup.ts";
+import { findSession } from "./find-session.ts";
 import { defineGuard, combineGuards } from "./define-guard.ts";
 import { enforceLimit } from "./rate-limits.ts";
 import { sameOriginGuard } from "./same-origin.ts";

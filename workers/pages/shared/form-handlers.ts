@@ -4,7 +4,7 @@ import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { Session } from "../../../core/access/session.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
-import { findSession } from "../../http/guards/credential-lookup.ts";
+import { findSession } from "../../http/guards/find-session.ts";
 import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
 import { parseFormBody } from "./form-body.ts";
