@@ -141,6 +141,15 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
+/** Lists the IDs of the open codes that this browser requested. Counts no attempt. */
+export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
+  const rows = await db
+    .select({ id })
+    .from(emailCodes)
+    .where(allOf(isOpenFor(requester, now), eq(contextHash, requester.contextHash ?? "")));
+  return rows.map((row) => row.id);
+};
+
 /** Returns the sign-up or invitation that a code also completes, if any. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;

@@ -52,9 +52,9 @@ const createFacts =
 type Layouts = { readonly [T in MailTemplate]: (data: MailData[T], context: LayoutContext) => MailContent };
 
 export const layouts: Layouts = {
-  login_code: ({ code }, { messages: { login_code: text } }) => ({
+  login_code: ({ code, signInUrl }, { messages: { login_code: text } }) => ({
     subject: text.subject,
-    lines: [paragraph(text.intro), { kind: "code", code }, paragraph(text.secrecy)],
+    lines: [paragraph(text.intro), { kind: "code", code }, action(text, signInUrl), paragraph(text.secrecy)],
     footer: [heading(text.wrongTitle, text.wrong), paragraph(text.reason)],
   }),
   passkey_added: ({ at, device }, context) => {
@@ -69,9 +69,9 @@ export const layouts: Layouts = {
       footer: [heading(text.wrongTitle, text.wrong), paragraph(reasons.account)],
     };
   },
-  signup_code: ({ code }, { messages: { signup_code: text } }) => ({
+  signup_code: ({ code, signInUrl }, { messages: { signup_code: text } }) => ({
     subject: text.subject,
-    lines: [paragraph(text.intro), { kind: "code", code }, paragraph(text.secrecy)],
+    lines: [paragraph(text.intro), { kind: "code", code }, action(text, signInUrl), paragraph(text.secrecy)],
     footer: [heading(text.wrongTitle, text.wrong), paragraph(text.reason)],
   }),
   member_invited: ({ businessName, signInUrl, until }, context) => {

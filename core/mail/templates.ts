@@ -21,14 +21,20 @@ interface RevokedShareMailData {
   readonly ceaseBy: Instant;
 }
 
+interface SignInMailData {
+  readonly code: string;
+  /** The page that signs in after a press, in the browser that asked. Its token is in the fragment. */
+  readonly signInUrl: string;
+}
+
 /** The data for each template. The outbox stores it encrypted until the email is sent. */
 export interface MailData {
   /** To the person who requested a sign-in code. */
-  readonly login_code: { readonly code: string };
+  readonly login_code: SignInMailData;
   /** To the account owner. `device` is the name the browser gave, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null };
   /** To the person who requested a business account. */
-  readonly signup_code: { readonly code: string };
+  readonly signup_code: SignInMailData;
   /** To the invited person. */
   readonly member_invited: { readonly businessName: string; readonly signInUrl: string; readonly until: Instant };
   /** To the owners of a business whose domain no longer publishes its verification record. */

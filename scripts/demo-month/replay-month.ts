@@ -32,11 +32,11 @@ const openMonth = async (
 ): Promise<Month> => {
   const dice = createDice(seed);
   const signIn: Month["signIn"] = async (email, realm, name) => {
-    getValue(await requestSignInCode(services, { email, realm, language: "en", context: "demo" }));
+    getValue(await requestSignInCode(services, { email, realm, language: "en", browser: "demo" }));
     await finishStep();
     const { userAgent } = pickVisitor(dice);
     return getValue(
-      await verifySignInCode(services, { email, code: takeCode(email), realm, name, replaces: null, context: "demo", userAgent }),
+      await verifySignInCode(services, { email, code: takeCode(email), realm, name, replaces: null, browser: "demo", userAgent }),
     ).token;
   };
   const signInOwner = async (): Promise<MemberSession> =>

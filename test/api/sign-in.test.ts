@@ -478,7 +478,7 @@ describe("whether an address is known", () => {
     text.replace(body.request_id, ""),
     [...headers]
       .filter(([name]) => !["x-request-id", "ratelimit-remaining", "ratelimit-reset"].includes(name))
-      .map(([name, value]) => [name, name === "set-cookie" ? value.replace(/=[A-Za-z0-9_-]{43};/, "=…;") : value]),
+      .map(([name, value]) => [name, name === "set-cookie" ? value.replace(/=[^;]+;/, "=…;") : value]),
   ];
 
   test.each(realms)("is not revealed by requesting a code (%s)", async (realm) => {

@@ -45,8 +45,9 @@ const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
     },
   },
 });
+const signInUrl = "https://app.example.com/app/sign-in/link#s=x";
 const write = async (change: Partial<NewMail> = {}): Promise<void> => {
-  const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456" }, now, ...change } as NewMail;
+  const mail = { to: "pat@example.com", template: "login_code", data: { code: "123456", signInUrl }, now, ...change } as NewMail;
   const db = openDatabase(env.DB);
   await batch(db, await insertMail(db, platform.vault, mail));
 };
@@ -356,12 +357,12 @@ describe("GET /dev/mail", () => {
   test("returns captured emails at once, newest first", async () => {
     now = Date.now();
     await write();
-    await write({ to: "Sam@Example.com", data: { code: "654321" } });
+    await write({ to: "Sam@Example.com", data: { code: "654321", signInUrl } });
     const { status, headers, body } = await call("/dev/mail");
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, "application/json", "no-store"]);
     expect(body.messages.map(({ to }: { to: string }) => to).sort()).toEqual(["Sam@Example.com", "pat@example.com"]);
     expect(Object.keys(body.messages[0]).sort()).toEqual(["from", "html", "id", "sent_at", "subject", "text", "to"]);
-    await write({ data: { code: "111111" } });
+    await write({ data: { code: "111111", signInUrl } });
     expect((await call("/dev/mail")).body.messages[0].text).toContain("111111");
   });
 

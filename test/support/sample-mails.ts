@@ -10,10 +10,11 @@ const stopped = {
   at: Date.UTC(2026, 10, 20, 10, 5),
   ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
 } as const;
+const signInUrl = (surface: string): string => `https://app.example.com/${surface}/sign-in/link#s=${"Zm9v".repeat(10)}abc`;
 /** One email of each template, as full as it gets. */
 export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail, { template: T }> } = {
-  login_code: { template: "login_code", data: { code: "123456" } },
-  signup_code: { template: "signup_code", data: { code: "123456" } },
+  login_code: { template: "login_code", data: { code: "123456", signInUrl: signInUrl("app") } },
+  signup_code: { template: "signup_code", data: { code: "123456", signInUrl: signInUrl("portal") } },
   member_invited: {
     template: "member_invited",
     data: { businessName: hostileName, signInUrl: "https://app.example.com/portal/sign-in", until: Date.UTC(2026, 10, 27, 10, 5) },

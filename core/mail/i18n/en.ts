@@ -46,9 +46,11 @@ export const en = {
   login_code: {
     subject: "Your sign-in code",
     intro: "Enter this code to sign in to svc. It works once and expires in 10 minutes.",
+    action: "Sign in without the code",
+    hint: "This works only in the browser where you asked for the code. In any other browser, enter the code.",
     secrecy: "Don’t share this code with anyone. We never ask for it.",
     wrongTitle: "Didn’t request this?",
-    wrong: "You can ignore this email. No one can sign in without the code.",
+    wrong: "You can ignore this email. No one can sign in without the code or the link.",
     reason: "You are receiving this because someone asked to sign in with this address.",
   },
   passkey_added: {
@@ -63,9 +65,11 @@ export const en = {
   signup_code: {
     subject: "Your code to open a business account",
     intro: "Enter this code to open an svc account for your business. It works once and expires in 10 minutes.",
+    action: "Open the account without the code",
+    hint: "This works only in the browser where you asked for the code. In any other browser, enter the code.",
     secrecy: "Don’t share this code with anyone. We never ask for it.",
     wrongTitle: "Didn’t request this?",
-    wrong: "You can ignore this email. No account is opened without the code.",
+    wrong: "You can ignore this email. No account is opened without the code or the link.",
     reason: "You are receiving this because someone asked to open a business account with this address.",
   },
   member_invited: {

@@ -46,9 +46,11 @@ export const es: MailMessages = {
   login_code: {
     subject: "Su código para iniciar sesión",
     intro: "Ingrese este código para iniciar sesión en svc. Sirve una sola vez y vence en 10 minutos.",
+    action: "Iniciar sesión sin el código",
+    hint: "Solo funciona en el navegador en el que pidió el código. En cualquier otro, ingrese el código.",
     secrecy: "No comparta este código con nadie. Nunca se lo pedimos.",
     wrongTitle: "¿No lo solicitó usted?",
-    wrong: "Puede ignorar este correo. Nadie puede iniciar sesión sin el código.",
+    wrong: "Puede ignorar este correo. Nadie puede iniciar sesión sin el código o el enlace.",
     reason: "Recibe este correo porque alguien pidió iniciar sesión con esta dirección.",
   },
   passkey_added: {
@@ -63,9 +65,11 @@ export const es: MailMessages = {
   signup_code: {
     subject: "Su código para abrir una cuenta de empresa",
     intro: "Ingrese este código para abrir una cuenta de svc para su empresa. Sirve una sola vez y vence en 10 minutos.",
+    action: "Abrir la cuenta sin el código",
+    hint: "Solo funciona en el navegador en el que pidió el código. En cualquier otro, ingrese el código.",
     secrecy: "No comparta este código con nadie. Nunca se lo pedimos.",
     wrongTitle: "¿No lo solicitó usted?",
-    wrong: "Puede ignorar este correo. Sin el código no se abre ninguna cuenta.",
+    wrong: "Puede ignorar este correo. Sin el código o el enlace no se abre ninguna cuenta.",
     reason: "Recibe este correo porque alguien pidió abrir una cuenta de empresa con esta dirección.",
   },
   member_invited: {

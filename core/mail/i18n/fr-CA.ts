@@ -46,9 +46,11 @@ export const frCa: MailMessages = {
   login_code: {
     subject: "Votre code de connexion",
     intro: "Entrez ce code pour vous connecter à svc. Il ne sert qu’une fois et expire dans 10 minutes.",
+    action: "Se connecter sans le code",
+    hint: "Ce bouton fonctionne seulement dans le navigateur où vous avez demandé le code. Dans un autre navigateur, entrez le code.",
     secrecy: "Ne communiquez ce code à personne. Nous ne le demandons jamais.",
     wrongTitle: "Vous n’avez rien demandé?",
-    wrong: "Vous pouvez ignorer ce courriel. Personne ne peut se connecter sans le code.",
+    wrong: "Vous pouvez ignorer ce courriel. Personne ne peut se connecter sans le code ou le lien.",
     reason: "Vous recevez ce courriel parce que quelqu’un a demandé à se connecter avec cette adresse.",
   },
   passkey_added: {
@@ -63,9 +65,11 @@ export const frCa: MailMessages = {
   signup_code: {
     subject: "Votre code pour ouvrir un compte d’entreprise",
     intro: "Entrez ce code pour ouvrir un compte svc pour votre entreprise. Il ne sert qu’une fois et expire dans 10 minutes.",
+    action: "Ouvrir le compte sans le code",
+    hint: "Ce bouton fonctionne seulement dans le navigateur où vous avez demandé le code. Dans un autre navigateur, entrez le code.",
     secrecy: "Ne communiquez ce code à personne. Nous ne le demandons jamais.",
     wrongTitle: "Vous n’avez rien demandé?",
-    wrong: "Vous pouvez ignorer ce courriel. Aucun compte n’est ouvert sans le code.",
+    wrong: "Vous pouvez ignorer ce courriel. Aucun compte n’est ouvert sans le code ou le lien.",
     reason: "Vous recevez ce courriel parce que quelqu’un a demandé à ouvrir un compte d’entreprise avec cette adresse.",
   },
   member_invited: {

@@ -1,13 +1,14 @@
 // Routes to sign up a business and to read and update its profile.
-import { ensureSignInContext } from "../../http/sign-in-context.ts";
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { optInEventTypes } from "../../../core/events/event.ts";
+import { trimWhiteSpace } from "../../../core/text.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { publicGuard } from "../../http/guards/public.ts";
 import { limitByAddress } from "../../http/guards/rate-limits.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
+import { identifySignInBrowser, savePendingSignIn } from "../../http/pending-sign-in.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
@@ -204,7 +205,10 @@ export const accountRoutes = createApi();
 accountRoutes.openapi(signUpRoute, async (c) => {
   const { business_name: businessName, legal_name, email, country, website } = c.req.valid("json");
   const input = { businessName, legalName: legal_name ?? null, email, country, website: website ?? null };
-  return respond(c, 201, await signUp(c.var.services, input, c.var.language, ensureSignInContext(c)), signupResultToWire);
+  const browser = await identifySignInBrowser(c);
+  const signedUp = await signUp(c.var.services, input, { language: c.var.language, browser });
+  if (signedUp.ok) await savePendingSignIn(c, { email: trimWhiteSpace(email), browser, next: null });
+  return respond(c, 201, signedUp, signupResultToWire);
 });
 
 accountRoutes.openapi(getAccountRoute, async (c) => {

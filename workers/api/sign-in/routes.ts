@@ -1,8 +1,8 @@
 // Sign-in and sign-out (SPEC Authentication). These are the only API routes that set the session cookie.
-import { ensureSignInContext, findSignInContext } from "../../http/sign-in-context.ts";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Result } from "../../../core/result.ts";
+import { trimWhiteSpace } from "../../../core/text.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { respond, success } from "../../http/envelope.ts";
@@ -11,6 +11,7 @@ import { publicGuard } from "../../http/guards/public.ts";
 import { limitByAddress } from "../../http/guards/rate-limits.ts";
 import { signedCredentialSchema } from "../../http/passkey-credentials.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
+import { clearPendingSignIn, findPendingSignIn, identifySignInBrowser, savePendingSignIn } from "../../http/pending-sign-in.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
 import { clearSession, getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
@@ -21,7 +22,8 @@ import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import { requestSignInCode } from "../../operations/access/request-sign-in-code.ts";
 import { signOut } from "../../operations/access/sign-out.ts";
-import { verifySignInCode, type SignInResult } from "../../operations/access/verify-sign-in-code.ts";
+import type { SignInResult } from "../../operations/access/complete-sign-in.ts";
+import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
 import {
   requestOptionsExample as passkeyRequestExample,
   requestOptionsSchema as passkeyRequestSchema,
@@ -53,7 +55,7 @@ const requestSignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   summary: "Request a sign-in code",
   description:
-    "Emails a 6-digit code that is valid for 10 minutes. The response does not reveal whether the email address is registered or whether an email was sent. A new code is sent at most every 60 seconds while one is active, and at most 5 times in 15 minutes for one email address.",
+    "Emails a 6-digit code that is valid for 10 minutes, and a link that signs in after a press in the browser that sent this request (identified by a cookie). The response does not reveal whether the email address is registered or whether an email was sent. A new code is sent at most every 60 seconds while one is active, at most 5 times in 15 minutes for one email address, and at most 20 times a day for an email address and realm.",
   request: { body: requestBody(signInCodeRequestSchema, { email: "owner@acme-solar.example", realm: "business" }) },
   responses: {
     200: successResponse(
@@ -139,18 +141,20 @@ const getSessionRoute = createRoute({
 });
 
 const respondSignedIn = (c: Context<AppEnv>, result: Result<SignInResult>) => {
-  if (result.ok) setSessionCookie(c, result.value.token, result.value.user.realm);
+  if (result.ok) {
+    setSessionCookie(c, result.value.token, result.value.user.realm);
+    clearPendingSignIn(c);
+  }
   return respond(c, 200, result, ({ user, created }) => ({ user: userToWire(user), created }));
 };
 
 export const signInRoutes = createApi();
 
 signInRoutes.openapi(requestSignInCodeRoute, async (c) => {
-  const requested = await requestSignInCode(c.var.services, {
-    ...c.req.valid("json"),
-    language: c.var.language,
-    context: ensureSignInContext(c),
-  });
+  const { email, realm } = c.req.valid("json");
+  const browser = await identifySignInBrowser(c);
+  const requested = await requestSignInCode(c.var.services, { email, realm, language: c.var.language, browser });
+  if (requested.ok) await savePendingSignIn(c, { email: trimWhiteSpace(email), browser, next: null });
   return respond(c, 200, requested, () => ({ accepted: true as const }));
 });
 
@@ -163,7 +167,7 @@ signInRoutes.openapi(verifySignInCodeRoute, async (c) => {
     name: name ?? null,
     replaces: getSessionToken(c),
     userAgent: c.req.header("user-agent"),
-    context: findSignInContext(c),
+    browser: (await findPendingSignIn(c))?.browser ?? null,
   });
   return respondSignedIn(c, result);
 });

@@ -6,6 +6,7 @@ import { trimWhiteSpace } from "../../../core/text.ts";
 import { batch } from "../../../storage/database.ts";
 import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
+import { createSignInUrl } from "./sign-in-link.ts";
 import {
   lookUpAddress,
   invalidEmailMessage,
@@ -18,22 +19,23 @@ import {
 /**
  * Emails a code if the address may sign in. Any address may sign in as a consumer; only members and invited people may sign in to a
  * business. The code goes to the address as it was first given, not as it is spelled in this request. Unknown addresses and exceeded limits
- * get the same response. Returns `invalid_request` if the text is not an email address.
+ * get the same response. The email also contains a link that signs in without the code, only in the browser that asked. Returns `invalid_request` if the text is not an email address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,
-  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage; readonly context: string },
+  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage; readonly browser: string },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const lookup = await lookUpAddress(services, request.realm, request.email);
   if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
   const { db, realm, addressee } = lookup;
   const now = services.clock();
   const knownEmail = await openAddresseeEmail(services, lookup);
-  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.context), {
+  const binding = toSignInCodeBinding(lookup, knownEmail);
+  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.browser), {
     limits: getSignInCodeLimits(services),
-    binding: () => toSignInCodeBinding(lookup, knownEmail),
+    binding: () => binding,
     to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
-    mail: async (code) => ({ template: "login_code", data: { code } }),
+    mail: async (code, id) => ({ template: "login_code", data: { code, signInUrl: await createSignInUrl(services, realm, id, binding) } }),
     language: request.language,
     opens: addressee === null || addressee.kind === "person" ? null : addressee.id,
     now,

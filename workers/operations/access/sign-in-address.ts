@@ -64,16 +64,13 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/**
- * Returns the key under which an address's sign-in codes are stored and counted. `context` identifies the browser; null if it has not
- * requested a code.
- */
-export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, context: string | null): CodeRequester => ({
+/** Returns the key under which an address's sign-in codes are stored and counted. `browser` is null if it has not requested a code. */
+export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",
   topic: realm,
   addressIndex: emailIndex,
   certId: null,
-  contextHash: sha256Hex(context ?? ""),
+  contextHash: sha256Hex(browser ?? ""),
 });
 
 /**

@@ -1,4 +1,4 @@
-// The email address that a visitor entered on the sign-in page, sealed in a cookie until they enter the code.
+// A sign-in that a browser has started, sealed in a cookie until the person enters the code or presses the emailed link.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -9,12 +9,20 @@ const signInNoteScope: NoteScope = { name: "sign-in", owner: "browser" };
 /** The lifetime of a sign-in code. */
 export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 
-/** Seals the entered address. */
-export const sealSignInEmail = (services: ReadDependencies, email: string): Promise<string> =>
-  sealNote(services, signInNoteScope, { email }, emailCodeLimits.login.lifeMs);
+export interface PendingSignIn {
+  /** The address that the person entered. */
+  readonly email: string;
+  /** Random text that identifies the browser. Attempts are counted per browser, and an emailed link works only in the one that asked. */
+  readonly browser: string;
+  /** The page to open after signing in; null if the sign-in belongs to a page that is still open in another tab. */
+  readonly next: string | null;
+}
 
-/** Opens the entered address. Returns null if the note is missing, expired or contains no email address. */
-export const openSignInEmail = async (services: ReadDependencies, sealed: string | undefined): Promise<string | null> => {
-  const email = (await openNote<{ readonly email: string }>(services, signInNoteScope, sealed))?.content.email;
-  return email !== undefined && isEmailAddress(email) ? email : null;
+export const sealPendingSignIn = (services: ReadDependencies, pending: PendingSignIn): Promise<string> =>
+  sealNote(services, signInNoteScope, pending, emailCodeLimits.login.lifeMs);
+
+/** Opens a note. Returns null if it is missing, expired or contains no email address. */
+export const openPendingSignIn = async (services: ReadDependencies, sealed: string | undefined): Promise<PendingSignIn | null> => {
+  const pending = (await openNote<PendingSignIn>(services, signInNoteScope, sealed))?.content ?? null;
+  return pending !== null && isEmailAddress(pending.email) ? pending : null;
 };

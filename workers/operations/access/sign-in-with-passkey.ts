@@ -19,7 +19,7 @@ import { getSignedInUser } from "./get-signed-in-user.ts";
 import { getChallengeDatabase } from "./passkey-challenges.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { signOut } from "./sign-out.ts";
-import type { SignInResult } from "./verify-sign-in-code.ts";
+import type { SignInResult } from "./complete-sign-in.ts";
 
 /** A public key without a private key. It is checked if the passkey is unknown, so that both cases take the same time. */
 const dummyPasskey: PasskeyCredential = {

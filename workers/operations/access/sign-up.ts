@@ -14,6 +14,7 @@ import { insertSignup, type SignupRequest } from "../../../storage/signups.ts";
 import type { PageFetcher } from "../dependencies.ts";
 import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
+import { createSignInUrl } from "./sign-in-link.ts";
 import {
   invalidEmailMessage,
   lookUpAddress,
@@ -71,8 +72,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 export const signUp = async (
   services: AccessWriteDependencies,
   input: SignupInput,
-  language: MailLanguage,
-  context: string,
+  { language, browser }: { readonly language: MailLanguage; readonly browser: string },
 ): Promise<Result<SignupResult, "invalid_request">> => {
   const request = parseSignup(services, input);
   if (!request.ok) return request;
@@ -85,11 +85,15 @@ export const signUp = async (
   const isMember = addressee?.kind === "person";
   const email = trimWhiteSpace(input.email);
   const id = generateId("biz_", shard, services.random) as BusinessId;
-  const code = await prepareEmailCode(services, db, toCodeRequester(lookup, context), {
+  const binding = toSignInCodeBinding(lookup, knownEmail);
+  const code = await prepareEmailCode(services, db, toCodeRequester(lookup, browser), {
     limits: getSignInCodeLimits(services),
-    binding: () => toSignInCodeBinding(lookup, knownEmail),
+    binding: () => binding,
     to: isMember ? knownEmail : email,
-    mail: async (digits) => ({ template: isMember ? "login_code" : "signup_code", data: { code: digits } }),
+    mail: async (digits, codeId) => ({
+      template: isMember ? "login_code" : "signup_code",
+      data: { code: digits, signInUrl: await createSignInUrl(services, "business", codeId, binding) },
+    }),
     language,
     opens: isMember ? null : id,
     now,

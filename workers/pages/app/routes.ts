@@ -13,11 +13,13 @@ import { registerReauthenticationRoutes } from "./reauthenticate.tsx";
 import { registerRemovalRoutes } from "./removals.tsx";
 import { registerShareRoutes } from "./share.tsx";
 import { registerSignInRoutes } from "./sign-in.tsx";
+import { registerSignInLinkRoutes } from "./sign-in-link.tsx";
 import { notFoundPage, authenticatedPage } from "./app-request.ts";
 
 export const registerAppRoutes = (app: Hono<AppEnv>, exportFile: ExportFormatter): void => {
   const pages = new Hono<AppEnv>();
   registerSignInRoutes(pages);
+  registerSignInLinkRoutes(pages);
   registerConsentRoutes(pages);
   registerShareRoutes(pages);
   registerCertificateRoutes(pages);

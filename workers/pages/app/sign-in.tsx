@@ -5,6 +5,7 @@ import type { Context, Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
 import { EmailField, CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
@@ -12,7 +13,7 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { ConsequenceList } from "./components.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
 import { FormattedMessage, Icon, usePageContext, VerbatimText } from "../shared/components.tsx";
@@ -66,42 +67,49 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
   };
 };
 
-export const codeStepPage = (language: Language, { next, email, error }: SignInStep & { readonly email: string }): Page => {
-  const messages = sheetMessages[language];
-  return {
-    title: `${messages.codeHeading} · svc`,
-    hasError: error !== undefined,
-    content: (
-      <div class="card confirm">
-        <div class="body">
-          <h1>{messages.codeHeading}</h1>
-          <p>
-            <FormattedMessage text={messages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />
-          </p>
-          <form method="post" action="/app/code" class="stack">
-            <NextPathField next={next} />
-            <CodeField id="code" label={messages.code} error={error} />
-            <SubmitButton>{messages.continue}</SubmitButton>
-          </form>
-          <div class="row">
-            <form method="post" action="/app/sign-in">
-              <NextPathField next={next} />
-              <button type="submit" class="btn bare">
-                {messages.newCode}
-              </button>
-            </form>
-            <form method="post" action="/app/other-address">
-              <NextPathField next={next} />
-              <button type="submit" class="btn bare">
-                {messages.otherAddress}
-              </button>
-            </form>
-          </div>
-        </div>
+/** Asks for the code that was emailed to `email`. */
+export const CodeStep: FC<SignInStep & { readonly email: string }> = ({ next, email, error }) => {
+  const messages = sheetMessages[usePageContext().language];
+  return (
+    <>
+      <h1>{messages.codeHeading}</h1>
+      <p>
+        <FormattedMessage text={messages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />
+      </p>
+      <form method="post" action="/app/code" class="stack">
+        <NextPathField next={next} />
+        <CodeField id="code" label={messages.code} error={error} />
+        <SubmitButton>{messages.continue}</SubmitButton>
+      </form>
+      <div class="row">
+        <form method="post" action="/app/sign-in">
+          <NextPathField next={next} />
+          <button type="submit" class="btn bare">
+            {messages.newCode}
+          </button>
+        </form>
+        <form method="post" action="/app/other-address">
+          <NextPathField next={next} />
+          <button type="submit" class="btn bare">
+            {messages.otherAddress}
+          </button>
+        </form>
       </div>
-    ),
-  };
+    </>
+  );
 };
+
+export const codeStepPage = (language: Language, step: SignInStep & { readonly email: string }): Page => ({
+  title: `${sheetMessages[language].codeHeading} · svc`,
+  hasError: step.error !== undefined,
+  content: (
+    <div class="card confirm">
+      <div class="body">
+        <CodeStep {...step} />
+      </div>
+    </div>
+  ),
+});
 
 /** Holds the options for the browser's passkey prompt; the script starts the prompt and submits its result. */
 const passkeyStepPage = (language: Language, next: string, options: object): Page => {
@@ -129,7 +137,8 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
 };
 
 /** The page to open after signing in. Only paths of the app are accepted, so that a sign-in link cannot lead to another site. */
-const parseNextPath = (text: string | undefined): string => (text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app");
+export const parseNextPath = (text: string | undefined): string =>
+  text !== undefined && /^\/app(?:\/[\w/-]*)?$/.test(text) ? text : "/app";
 
 /** Shows the browser's current step, according to its cookie. */
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
@@ -153,7 +162,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
     return renderPage(c, 400, ({ language }) =>
       emailStepPage(language, { next, typed: cutText(email, maxTypedEmailLength), error: sheetMessages[language].badEmail }),
     );
-  await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c) });
+  await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c), next });
   return c.redirect(next, 303);
 };
 
@@ -165,7 +174,7 @@ const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRe
 };
 
 const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Response => {
-  clearPendingSignInEmail(c);
+  clearPendingSignIn(c);
   return c.redirect(next, 303);
 };
 

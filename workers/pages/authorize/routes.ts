@@ -11,6 +11,7 @@ import type { ContactFields } from "../../../core/shares/fields.ts";
 import { getPersonaFields, personaNames, type PersonaName } from "../../../core/shares/persona.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
@@ -47,7 +48,7 @@ import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError } from "../shared/notice-pages.tsx";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import {
@@ -254,7 +255,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
     return renderPage(c, 400, () =>
       emailStepPage(view, c.var.services.clock(), view.messages.badEmail, cutText(email, maxTypedEmailLength)),
     );
-  await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
+  await startEmailSignIn(c, { email, realm: "consumer", language: view.language, next: null });
   return redirectToSheet(c);
 };
 
@@ -262,7 +263,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
 const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);
-  await startEmailSignIn(c, { email, realm: "consumer", language: view.language });
+  await startEmailSignIn(c, { email, realm: "consumer", language: view.language, next: null });
   return redirectToSheet(c, "&answer=sent");
 };
 
@@ -281,7 +282,7 @@ const handlePasskeyResponse = async (c: Context<AppEnv>, { form }: SheetFormRequ
   redirectToSheet(c, (await completePasskeySignIn(c, form)) ? "" : "&answer=passkey");
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
-  clearPendingSignInEmail(c);
+  clearPendingSignIn(c);
   return redirectToSheet(c);
 };
 

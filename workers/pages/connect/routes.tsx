@@ -10,6 +10,7 @@ import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getOAuthUrls } from "../../http/oauth-urls.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
@@ -25,7 +26,7 @@ import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts"
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { connectMessages, type ConnectMessages } from "../i18n/connect.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, clearPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { renderCrossSiteBlocked, noticePage, handlePageError } from "../shared/notice-pages.tsx";
 import {
   parseRateLimitedForm,
@@ -171,7 +172,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   const realm = form.get("as") === "business" ? "business" : "consumer";
   if (!isEmailAddress(email))
     return renderConnectPage(c, 400, emailStepPage(view, view.messages.badAddress, cutText(email, maxTypedEmailLength)));
-  await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
+  await startEmailSignIn(c, { email, realm, language: view.language, next: null }, pendingConnectCookie);
   return redirectToConnect(c, { as: realm });
 };
 
@@ -179,7 +180,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
 const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);
-  await startEmailSignIn(c, { email, realm, language: view.language }, pendingConnectCookie);
+  await startEmailSignIn(c, { email, realm, language: view.language, next: null }, pendingConnectCookie);
   return redirectToConnect(c, { answer: "sent" });
 };
 
@@ -190,7 +191,7 @@ const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: Conne
 };
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
-  clearPendingSignInEmail(c, pendingConnectCookie);
+  clearPendingSignIn(c, pendingConnectCookie);
   return redirectToConnect(c);
 };
 

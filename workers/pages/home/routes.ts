@@ -118,7 +118,7 @@ const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => 
   if (getOtherOrigin(c, "appUrl") !== "") return renderCrossSiteBlocked(c);
   const email = (form.get("email") ?? "").trim();
   if (!isEmailAddress(email)) return renderLandingPage(c, 400, startWithdrawalPage, { typedEmail: cutText(email, maxTypedEmailLength) });
-  await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c) });
+  await startEmailSignIn(c, { email, realm: "consumer", language: getPageLanguage(c), next: "/app" });
   return c.redirect(withLanguage(signInPath, parseLanguage(c.req.query("lang"))), 303);
 };
 

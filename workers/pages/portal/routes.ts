@@ -19,6 +19,7 @@ import { registerSandboxRoutes } from "./sandbox.tsx";
 import { registerSettingsRoutes } from "./settings.tsx";
 import { registerShareRoutes } from "./shares.tsx";
 import { registerSignInRoutes } from "./sign-in.tsx";
+import { registerSignInLinkRoutes } from "./sign-in-link.tsx";
 import { registerSnippetRoutes } from "./snippet-builder.tsx";
 import { registerTeamRoutes } from "./team.tsx";
 import { registerWebhookRoutes } from "./webhooks.tsx";
@@ -27,6 +28,7 @@ import { authenticatedPage } from "./handlers.ts";
 
 const routeModules = [
   registerSignInRoutes,
+  registerSignInLinkRoutes,
   registerBusinessRoutes,
   registerHomeRoutes,
   registerOverviewRoutes,

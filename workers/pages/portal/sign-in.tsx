@@ -5,18 +5,12 @@ import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { clearPendingSignIn, findPendingSignIn, identifySignInBrowser, savePendingSignIn } from "../../http/pending-sign-in.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
-import { sealSignInEmail } from "../../operations/access/sign-in-note.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
-import {
-  findPendingSignInEmail,
-  clearPendingSignInEmail,
-  savePendingSignIn,
-  startEmailSignIn,
-  completeEmailSignIn,
-} from "../shared/email-code-sign-in.tsx";
+import { startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { createFormHandlerFactory, findPageSession, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
@@ -32,7 +26,7 @@ const { signIn: signInMessages, signUp: signUpMessages } = messages;
 const signInPathFor = (next: string, answer: "failed" | null = null): string =>
   pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
 
-interface SignInStep {
+export interface SignInStep {
   readonly title: string;
   /** What the account is for, or where the code was sent. */
   readonly intro: Child;
@@ -44,7 +38,7 @@ interface SignInStep {
   readonly error?: FormError | undefined;
 }
 
-const renderStep = (c: Context<AppEnv>, { title, intro, content, others, form, error }: SignInStep): Promise<Response> =>
+export const renderStep = (c: Context<AppEnv>, { title, intro, content, others, form, error }: SignInStep): Promise<Response> =>
   renderPortalPage(c, {
     title,
     error,
@@ -99,36 +93,42 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
     ),
   });
 
+export const CodeStep: FC<{ next: string; email: string; error: FormError | undefined }> = ({ next, email, error }) => (
+  <>
+    <form method="post" action="/portal/sign-in/code" class="form stack">
+      <NextPathField next={next} />
+      <CodeField id="code" label={signInMessages.code} error={error?.text} />
+      <SubmitButton>{signInMessages.continue}</SubmitButton>
+    </form>
+    <p class="small quiet">{signInMessages.noMail}</p>
+    <div class="row">
+      <form method="post" action="/portal/sign-in">
+        <NextPathField next={next} />
+        <input type="hidden" name="email" value={email} />
+        <button type="submit" class="btn sm">
+          {signInMessages.resend}
+        </button>
+      </form>
+      <form method="post" action="/portal/sign-in/other">
+        <NextPathField next={next} />
+        <button type="submit" class="btn sm">
+          {signInMessages.other}
+        </button>
+      </form>
+    </div>
+  </>
+);
+
+export const codeSentTo = (email: string): Child => (
+  <FormattedMessage text={signInMessages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />
+);
+
 const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, error?: FormError): Promise<Response> =>
   renderStep(c, {
     error,
     title: signInMessages.codeTitle,
-    intro: <FormattedMessage text={signInMessages.codeTo} parts={{ address: <VerbatimText text={email} /> }} />,
-    content: (
-      <>
-        <form method="post" action="/portal/sign-in/code" class="form stack">
-          <NextPathField next={next} />
-          <CodeField id="code" label={signInMessages.code} error={error?.text} />
-          <SubmitButton>{signInMessages.continue}</SubmitButton>
-        </form>
-        <p class="small quiet">{signInMessages.noMail}</p>
-        <div class="row">
-          <form method="post" action="/portal/sign-in">
-            <NextPathField next={next} />
-            <input type="hidden" name="email" value={email} />
-            <button type="submit" class="btn sm">
-              {signInMessages.resend}
-            </button>
-          </form>
-          <form method="post" action="/portal/sign-in/other">
-            <NextPathField next={next} />
-            <button type="submit" class="btn sm">
-              {signInMessages.other}
-            </button>
-          </form>
-        </div>
-      </>
-    ),
+    intro: codeSentTo(email),
+    content: <CodeStep next={next} email={email} error={error} />,
   });
 
 const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
@@ -157,7 +157,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
   });
 
 /** Runs `render` unless a member is signed in, who is redirected to `path`. */
-const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
+export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
   const session = await findPageSession(c);
   if (session instanceof Response) return session;
   return session?.realm === "business" ? c.redirect(path, 303) : render();
@@ -165,10 +165,10 @@ const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: ()
 
 /** Shows the browser's current step, according to its cookie. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
-  const email = await findPendingSignInEmail(c);
-  if (email === null) return renderEmailStep(c, next);
+  const pending = await findPendingSignIn(c);
+  if (pending === null) return renderEmailStep(c, next);
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
-  return renderCodeStep(c, next, email, c.req.query("answer") === "failed" ? failed : undefined);
+  return renderCodeStep(c, next, pending.email, c.req.query("answer") === "failed" ? failed : undefined);
 };
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
@@ -186,7 +186,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
     const error: FormError = { code: "invalid_request", field: "email", text: signInMessages.badEmail };
     return renderEmailStep(c, next, { form, error });
   }
-  await startEmailSignIn(c, { email, realm: "business", language });
+  await startEmailSignIn(c, { email, realm: "business", language, next });
   return c.redirect(signInPathFor(next), 303);
 };
 
@@ -197,15 +197,19 @@ const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise
   return (await listMemberships(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
 };
 
+/** Lets the person choose if they belong to several businesses. */
+export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> =>
+  c.redirect((await hasMultipleBusinesses(c, token)) ? businessChoicePath(next) : next, 303);
+
 const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const result = await completeEmailSignIn(c, form, "business");
-  if (result.outcome === "signed") return c.redirect((await hasMultipleBusinesses(c, result.token)) ? businessChoicePath(next) : next, 303);
+  if (result.outcome === "signed") return redirectSignedIn(c, result.token, next);
   if (result.outcome !== "malformed") return c.redirect(signInPathFor(next, result.outcome === "wrong" ? "failed" : null), 303);
   return renderCodeStep(c, next, result.email, { code: "invalid_request", field: "code", text: signInMessages.badCode });
 };
 
 const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Response => {
-  clearPendingSignInEmail(c);
+  clearPendingSignIn(c);
   return c.redirect(signInPathFor(next), 303);
 };
 
@@ -220,10 +224,10 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
     country: typed("country").trim(),
     website: typed("website"),
   };
-  const context = await sealSignInEmail(c.var.services, registration.email.trim());
-  const signedUp = await signUp(c.var.services, registration, language, context);
+  const browser = await identifySignInBrowser(c);
+  const signedUp = await signUp(c.var.services, registration, { language, browser });
   if (!signedUp.ok) return renderSignUpStep(c, { form, error: toFormError(signedUp) });
-  savePendingSignIn(c, context);
+  await savePendingSignIn(c, { email: registration.email.trim(), browser, next: "/portal" });
   return c.redirect("/portal/sign-in", 303);
 };
 

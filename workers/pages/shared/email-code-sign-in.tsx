@@ -1,15 +1,22 @@
-// Signing in with an email code, shared by all surfaces: one form asks for the email address, the next for the code. In between, the email
-// address is sealed in a cookie.
+// Signing in with an email, shared by all surfaces: one form asks for the email address, the next for the code. In between, the email
+// address is sealed in a cookie. The email's link opens a page of the app or the portal that signs in after a press.
 import type { Context } from "hono";
-import { deleteCookie, setCookie } from "hono/cookie";
 import type { Child, FC } from "hono/jsx";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
+import { isEmailAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { findCookie, cookieOptions } from "../../http/cookies.ts";
 import { getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
-import { signInNoteSeconds, openSignInEmail, sealSignInEmail } from "../../operations/access/sign-in-note.ts";
+import {
+  clearPendingSignIn,
+  findPendingSignIn,
+  identifySignInBrowser,
+  pendingSignInCookies,
+  savePendingSignIn,
+  type PendingSignInCookie,
+} from "../../http/pending-sign-in.ts";
 import { requestSignInCode } from "../../operations/access/request-sign-in-code.ts";
+import { signInWithLink } from "../../operations/access/sign-in-with-link.ts";
 import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
 import { CodeField, SubmitButton } from "./form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
@@ -17,30 +24,19 @@ import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 
-/** Shared by the app, the consent sheet and the portal: a sign-in started on one of them can be completed on another. */
-const pendingSignInCookie = "svc_sign_in";
-
 /** The email address that a code was sent to; null if there is none or if it has expired. */
-export const findPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): Promise<string | null> =>
-  openSignInEmail(c.var.services, findCookie(c, cookie));
-
-/** Stores the sealed email address in the cookie. Its value identifies the browser when attempts are counted. */
-export const savePendingSignIn = (c: Context<AppEnv>, sealedEmail: string, cookie = pendingSignInCookie): void =>
-  setCookie(c, cookie, sealedEmail, { ...cookieOptions(c), maxAge: signInNoteSeconds });
-
-export const clearPendingSignInEmail = (c: Context<AppEnv>, cookie = pendingSignInCookie): void => {
-  deleteCookie(c, cookie, cookieOptions(c));
-};
+export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
+  (await findPendingSignIn(c, cookie))?.email ?? null;
 
 /** Sends a code and stores the email address in the cookie. */
 export const startEmailSignIn = async (
   c: Context<AppEnv>,
-  recipient: { readonly email: string; readonly realm: Realm; readonly language: Language },
-  cookie = pendingSignInCookie,
+  { next, ...recipient }: { readonly email: string; readonly realm: Realm; readonly language: Language; readonly next: string | null },
+  cookie?: PendingSignInCookie,
 ): Promise<void> => {
-  const context = await sealSignInEmail(c.var.services, recipient.email);
-  await requestSignInCode(c.var.services, { ...recipient, context });
-  savePendingSignIn(c, context, cookie);
+  const browser = await identifySignInBrowser(c, cookie);
+  await requestSignInCode(c.var.services, { ...recipient, browser });
+  await savePendingSignIn(c, { email: recipient.email, browser, next }, cookie);
 };
 
 /** `none`: no code is pending, or it expired. `malformed`: the input is not a code, so no attempt was counted. */
@@ -49,24 +45,81 @@ type EmailSignInResult =
   | { readonly outcome: "signed"; readonly token: string }
   | { readonly outcome: "malformed"; readonly email: string };
 
+const getSignInRequest = (c: Context<AppEnv>) => ({ replaces: getSessionToken(c), userAgent: c.req.header("user-agent") });
+
 export const completeEmailSignIn = async (
   c: Context<AppEnv>,
   form: FormFields,
   realm: Realm,
-  cookie = pendingSignInCookie,
+  cookie?: PendingSignInCookie,
 ): Promise<EmailSignInResult> => {
-  const email = await findPendingSignInEmail(c, cookie);
-  if (email === null) return { outcome: "none" };
+  const pending = await findPendingSignIn(c, cookie);
+  if (pending === null) return { outcome: "none" };
+  const { email, browser } = pending;
   const code = parseEmailCode(form.get("code") ?? "");
   if (code === null) return { outcome: "malformed", email };
-  const userAgent = c.req.header("user-agent");
-  const request = { email, code, realm, name: null, replaces: getSessionToken(c), userAgent, context: findCookie(c, cookie) ?? null };
-  const signed = await verifySignInCode(c.var.services, request);
+  const signed = await verifySignInCode(c.var.services, { email, code, realm, name: null, browser, ...getSignInRequest(c) });
   if (!signed.ok) return { outcome: "wrong" };
   setSessionCookie(c, signed.value.token, realm);
-  clearPendingSignInEmail(c, cookie);
+  clearPendingSignIn(c, cookie);
   return { outcome: "signed", token: signed.value.token };
 };
+
+/** Signs in with an address and a code that were typed in a browser that has not requested the code. */
+export const completeSignInElsewhere = async (
+  c: Context<AppEnv>,
+  form: FormFields,
+  realm: Realm,
+): Promise<{ readonly fault: "email" | "code" | "wrong" } | { readonly fault: null; readonly token: string }> => {
+  const email = (form.get("email") ?? "").trim();
+  const code = parseEmailCode(form.get("code") ?? "");
+  if (!isEmailAddress(email)) return { fault: "email" };
+  if (code === null) return { fault: "code" };
+  const signed = await verifySignInCode(c.var.services, { email, code, realm, name: null, browser: null, ...getSignInRequest(c) });
+  if (!signed.ok) return { fault: "wrong" };
+  setSessionCookie(c, signed.value.token, realm);
+  return { fault: null, token: signed.value.token };
+};
+
+/** Signs in after a press on the page of an emailed link. Returns null if this browser did not ask for the link, or if it has expired. */
+export const completeLinkSignIn = async (
+  c: Context<AppEnv>,
+  form: FormFields,
+  realm: Realm,
+): Promise<{ readonly token: string; readonly next: string | null } | null> => {
+  for (const cookie of pendingSignInCookies) {
+    const pending = await findPendingSignIn(c, cookie);
+    if (pending === null) continue;
+    const signed = await signInWithLink(c.var.services, { token: form.get("token") ?? "", realm, pending, ...getSignInRequest(c) });
+    if (!signed.ok) continue;
+    setSessionCookie(c, signed.value.token, realm);
+    clearPendingSignIn(c, cookie);
+    return { token: signed.value.token, next: pending.next };
+  }
+  return null;
+};
+
+/** The sign-in that an emailed link could complete in this browser. */
+export const findLinkedSignIn = async (c: Context<AppEnv>) => {
+  const [shared, connecting] = await Promise.all(pendingSignInCookies.map((cookie) => findPendingSignIn(c, cookie)));
+  return shared ?? connecting ?? null;
+};
+
+/**
+ * The form that signs in with the token of the emailed link, and what is shown without a token: the code has to be entered. Only the page
+ * script can read the token, so it decides which of the two is visible.
+ */
+export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
+  <div>
+    <form method="post" action={action} class="stack" id="sign-in-link" hidden>
+      <input type="hidden" name="token" value="" />
+      {link}
+    </form>
+    <div class="stack" id="sign-in-code">
+      {code}
+    </div>
+  </div>
+);
 
 interface EmailCodeStepProps {
   readonly name: string;
@@ -102,6 +155,7 @@ export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, emai
             <button type="submit" class="link" form={`${name}-other-address`}>
               {messages.otherAddress}
             </button>
+            <a href={`${path}${search}`}>{messages.usedLink}</a>
           </p>
           {context}
         </div>

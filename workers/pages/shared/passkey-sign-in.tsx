@@ -2,12 +2,12 @@
 import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
+import { clearPendingSignIn } from "../../http/pending-sign-in.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { parseSignedCredential } from "../../http/passkey-credentials.ts";
 import { getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
 import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.ts";
 import { appMessages } from "../i18n/app.ts";
-import { clearPendingSignInEmail } from "./email-code-sign-in.tsx";
 import type { FormFields } from "./form-handlers.ts";
 import { Icon, usePageContext } from "./components.tsx";
 
@@ -16,7 +16,7 @@ export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields
   const credential = parseSignedCredential(form.get("credential") ?? "");
   const request = { party: getRelyingParty(c), replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };
   const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
-  clearPendingSignInEmail(c); // a pending email code is no longer needed
+  clearPendingSignIn(c); // a pending email code is no longer needed
   if (!signed?.ok) return false;
   setSessionCookie(c, signed.value.token, "consumer");
   return true;

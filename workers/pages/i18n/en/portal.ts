@@ -76,6 +76,7 @@ export const messages = {
   done: {
     added: "Added.",
     saved: "Saved.",
+    signedIn: "You’re signed in. If you started on another page, go back to it and continue there.",
     removed: "Removed.",
     resent: "Resent and delivered.",
     unsent: "Resent, but not delivered.",
@@ -143,6 +144,11 @@ export const messages = {
     other: "Use another email",
     badCode: "Enter the six-digit code.",
     wrongCode: "That code is wrong or has expired. Use the code in the newest email.",
+    linkIntro: "You asked to sign in as {address}.",
+    linkFailed: "That link has expired or was already used. Enter the code from the newest email.",
+    elsewhereTitle: "Enter the code from your email",
+    elsewhereIntro:
+      "The link in the email works only in the browser where you asked for it. To sign in here, enter your email address and the code from the same email.",
   },
   signUp: {
     title: "Create an account",

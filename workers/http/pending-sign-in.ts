@@ -1,0 +1,37 @@
+// The cookies of a sign-in that this browser has started. They hold the address that was entered, and they identify the browser: attempts
+// are counted per browser, so a stranger's wrong guesses never lock the person out, and an emailed link works only in the browser that
+// asked for it.
+import type { Context } from "hono";
+import { deleteCookie, setCookie } from "hono/cookie";
+import { toBase64Url } from "../../core/bytes.ts";
+import { openPendingSignIn, sealPendingSignIn, signInNoteSeconds, type PendingSignIn } from "../operations/access/sign-in-note.ts";
+import type { AppEnv } from "./context.ts";
+import { findCookie, cookieOptions } from "./cookies.ts";
+
+/**
+ * `svc_sign_in` is shared by the API, the app, the consent sheet and the portal: a sign-in started on one of them can be completed on
+ * another. The page on which an agent connects has its own, so that neither changes the step of the other.
+ */
+export const pendingSignInCookies = ["svc_sign_in", "svc_connect"] as const;
+export type PendingSignInCookie = (typeof pendingSignInCookies)[number];
+
+const browserBytes = 32;
+
+/** The sign-in that this browser has started; null if there is none or if it has expired. */
+export const findPendingSignIn = (c: Context<AppEnv>, cookie: PendingSignInCookie = "svc_sign_in"): Promise<PendingSignIn | null> =>
+  openPendingSignIn(c.var.services, findCookie(c, cookie));
+
+/** Returns the browser of the pending sign-in, or a new one. A person who asks for a second code is still the same browser. */
+export const identifySignInBrowser = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string> =>
+  (await findPendingSignIn(c, cookie))?.browser ?? toBase64Url(c.var.services.random(browserBytes));
+
+export const savePendingSignIn = async (
+  c: Context<AppEnv>,
+  pending: PendingSignIn,
+  cookie: PendingSignInCookie = "svc_sign_in",
+): Promise<void> =>
+  setCookie(c, cookie, await sealPendingSignIn(c.var.services, pending), { ...cookieOptions(c), maxAge: signInNoteSeconds });
+
+export const clearPendingSignIn = (c: Context<AppEnv>, cookie: PendingSignInCookie = "svc_sign_in"): void => {
+  if (findCookie(c, cookie) !== undefined) deleteCookie(c, cookie, cookieOptions(c));
+};

@@ -1,0 +1,35 @@
+// The link in a sign-in email. Its token is derived from the code's ID and is stored nowhere. It is accepted only from the browser that
+// requested the code, so a link that was forwarded, or that a stranger requested, signs in no one.
+import { findMatchingCodeId } from "../../../core/access/email-code.ts";
+import type { Realm } from "../../../core/access/session.ts";
+import { listOwnCodeIds } from "../../../storage/email-codes.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
+import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in-address.ts";
+
+export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
+
+/** `binding` is the text that the code is bound to, so that the link is valid for the same mailbox only. */
+const createLinkToken = ({ vault }: Stores, codeId: string, binding: string): Promise<string> =>
+  vault.linkToken(`sign in\n${codeId}\n${binding}`);
+
+/** Builds the link of a code. The token is in the fragment, which browsers do not send. */
+export const createSignInUrl = async (services: ReadDependencies, realm: Realm, codeId: string, binding: string): Promise<string> =>
+  `${services.config.appUrl}${signInLinkPaths[realm]}#s=${await createLinkToken(services, codeId, binding)}`;
+
+/**
+ * Returns the ID of the open code that the token belongs to, or null. Only codes that `browser` requested are compared. A wrong token
+ * counts no attempt: it has 256 bits.
+ */
+export const verifyLinkToken = async (
+  services: ReadDependencies,
+  lookup: AddressLookup,
+  { token, browser, binding }: { readonly token: string; readonly browser: string; readonly binding: string },
+): Promise<string | null> => {
+  const ids = await listOwnCodeIds(lookup.db, toCodeRequester(lookup, browser), services.clock());
+  // Always computes `maxActive` tokens, so that the duration does not reveal how many codes exist.
+  const slots = Array.from({ length: signInCodeLimits.maxActive }, (_, index) => ids[index] ?? "");
+  const matching = findMatchingCodeId(
+    await Promise.all(slots.map(async (id) => ({ id, expected: await createLinkToken(services, id, binding), given: token }))),
+  );
+  return matching === "" ? null : matching;
+};

@@ -1,0 +1,32 @@
+// Signs in with the link of a sign-in email, after a press on the page that it opens.
+import type { Realm } from "../../../core/access/session.ts";
+import { refuse, type Result } from "../../../core/result.ts";
+import { completeSignIn, type SignInResult } from "./complete-sign-in.ts";
+import type { AccessWriteDependencies } from "./dependencies.ts";
+import { lookUpAddress, openAddresseeEmail, toSignInCodeBinding } from "./sign-in-address.ts";
+import { verifyLinkToken } from "./sign-in-link.ts";
+import type { PendingSignIn } from "./sign-in-note.ts";
+
+/**
+ * Signs in if this browser requested the code that the link belongs to, and the code is still open. Returns `login_failed` for every other
+ * link, including one that another browser requested; the person can still enter the code.
+ */
+export const signInWithLink = async (
+  services: AccessWriteDependencies,
+  request: {
+    readonly token: string;
+    readonly realm: Realm;
+    /** The sign-in that this browser has started. */
+    readonly pending: PendingSignIn;
+    readonly replaces: string | null;
+    readonly userAgent: string | undefined;
+  },
+): Promise<Result<SignInResult, "login_failed">> => {
+  const { token, realm, replaces, userAgent } = request;
+  const { email, browser } = request.pending;
+  const lookup = await lookUpAddress(services, realm, email);
+  if (lookup === null) return refuse("login_failed");
+  const binding = toSignInCodeBinding(lookup, await openAddresseeEmail(services, lookup));
+  const codeId = await verifyLinkToken(services, lookup, { token, browser, binding });
+  return codeId === null ? refuse("login_failed") : completeSignIn(services, lookup, codeId, { email, name: null, replaces, userAgent });
+};

@@ -1,0 +1,124 @@
+// /app/sign-in/link: the page that the link in a sign-in email opens. Opening it changes nothing, because mail scanners open links too: a
+// press signs in, and only in the browser that asked for the email. Other browsers are asked for the code.
+import type { Context, Hono } from "hono";
+import { cutText } from "../../../core/cut-text.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { signInLinkPaths } from "../../operations/access/sign-in-link.ts";
+import type { PendingSignIn } from "../../operations/access/sign-in-note.ts";
+import { sheetMessages } from "../i18n/sheet.ts";
+import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
+import { completeLinkSignIn, completeSignInElsewhere, findLinkedSignIn, LinkOrCode } from "../shared/email-code-sign-in.tsx";
+import { ButtonLink, CodeField, EmailField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
+import { findPageSession, parseRateLimitedForm } from "../shared/form-handlers.ts";
+import type { Language } from "../shared/language.ts";
+import { renderPage, saveLanguage, type Page } from "../shared/layout.tsx";
+import { noticePage } from "../shared/notice-pages.tsx";
+import { CodeStep, parseNextPath } from "./sign-in.tsx";
+
+const linkPath = signInLinkPaths.consumer;
+const elsewherePath = "/app/sign-in/elsewhere";
+
+const linkPage = (language: Language, { email, next }: PendingSignIn, error?: string): Page => {
+  const messages = sheetMessages[language];
+  return {
+    title: `${messages.linkHeading} · svc`,
+    hasError: error !== undefined,
+    script: "sign-in-link.js",
+    content: (
+      <div class="card confirm">
+        <div class="body">
+          <LinkOrCode
+            action={linkPath}
+            link={
+              <>
+                <h1>{messages.linkHeading}</h1>
+                <p>
+                  <FormattedMessage text={messages.linkIntro} parts={{ address: <VerbatimText text={email} /> }} />
+                </p>
+                <SubmitButton>{messages.linkPress}</SubmitButton>
+              </>
+            }
+            code={<CodeStep next={parseNextPath(next ?? undefined)} email={email} error={error} />}
+          />
+        </div>
+      </div>
+    ),
+  };
+};
+
+interface ElsewhereStep {
+  readonly typed?: string;
+  readonly fault?: "email" | "code" | "wrong";
+}
+
+const elsewherePage = (language: Language, { typed, fault }: ElsewhereStep = {}): Page => {
+  const messages = sheetMessages[language];
+  const codeError = { email: undefined, code: messages.badCode, wrong: messages.wrongCode };
+  return {
+    title: `${messages.elsewhereHeading} · svc`,
+    hasError: fault !== undefined,
+    content: (
+      <div class="card confirm">
+        <div class="body">
+          <h1>{messages.elsewhereHeading}</h1>
+          <p>{messages.elsewhereIntro}</p>
+          <form method="post" action={elsewherePath} class="stack">
+            <EmailField
+              id="email"
+              label={messages.email}
+              error={fault === "email" ? messages.badEmail : undefined}
+              errorId="email-fault"
+              typed={typed}
+            />
+            <CodeField id="code" label={messages.code} error={fault === undefined ? undefined : codeError[fault]} />
+            <SubmitButton>{messages.continue}</SubmitButton>
+          </form>
+          <p>
+            <a href="/app">{messages.newCode}</a>
+          </p>
+        </div>
+      </div>
+    ),
+  };
+};
+
+const signedInPage = (language: Language): Page => {
+  const { linkDone, linkDoneAdvice, linkDoneOpen } = sheetMessages[language];
+  return noticePage(linkDone, linkDoneAdvice, <ButtonLink href="/app">{linkDoneOpen}</ButtonLink>);
+};
+
+const renderLink = async (c: Context<AppEnv>): Promise<Response> => {
+  saveLanguage(c);
+  const pending = await findLinkedSignIn(c);
+  if (pending !== null) {
+    const hasFailed = c.req.query("answer") === "failed";
+    return renderPage(c, 200, ({ language }) => linkPage(language, pending, hasFailed ? sheetMessages[language].linkFailed : undefined));
+  }
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
+  return renderPage(c, 200, ({ language }) => (session?.realm === "consumer" ? signedInPage(language) : elsewherePage(language)));
+};
+
+const handleLink = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
+  if (form instanceof Response) return form;
+  const signed = await completeLinkSignIn(c, form, "consumer");
+  if (signed === null) return c.redirect(`${linkPath}?answer=failed`, 303);
+  return c.redirect(signed.next === null ? linkPath : parseNextPath(signed.next), 303);
+};
+
+const handleElsewhere = async (c: Context<AppEnv>): Promise<Response> => {
+  const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
+  if (form instanceof Response) return form;
+  const { fault } = await completeSignInElsewhere(c, form, "consumer");
+  if (fault === null) return c.redirect("/app", 303);
+  const typed = cutText(form.get("email") ?? "", maxTypedEmailLength);
+  return renderPage(c, 400, ({ language }) => elsewherePage(language, { fault, typed }));
+};
+
+export const registerSignInLinkRoutes = (pages: Hono<AppEnv>): void => {
+  pages.get("/sign-in/link", renderLink);
+  pages.post("/sign-in/link", handleLink);
+  pages.get("/sign-in/elsewhere", (c) => c.redirect(linkPath, 303)); // a language link on the page that refused a code
+  pages.post("/sign-in/elsewhere", handleElsewhere);
+};
