@@ -604,11 +604,12 @@ CREATE TABLE withdrawals (
   receipt TEXT NOT NULL,
   signature TEXT NOT NULL,
   signature_kid TEXT NOT NULL,
+  acknowledged INTEGER NOT NULL DEFAULT 0 CHECK (acknowledged IN (0, 1)),
   CHECK ((method = 'business_recorded') = (channel IS NOT NULL)),
   CHECK ((channel IS NULL) = (received_at IS NULL)),
   CHECK (channel IS NOT NULL OR note_sealed IS NULL)
 ) STRICT;
-CREATE INDEX withdrawals_deadline ON withdrawals (business_id, environment, cease_by);
+CREATE INDEX withdrawals_deadline ON withdrawals (business_id, environment, cease_by) WHERE acknowledged = 0;
 
 CREATE TABLE cease_acknowledgements (
   cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
@@ -731,6 +732,10 @@ BEGIN SELECT RAISE(ABORT, 'an acknowledgment is immutable'); END;
 
 CREATE TRIGGER entity_cease_deadlines_ended AFTER INSERT ON cease_acknowledgements BEGIN
   DELETE FROM entity_cease_deadlines WHERE cert_id = NEW.cert_id;
+END;
+
+CREATE TRIGGER withdrawals_acknowledged AFTER INSERT ON cease_acknowledgements BEGIN
+  UPDATE withdrawals SET acknowledged = 1 WHERE cert_id = NEW.cert_id;
 END;
 
 CREATE TRIGGER cease_acknowledgements_counted AFTER INSERT ON cease_acknowledgements BEGIN

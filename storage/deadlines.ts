@@ -1,12 +1,33 @@
 // A business's open deadlines: withdrawals (of whole certificates or for individual recipients) and revoked shares that the business has
 // not acknowledged yet. Read from deadline indexes, soonest first. SPEC Withdrawal.
-import { and, eq, gt, isNull, sql } from "drizzle-orm";
+import { and, eq, gt, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
-import { ceaseAcknowledgements, certificates, entityCeaseDeadlines, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
+import { query } from "./query.ts";
+import { certificates, entityCeaseDeadlines, entityWithdrawals, purposes, shares, withdrawals } from "./schema.ts";
+
+type Business = BusinessId | Column;
+
+const isOpenWithdrawal = (business: Business, environment: Environment) =>
+  and(eq(withdrawals.businessId, business), eq(withdrawals.environment, environment), sql`${withdrawals.acknowledged} = 0`);
+const isOpenShare = (business: Business, environment: Environment) =>
+  and(eq(shares.businessId, business), eq(shares.environment, environment), sql`${shares.state} = 'revoked'`, gt(shares.ceaseBy, 0));
+const isOpenRecipient = (business: Business, environment: Environment) =>
+  and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
+
+/** Counts a business's open deadlines, up to `max` of each of the three kinds. `business` may be a column of the enclosing query. */
+export const countOpenDeadlines = (business: Business, environment: Environment, max: number): SQL<number> => {
+  const one = { one: sql`1`.as("one") };
+  const counts = [
+    query.select(one).from(withdrawals).where(isOpenWithdrawal(business, environment)).limit(max),
+    query.select(one).from(shares).where(isOpenShare(business, environment)).limit(max),
+    query.select(one).from(entityCeaseDeadlines).where(isOpenRecipient(business, environment)).limit(max),
+  ].map((open) => sql`(select count(*) from ${open})`);
+  return sql<number>`${sql.join(counts, sql` + `)}`;
+};
 
 /**
  * Lists up to `max` open deadlines with their certificates or shares, soonest first, so that overdue deadlines come first. For
@@ -28,8 +49,7 @@ export const listOpenDeadlines = (
     .from(withdrawals)
     .innerJoin(certificates, eq(certificates.id, withdrawals.certId))
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
-    .where(and(eq(withdrawals.businessId, businessId), eq(withdrawals.environment, environment), isNull(ceaseAcknowledgements.certId)))
+    .where(isOpenWithdrawal(businessId, environment))
     .orderBy(withdrawals.ceaseBy)
     .limit(max + 1);
   const ofShares = db
@@ -40,7 +60,7 @@ export const listOpenDeadlines = (
       purpose: shares.purpose,
     })
     .from(shares)
-    .where(and(eq(shares.businessId, businessId), eq(shares.environment, environment), eq(shares.state, "revoked"), gt(shares.ceaseBy, 0)))
+    .where(isOpenShare(businessId, environment))
     .orderBy(shares.ceaseBy)
     .limit(max + 1);
   const ofRecipients = db
@@ -58,7 +78,7 @@ export const listOpenDeadlines = (
     )
     .innerJoin(certificates, eq(certificates.id, entityCeaseDeadlines.certId))
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
-    .where(and(eq(entityCeaseDeadlines.businessId, businessId), eq(entityCeaseDeadlines.environment, environment)))
+    .where(isOpenRecipient(businessId, environment))
     .orderBy(entityCeaseDeadlines.ceaseBy)
     .limit(max + 1);
   return createLookup(db, [ofWhole, ofShares, ofRecipients], ([whole, stopped, single]) => {

@@ -761,8 +761,9 @@ export const withdrawals = table(
     receipt: text().notNull(),
     signature: text().notNull(),
     signatureKid: text().notNull(),
+    acknowledged: flag().notNull().default(false),
   },
-  (t) => [index("withdrawals_deadline").on(t.businessId, t.environment, t.ceaseBy)],
+  (t) => [index("withdrawals_deadline").on(t.businessId, t.environment, t.ceaseBy).where(sql`${t.acknowledged} = 0`)],
 );
 
 export const entityWithdrawals = table(

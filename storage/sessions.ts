@@ -4,8 +4,10 @@ import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
 import { sessionLifetimeMs, type Realm, type Session } from "../core/access/session.ts";
+import type { Environment } from "../core/access/entitlement.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
+import { countOpenDeadlines } from "./deadlines.ts";
 import { isCodeUsedBySession } from "./email-codes.ts";
 import { byLastUsed } from "./people.ts";
 import { businesses, consumers, invitations, members, sessions } from "./schema.ts";
@@ -89,7 +91,9 @@ export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sess
 export const insertSessionByPasskey = (db: Database, session: NewSession, consumerId: string) =>
   insertSessionRow(db, session, { realm: "consumer", userId: consumerId }, hasPreviousChange());
 
-const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
+const maxCountedDeadlines = 1_000; // of each kind; bounds the rows that a page reads
+
+const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, deadlinesIn: Environment | null) => {
   const others = alias(members, "others");
   const hasMore = or(
     eq(sessions.hasOtherShards, true),
@@ -109,6 +113,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditLog },
       plan: businesses.plan,
+      openDeadlines: deadlinesIn === null ? sql<null>`null` : countOpenDeadlines(businesses.id, deadlinesIn, maxCountedDeadlines),
       consumer: { emailSealed: consumers.emailSealed, auditChain: consumers.auditChain, auditLog: consumers.auditLog },
     })
     .from(sessions)
@@ -120,10 +125,15 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant) => {
 
 /**
  * Finds the session for a token. Returns null if the token is unknown or has ended, or if the person's account no longer exists. All three
- * cases take the same path.
+ * cases take the same path. With `deadlinesIn`, a member's session also has the number of open deadlines in that environment.
  */
-export const findSessionByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Session | null> => {
-  const row = await selectSessionByHash(db, tokenHash, now).get();
+export const findSessionByTokenHash = async (
+  db: Database,
+  tokenHash: string,
+  now: Instant,
+  deadlinesIn: Environment | null = null,
+): Promise<Session | null> => {
+  const row = await selectSessionByHash(db, tokenHash, now, deadlinesIn).get();
   if (row === undefined) return null;
   const { realm, userId, sessionId, seenDay, member, business, plan, consumer } = row;
   const signedIn = { userId, sessionId, tokenHash, verifiedAt: row.verifiedAt ?? row.createdAt, lastSeenDay: seenDay };
@@ -141,6 +151,7 @@ export const findSessionByTokenHash = async (db: Database, tokenHash: string, no
     hasOtherMemberships: row.hasMore === 1,
     business: { ...account, chain: { tag, auditLog } },
     plan,
+    openDeadlines: row.openDeadlines,
   };
 };
 

@@ -43,6 +43,8 @@ export interface MemberSession extends BaseSession {
   readonly role: Role;
   readonly business: BusinessPrincipal;
   readonly plan: Plan;
+  /** Withdrawals and stopped shares that wait for an acknowledgment, in the environment of the page; null if they were not counted. */
+  readonly openDeadlines: number | null;
 }
 
 export type Session = ConsumerSession | MemberSession;

@@ -333,6 +333,35 @@ describe("deadlines", () => {
     expect(await rowsOf(acme)).toEqual([]);
   });
 
+  test("are counted beside Withdrawals on every page of their environment", async () => {
+    const countOn = async (path: string): Promise<number> => {
+      const [entry] = named((await openPage(acme, path)).document, "a").filter((link) => words(link).startsWith("Withdrawals"));
+      return Number(/(\d+) to confirm$/.exec(entry === undefined ? "" : words(entry))?.[1] ?? 0);
+    };
+    const before = await countOn("/portal/events");
+    const inTestMode = await countOn("/portal/test/events");
+    const whole = await issueToNewPerson();
+    const single = await issueToNewPerson();
+    const withdraw = ({ certId, manageToken: token }: typeof whole, entities?: string[]) =>
+      call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, ...(entities !== undefined && { entities }) }));
+    expect((await withdraw(whole)).status).toBe(200);
+    expect((await withdraw(single, ["Bright Homes Inc"])).status).toBe(200);
+    const giver = await signInPerson();
+    const { share } = await grantShare(giver).then(async (granted) => {
+      await redeemCode(granted);
+      return granted;
+    });
+    expect((await giver.post(`/v1/shares/${share.id}/revoke`, {})).status).toBe(200);
+    for (const path of ["/portal/events", "/portal/deadlines", "/portal/keys", `/portal/certificates/${whole.certId}`])
+      expect(await countOn(path), path).toBe(before + 3);
+    expect(await countOn("/portal/test/events")).toBe(inTestMode);
+    for (const [index, id] of [whole.certId, single.certId, share.id].entries()) {
+      const path = `/portal/deadlines/${id}`;
+      expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+      expect(await countOn("/portal/events")).toBe(before + 2 - index);
+    }
+  });
+
   test("list a stopped share", async () => {
     const giver = await signInPerson();
     const granted = await grantShare(giver);

@@ -1,4 +1,5 @@
 // Finds the session of a request's cookie. Separate from the lookup of other credentials, because the agent server never reads a session.
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
 import type { RequestContext } from "../context.ts";
@@ -6,9 +7,12 @@ import type { FailureResponse } from "../envelope.ts";
 import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
-/** Returns the session of the request's cookie, null without a valid one, or the 429 response. */
-export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
+/**
+ * Returns the session of the request's cookie, null without a valid one, or the 429 response. `deadlinesIn` is passed on to
+ * `authenticateSession`.
+ */
+export const findSession = async (c: RequestContext, deadlinesIn?: Environment): Promise<Session | null | FailureResponse> => {
   const token = getSessionToken(c);
   if (token === null || isMalformedSessionToken(token)) return null;
-  return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token));
+  return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
 };

@@ -1,4 +1,5 @@
 // Authenticates a request by its session cookie.
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
@@ -19,12 +20,19 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 /** Returns whether a text cannot be a session token, so that it needs no lookup. */
 export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
 
-/** Returns the token's session, or null if the token is malformed, unknown or expired. */
-export const authenticateSession = async (services: ReadDependencies, token: string): Promise<Session | null> => {
+/**
+ * Returns the token's session, or null if the token is malformed, unknown or expired. With `deadlinesIn`, counts the open deadlines of a
+ * member's business in that environment.
+ */
+export const authenticateSession = async (
+  services: ReadDependencies,
+  token: string,
+  deadlinesIn: Environment | null = null,
+): Promise<Session | null> => {
   if (isMalformedSessionToken(token)) return null;
   const db = services.shards.forId(token);
   const now = services.clock();
-  const session = await findSessionByTokenHash(db, sha256Hex(token), now);
+  const session = await findSessionByTokenHash(db, sha256Hex(token), now, deadlinesIn);
   if (session !== null) recordSessionUse(services, db, session, Math.floor(now / dayMs));
   return session;
 };

@@ -7,16 +7,15 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
 import { listNewestCertificates } from "./has-live-certificate.ts";
 import { listClients } from "./list-clients.ts";
-import { listDeadlines } from "./list-deadlines.ts";
 import { listDomains } from "./list-domains.ts";
 
 /** The maximum number of withdrawn test certificates to check. One acknowledged withdrawal completes the setup step. */
 const maxWithdrawnTests = 25;
 
-/** Reads the account, domains, clients, endpoints, newest live and test certificates, withdrawn test certificates and live deadlines. */
+/** Reads the account, domains, clients, endpoints, newest live and test certificates, and withdrawn test certificates. */
 export const getSetupSteps = async (services: PortalDependencies, member: MemberSession) => {
   const db = getBusinessDatabase(services, member);
-  const [[account, domains, clients, live, tests, withdrawnTests, due], endpoints] = await Promise.all([
+  const [[account, domains, clients, live, tests, withdrawnTests], endpoints] = await Promise.all([
     combineLookups(db, [
       getAccount(services, member),
       listDomains(services, member),
@@ -24,7 +23,6 @@ export const getSetupSteps = async (services: PortalDependencies, member: Member
       listNewestCertificates(db, member, "live", null, 1),
       listNewestCertificates(db, member, "sandbox", null, 1),
       listNewestCertificates(db, member, "sandbox", "revoked", maxWithdrawnTests),
-      listDeadlines(services, member, "live"),
     ]),
     listWebhooks(services, member),
   ]);
@@ -36,6 +34,5 @@ export const getSetupSteps = async (services: PortalDependencies, member: Member
     tests: tests.certificates,
     withdrawnTests: withdrawnTests.certificates,
     endpoints,
-    due,
   };
 };

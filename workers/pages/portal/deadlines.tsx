@@ -31,7 +31,6 @@ import {
   messages,
   usePortalRequest,
 } from "./components.tsx";
-import { countOpenDeadlines } from "./overview.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -51,12 +50,9 @@ const recordPath = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
 
 const renderDeadlineList = async (request: PortalRequest): Promise<Response> => {
   const { services, member, environment } = request;
-  const due = await listDeadlines(services, member, environment);
-  const { deadlines, hasMore } = due;
-  const count = countOpenDeadlines(due);
+  const { deadlines, hasMore } = await listDeadlines(services, member, environment);
   return renderMemberPage(request, {
     tab: "deadlines",
-    counts: count === undefined ? {} : { deadlines: count },
     intro: deadlineMessages.intro,
     content:
       deadlines.length === 0 ? (

@@ -153,7 +153,7 @@ const HealthNotices: FC<{ endpoint: Endpoint; health: EndpointHealth }> = ({ end
 
 const LastResponse: FC<{ of: EndpointHealth }> = ({ of: { lastDeliveryAt, lastResponseStatus } }) =>
   lastDeliveryAt === null ? (
-    <>{webhookMessages.noResponseYet}</>
+    webhookMessages.noResponseYet
   ) : (
     <FormattedMessage
       text={lastResponseStatus === null ? webhookMessages.noResponseAt : webhookMessages.responseAt}

@@ -14,6 +14,7 @@ export type PageHandler<Request extends PortalRequest> = (request: Request) => P
 const signedIn = createSignedInHandlers({
   realm: "business",
   formTokenPrefix: "portal form",
+  getDeadlinesEnvironment: (c) => environmentFromPath(c.req.path),
   load: async (c, member) => {
     const environment: Environment = environmentFromPath(c.req.path);
     return {

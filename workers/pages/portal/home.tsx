@@ -9,7 +9,7 @@ import { FormattedMessage, formatMessage, Icon, Timestamp } from "../shared/comp
 import type { IconName } from "../shared/icon-names.ts";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import { Card, formatCopyLabel, Link, StatusLabel, messages, usePortalRequest } from "./components.tsx";
-import { countOpenDeadlines, renderOverview } from "./overview.tsx";
+import { renderOverview } from "./overview.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
 import { pathInEnvironment } from "./paths.ts";
@@ -258,10 +258,8 @@ const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
     getProfileStep(setup),
     getLiveStep(setup),
   ];
-  const open = countOpenDeadlines(setup.due);
   return renderMemberPage(request, {
     tab: "home",
-    counts: open === undefined ? {} : { deadlines: open },
     title: homeMessages.title,
     intro: homeMessages.intro,
     hasLiveUpdates: true,

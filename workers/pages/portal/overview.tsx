@@ -96,10 +96,6 @@ interface AttentionItem {
 /** Names the endpoint by its host. */
 const hostOf = (url: string): string => new URL(url).host;
 
-/** Counts open withdrawals, with "+" if there are more than were read. */
-export const countOpenDeadlines = ({ deadlines, hasMore }: DeadlinePage): string | undefined =>
-  deadlines.length === 0 ? undefined : `${formatCount(deadlines.length)}${hasMore ? "+" : ""}`;
-
 /** What a member has to do: overdue withdrawals, withdrawals to confirm, failing endpoints. */
 const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState[], now: Instant): readonly AttentionItem[] => {
   const { attention } = overviewMessages;
@@ -246,10 +242,8 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
     listEvents(services, toReader(request), { before: null, type: null, limit: maxEventsShown }),
   ]);
   const endpoints = listed.filter((endpoint) => endpoint.environment === environment);
-  const open = countOpenDeadlines(due);
   return renderMemberPage(request, {
     tab: "home",
-    counts: open === undefined ? {} : { deadlines: open },
     intro: overviewMessages.intro,
     actions: (
       <>

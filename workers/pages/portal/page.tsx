@@ -46,8 +46,6 @@ interface MemberPage extends RefusalDetails {
   /** The end of the breadcrumb, if it is not the heading. */
   readonly crumb?: Child;
   readonly content: Child;
-  /** Counts beside entries of the navigation, for example of withdrawals to confirm. */
-  readonly counts?: Partial<Record<Tab, string>>;
   /** Loads the script that refreshes the page instead of the one that copies. */
   readonly hasLiveUpdates?: boolean;
   /** For accounts that may not be read: there is no page to go to. */
@@ -57,7 +55,7 @@ interface MemberPage extends RefusalDetails {
 /** Renders a member's page inside the portal's frame. */
 export const renderMemberPage = (
   request: PortalRequest,
-  { tab, content, heading, status, intro, actions, parent, crumb, counts, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
+  { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
   const { c, member, pathInMode, form } = request;
   const { error, code } = refusal;
@@ -70,9 +68,7 @@ export const renderMemberPage = (
     code,
     ...(hasLiveUpdates ? { script: "follow.js", canFetchItself: true } : { script: "copy.js" }),
     surface: "portal",
-    header: withRequest(
-      <Shell tab={tab} title={crumb ?? heading ?? title} parent={parent} counts={counts} hidesNavigation={hidesNavigation === true} />,
-    ),
+    header: withRequest(<Shell tab={tab} title={crumb ?? heading ?? title} parent={parent} hidesNavigation={hidesNavigation === true} />),
     content: withRequest(
       <>
         <div class="head">

@@ -2,7 +2,7 @@
 // drawer that opens without a script (`popover`).
 import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
-import { ActionButton, messages, PostForm, usePortalRequest } from "./components.tsx";
+import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
 import { navigationGroups } from "./navigation.ts";
 import { liveRootPath, tabs, testRootPath } from "./paths.ts";
 
@@ -74,8 +74,9 @@ const IdLookup: FC<{ id: string }> = ({ id }) => (
   </PostForm>
 );
 
-const Navigation: FC<{ tab: Tab | null; counts: Partial<Record<Tab, string>> }> = ({ tab, counts }) => {
-  const { c, pathInMode, environment } = usePortalRequest();
+const Navigation: FC<{ tab: Tab | null }> = ({ tab }) => {
+  const { c, pathInMode, environment, member } = usePortalRequest();
+  const toConfirm = member.openDeadlines ?? 0;
   const paths = Object.fromEntries(tabs) as Record<Tab, string>;
   return (
     <nav class="pages" aria-label={shellMessages.navigation}>
@@ -87,16 +88,15 @@ const Navigation: FC<{ tab: Tab | null; counts: Partial<Record<Tab, string>> }> 
               .filter(([entry]) => environment === "sandbox" || entry !== "sandbox")
               .map(([entry, icon]) => {
                 const path = pathInMode(paths[entry]);
-                const count = counts[entry];
                 return (
                   <li>
                     <a href={path} aria-current={entry !== tab ? undefined : path === c.req.path ? "page" : "true"}>
                       <Icon name={icon} />
                       {messages.tabs[entry]}
-                      {count !== undefined && (
+                      {entry === "deadlines" && toConfirm > 0 && (
                         <span class="n">
                           <span class="visually-hidden">, </span>
-                          {count}
+                          {formatCount(toConfirm)}
                           <span class="visually-hidden"> {shellMessages.toConfirm}</span>
                         </span>
                       )}
@@ -116,12 +116,10 @@ interface ShellProps {
   /** The name of the page, at the end of the breadcrumb. */
   readonly title: Child;
   readonly parent?: Breadcrumb | readonly Breadcrumb[] | undefined;
-  /** Counts beside entries of the navigation. */
-  readonly counts?: Partial<Record<Tab, string>> | undefined;
   readonly hidesNavigation?: boolean;
 }
 
-export const Shell: FC<ShellProps> = ({ tab, title, parent, counts = {}, hidesNavigation = false }) => {
+export const Shell: FC<ShellProps> = ({ tab, title, parent, hidesNavigation = false }) => {
   const { member, email, environment, pathInMode } = usePortalRequest();
   const modes = [
     ["live", liveRootPath],
@@ -149,7 +147,7 @@ export const Shell: FC<ShellProps> = ({ tab, title, parent, counts = {}, hidesNa
                 ))}
               </nav>
               <IdLookup id="lookup-menu" />
-              <Navigation tab={tab} counts={counts} />
+              <Navigation tab={tab} />
             </>
           )}
           <div class="me">

@@ -112,7 +112,7 @@ export const formatDeliveryResponse = ({ responseStatus, error }: DeliveryRespon
   responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
 
 export const ResponseText: FC<{ of: DeliveryResponse }> = ({ of }) =>
-  of.responseStatus === null ? <>{formatDeliveryResponse(of) ?? webhookMessages.noResponseYet}</> : <code>{of.responseStatus}</code>;
+  of.responseStatus === null ? (formatDeliveryResponse(of) ?? webhookMessages.noResponseYet) : <code>{of.responseStatus}</code>;
 
 /** What happens next with a delivery, or how it ended. */
 export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt, durationMs, error } }) => {

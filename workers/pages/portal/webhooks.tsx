@@ -38,7 +38,7 @@ const AddLink: FC = () => (
 
 const LastResponse: FC<{ of: EndpointState["health"] }> = ({ of }) =>
   of === null || of.lastDeliveryAt === null ? (
-    <>{webhookMessages.noResponseYet}</>
+    webhookMessages.noResponseYet
   ) : (
     <>
       {of.lastResponseStatus === null ? webhookMessages.called.unanswered : <code>{of.lastResponseStatus}</code>}{" "}

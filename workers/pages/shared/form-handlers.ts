@@ -1,6 +1,7 @@
 // Checks of posted forms (rate limit, body, origin). Each returns the form or the page that explains the refusal.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import type { Environment } from "../../../core/access/entitlement.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { Session } from "../../../core/access/session.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
@@ -24,9 +25,12 @@ export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id:
   return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
 };
 
-/** Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. */
-export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
-  const session = await findSession(c);
+/**
+ * Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. `deadlinesIn` is
+ * passed on to `authenticateSession`.
+ */
+export const findPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<Session | null | Response> => {
+  const session = await findSession(c, deadlinesIn);
   return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
 };
 

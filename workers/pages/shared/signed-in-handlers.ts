@@ -1,6 +1,7 @@
 // Handlers of pages and forms for people who are signed in, shared by the portal and the app. Each realm describes its differences in a
 // `SignedInRealm`.
 import type { Context } from "hono";
+import type { Environment } from "../../../core/access/entitlement.ts";
 import type { Realm, Session } from "../../../core/access/session.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
@@ -32,6 +33,8 @@ interface SignedInRealm<R extends Realm, Extra extends object> {
   readonly realm: R;
   /** Begins the text that form tokens are derived from, so that a token of one realm is invalid in the other. */
   readonly formTokenPrefix: string;
+  /** The environment in which open deadlines are counted with the session, for pages that show the number. */
+  readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;
   /** Loads the data that the realm's pages need beyond a `SignedInRequest`. */
   readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
   /** Responds to a page request without a session. */
@@ -46,7 +49,7 @@ export const createSignedInHandlers = <R extends Realm, Extra extends object>(re
 
   const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response | null> => {
     const { services } = c.var;
-    const session = await findPageSession(c);
+    const session = await findPageSession(c, realm.getDeadlinesEnvironment?.(c));
     if (session instanceof Response) return session;
     if (session?.realm !== realm.realm) return null;
     c.set("caller", callerFromSession(session));
