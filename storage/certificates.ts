@@ -355,6 +355,14 @@ export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup
     row === undefined ? null : toPublishedCertificate(row),
   );
 
+/** Looks up when a certificate's personal details are erased; null if the certificate is unknown. */
+export const lookUpRetention = (db: Database, certId: CertId): Lookup<Instant | null> =>
+  createLookup(
+    db,
+    [db.select({ retentionUntil: certificates.retentionUntil }).from(certificates).where(eq(certificates.id, certId))],
+    ([[row]]) => row?.retentionUntil ?? null,
+  );
+
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
   const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
   return selectPublished(db, { loggedAt: sql<Instant | null>`${entry}` })

@@ -9,16 +9,20 @@ const attributeEscapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Escapes everything that could end an attribute value, and control characters. */
-const escapeAttribute = (text: string): string =>
+/** Escapes everything that could end an attribute value, and control characters, except the quotes in `kept`. */
+const escapeAttribute = (text: string, kept = ""): string =>
   text
-    .replace(/[&<>"'`]/g, (character) => attributeEscapes[character] as string)
+    .replace(/[&<>"'`]/g, (character) => (character === kept ? character : (attributeEscapes[character] as string)))
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** Renders an attribute. A value with double quotes, such as JSON, stands in single quotes, so that people can read it. */
+const renderAttribute = (name: string, value: string): string =>
+  value.includes('"') && !value.includes("'") ? `${name}='${escapeAttribute(value, '"')}'` : `${name}="${escapeAttribute(value)}"`;
 
 /** Renders one attribute per line, in order. Null values are omitted. */
 export const renderScriptTag = (address: string, attributes: Readonly<Record<string, string | null>>): string => {
-  const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${name}="${escapeAttribute(value)}"`]));
-  return `${[`<script async src="${escapeAttribute(address)}"`, ...lines].join("\n")}></script>`;
+  const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${renderAttribute(name, value)}`]));
+  return `${[`<script async ${renderAttribute("src", address)}`, ...lines].join("\n")}></script>`;
 };
 
 /**

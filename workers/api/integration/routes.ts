@@ -86,7 +86,7 @@ const integrationExample = {
   data-form-selector="#estimate"
   data-checkbox-selector="#agree"
   data-disclosure-selector="#disclosure"
-  data-field-map="{&quot;#email&quot;:&quot;email&quot;,&quot;#phone&quot;:&quot;phone&quot;}"></script>`,
+  data-field-map='{"#email":"email","#phone":"phone"}'></script>`,
 };
 
 const createRoute = createRouteFactory("integration");

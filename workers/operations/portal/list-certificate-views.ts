@@ -2,9 +2,10 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
+import type { Instant } from "../../../core/time.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
-import { lookUpPublishedCertificate } from "../../../storage/certificates.ts";
+import { lookUpPublishedCertificate, lookUpRetention } from "../../../storage/certificates.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
@@ -12,6 +13,8 @@ import { commitWithAudit } from "./commit-with-audit.ts";
 
 export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
+  /** When the person's details are erased. */
+  readonly retentionUntil: Instant;
   readonly views: readonly PageView[];
   /** Number of stored views on all pages. */
   readonly total: number;
@@ -30,17 +33,18 @@ export const listCertificateViews = async (
   { page, perPage }: { readonly page: number; readonly perPage: number },
 ): Promise<Result<CertificateViewPage, "cert_not_found">> => {
   const db = services.shards.forId(certId);
-  const [found, views, total] = await combineLookups(db, [
+  const [found, retentionUntil, views, total] = await combineLookups(db, [
     lookUpPublishedCertificate(db, certId),
+    lookUpRetention(db, certId),
     listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
     countStoredViews(db, certId),
   ]);
-  if (found === null || found.businessId !== member.business.id) return refuse("cert_not_found");
+  if (found === null || retentionUntil === null || found.businessId !== member.business.id) return refuse("cert_not_found");
   await commitWithAudit(services, member, [], {
     type: "certificate.subject_read",
     entityType: "certificate",
     entityId: certId,
     payload: { part: "view_trail" },
   });
-  return ok({ certificate: await withCertificateAttestations(services, found), views, total, page, perPage });
+  return ok({ certificate: await withCertificateAttestations(services, found), retentionUntil, views, total, page, perPage });
 };

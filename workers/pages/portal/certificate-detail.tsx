@@ -287,13 +287,23 @@ const History: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => 
   );
 };
 
+/** "2 people, 1 program". Kinds without a view are left out. */
+const describeOpenCounts = (people: number, programs: number): string =>
+  Object.entries({ people, programs })
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => {
+      const { one, many } = certificateMessages.openCounts[kind as "people" | "programs"];
+      return count === 1 ? one : formatMessage(many, { count: formatCount(count) });
+    })
+    .join(", ");
+
 const maxViewsShown = 25;
 
 const renderCertificate = async (request: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {
   const { c, services, member, environment } = request;
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
-  const { certificate, views } = found.value;
+  const { certificate, views, retentionUntil } = found.value;
   // A test certificate must not appear among the live ones, or vice versa: redirect to the page in its own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
@@ -379,16 +389,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
             <Card
               id="opens"
               title={certificateMessages.opens}
-              end={
-                views.length > 0 && (
-                  <span class="small quiet">
-                    {formatMessage(certificateMessages.openCounts, {
-                      people: formatCount(views.length - programs),
-                      programs: formatCount(programs),
-                    })}
-                  </span>
-                )
-              }
+              end={views.length > 0 && <span class="small quiet">{describeOpenCounts(views.length - programs, programs)}</span>}
               isFlush
             >
               <Table
@@ -398,7 +399,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                 columns={[
                   [certificateMessages.at, (row) => <ShortTime at={row.at} />],
                   [certificateMessages.ip, (row) => <code>{row.ip}</code>],
-                  [certificateMessages.system, (row) => row.os ?? ""],
+                  [certificateMessages.system, (row) => row.os ?? certificateMessages.noSystem],
                   [
                     certificateMessages.browser,
                     (row) => (row.bot ? <span class="quiet">{certificateMessages.bot}</span> : <VerbatimText text={row.userAgent} />),
@@ -426,6 +427,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                     </>,
                   ],
                   [certificateMessages.capturedBy, certificateMessages.capturedVia[certificate.capturedVia]],
+                  [certificateMessages.keptUntil, certificate.subjectErasedAt === null && formatDay(language, retentionUntil)],
                   [
                     certificateMessages.fingerprint,
                     <CopyLine

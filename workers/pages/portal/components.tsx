@@ -246,7 +246,7 @@ interface LinkProps {
   /** A page of the portal; the link keeps the environment. */
   readonly to: string;
   readonly text: Child;
-  readonly class?: "btn" | "btn sm" | "btn primary" | "link" | "danger";
+  readonly class?: "btn" | "btn sm" | "btn sm danger" | "btn primary" | "link" | "danger";
   /** Replaces the text for screen readers. */
   readonly label?: string;
   readonly rel?: "prev" | "next";

@@ -7,9 +7,14 @@ import { LabeledCopyButton, messages, usePortalRequest } from "./components.tsx"
 
 const snippetMessages = messages.snippet;
 
-/** Code with its quoted texts set apart. */
-const Quoted: FC<{ text: string }> = ({ text }) => (
-  <>{text.split(/("[^"]*"|'[^']*')/).map((part, at) => (at % 2 === 0 ? part : <span class="s">{part}</span>))}</>
+/** Code with its quoted texts, the tag's name and the called function set apart. */
+const HighlightedCode: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text.split(/("[^"]*"|'[^']*'|\binitConsent\b|(?<=<\/?)script\b)/).map((part, at) => {
+      if (at % 2 === 0) return part;
+      return <span class={/^["']/.test(part) ? "s" : "k"}>{part}</span>;
+    })}
+  </>
 );
 
 /** One option per line; options without a value are left out. */
@@ -75,7 +80,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
   const clientId = clientIdIn(built.snippet);
   const tag = (
     <Code label={languages.html} id="tag">
-      <Quoted text={built.snippet} />
+      <HighlightedCode text={built.snippet} />
     </Code>
   );
   // A share button is a tag only; the person decides in a window of its own.
@@ -95,13 +100,13 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <div class="panel p2">
         <CodeNote text={script} of="script" label={languages.js} />
         <Code label={languages.js} id="script">
-          <Quoted text={toScript(clientId, built, input)} />
+          <HighlightedCode text={toScript(clientId, built, input)} />
         </Code>
       </div>
       <div class="panel p3">
         <CodeNote text={server} of="request" label={languages.server} />
         <Code label={languages.server} id="request">
-          <Quoted text={toServerRequest(clientId, config.baseUrl, built, input)} />
+          <HighlightedCode text={toServerRequest(clientId, config.baseUrl, built, input)} />
         </Code>
       </div>
     </div>

@@ -4,9 +4,9 @@ import type { FC } from "hono/jsx";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { getAccount } from "../../operations/portal/get-account.ts";
+import { getSettings } from "../../operations/portal/get-settings.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
-import { Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { FormattedMessage, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { Card, CheckboxField, Field, FormCard, FormErrorMessage, Link, RadioFields, SelectField, messages } from "./components.tsx";
 import { listCountryNames } from "./country-names.ts";
 import { renderMemberPage } from "./page.tsx";
@@ -56,13 +56,20 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
 };
 
 /** How a certificate and the consent sheet show the business. */
-const Preview: FC<{ account: BusinessAccount }> = ({ account }) => (
+const Preview: FC<{ account: BusinessAccount; domain: string | null }> = ({ account, domain }) => (
   <Card id="preview" title={settingsMessages.preview.title} footer={settingsMessages.preview.where}>
     <div class="row">
       <Monogram name={account.name} />
-      <strong>
-        <VerbatimText text={account.name} />
-      </strong>
+      <div>
+        <strong>
+          <VerbatimText text={account.name} />
+        </strong>
+        {domain !== null && (
+          <small class="line quiet">
+            <FormattedMessage text={settingsMessages.preview.verified} parts={{ domain: <VerbatimText text={domain} /> }} />
+          </small>
+        )}
+      </div>
     </div>
     <p class="small quiet">
       {[account.legalName, account.mailingAddress, account.contactEmail, account.contactPhone]
@@ -80,20 +87,20 @@ const Preview: FC<{ account: BusinessAccount }> = ({ account }) => (
 const DangerZone: FC<{ name: string }> = ({ name }) => {
   const { danger } = settingsMessages;
   const lines = [
-    { icon: "timer", ...danger.reset, path: "/portal/test/sandbox" },
-    { icon: "log-out", ...danger.leave, path: "/portal/team" },
+    { icon: "timer", ...danger.reset, path: "/portal/test/sandbox", look: "btn sm danger" },
+    { icon: "log-out", ...danger.leave, path: "/portal/team", look: "btn sm" },
   ] as const;
   return (
     <Card id="danger" title={danger.title} isFlush isDangerous>
       <ul class="lines">
-        {lines.map(({ icon, title, text, action, path }) => (
+        {lines.map(({ icon, title, text, action, path, look }) => (
           <li>
             <Icon name={icon} />
             <div>
               <strong>{formatMessage(title, { business: name })}</strong>
               <small class="quiet">{text}</small>
             </div>
-            <Link class="btn sm" to={path} text={action} label={`${action}: ${formatMessage(title, { business: name })}`} />
+            <Link class={look} to={path} text={action} label={`${action}: ${formatMessage(title, { business: name })}`} />
           </li>
         ))}
         <li>
@@ -109,7 +116,7 @@ const DangerZone: FC<{ name: string }> = ({ name }) => {
 };
 
 const renderSettings = async (request: PortalRequest, error?: FormError): Promise<Response> => {
-  const account = await getAccount(request.services, request.member);
+  const { account, domains } = await getSettings(request.services, request.member);
   const { retention, withdrawals, events } = settingsMessages;
   return renderMemberPage(request, {
     tab: "settings",
@@ -153,12 +160,22 @@ const renderSettings = async (request: PortalRequest, error?: FormError): Promis
             submitLabel={events.save}
             footnote={events.footnote}
           >
-            <CheckboxField name="emits" label={<b>{events.label}</b>} hint={events.hint} checked={account.emitsIssued} />
+            <CheckboxField
+              name="emits"
+              label={<b>{events.label}</b>}
+              hint={
+                <FormattedMessage
+                  text={events.hint}
+                  parts={{ issued: <code>certificate.issued</code>, withdrawn: <code>certificate.entities_withdrawn</code> }}
+                />
+              }
+              checked={account.emitsIssued}
+            />
           </FormCard>
           <DangerZone name={account.name} />
         </div>
         <div class="stack">
-          <Preview account={account} />
+          <Preview account={account} domain={domains.find(({ status }) => status === "verified")?.domain ?? null} />
         </div>
       </div>
     ),

@@ -45,10 +45,11 @@ const toFormValues = ({ mode, url, purpose, entities }: IntegrationInput) => ({ 
 const MappingNotice: FC<{ built: MappedPage }> = ({ built: { confidence, unmapped, warnings } }) => {
   const { leftOut } = snippetMessages;
   const names = unmapped.join(", ");
+  const percent = Math.round(confidence * 100);
   return (
     <Notice tone="caution" icon="triangle-alert" title={snippetMessages.compare}>
       <p>
-        {formatMessage(snippetMessages.confidence, { percent: String(Math.round(confidence * 100)) })}
+        {percent === 100 ? snippetMessages.certain : formatMessage(snippetMessages.confidence, { percent: String(percent) })}
         {unmapped.length > 0 && (
           <>
             {" "}
