@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "../core/mail/message.ts";
+import { splitCode } from "../workers/pages/shared/code-tokens.ts";
 
 /** The served pages and their folder in docs/, in display order. */
 const servedFolders = {
@@ -17,6 +18,7 @@ const servedFolders = {
   errors: "reference",
   events: "reference",
   limits: "reference",
+  "page-script": "reference",
   "evidence-pack": "reference",
   fingerprints: "reference",
   policies: "reference",
@@ -76,11 +78,16 @@ const languageNames: Readonly<Record<string, string>> = {
   toml: "TOML",
 };
 
-/** A code block with a copy button, as the pages of the documentation show it. */
+const renderCodeTokens = (code: string, language: string): string =>
+  splitCode(code, language)
+    .map(({ kind, text }) => (kind === null ? escapeHtml(text) : `<span class="${kind}">${escapeHtml(text)}</span>`))
+    .join("");
+
+/** A colored code block with a copy button, as the pages of the documentation show it. */
 const renderCode = (text: string, language: string, id: string): string => {
   const name = languageNames[language] ?? "Example";
   const button = `<button type="button" class="btn bare sm copy" hidden data-copy="${id}" data-copied="Copied" aria-label="Copy ${name}"><svg class="icon" aria-hidden="true"><use href="#i-copy"></use></svg><span>Copy</span></button>`;
-  return `<figure class="code"><figcaption>${name} ${button}</figcaption><pre tabindex="0" role="group" aria-label="${name}" translate="no"><code id="${id}">${escapeHtml(text)}</code></pre></figure>\n`;
+  return `<figure class="code"><figcaption>${name} ${button}</figcaption><pre tabindex="0" role="group" aria-label="${name}" translate="no"><code id="${id}">${renderCodeTokens(text, language)}</code></pre></figure>\n`;
 };
 
 /** "4. Receive withdrawals": the number is set apart. */

@@ -2,6 +2,7 @@
 // unchanged.
 import { spawnSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
+import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
@@ -9,13 +10,17 @@ import { signInToOrigin } from "../support/local-session.ts";
 
 let service: LocalService;
 let browser: Browser;
-/** Page groups below /docs. */
+/** Pages of operation groups and of operations below /docs. */
 let groups: readonly string[];
+let operations: readonly string[];
 
 beforeAll(async () => {
   [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
-  const { tags } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { tags: { name: string }[] };
+  const { tags, paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as ApiDocument;
   groups = tags.map(({ name }) => `/api/${name}`);
+  operations = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .map(({ tags: [group], operationId }) => `/api/${group}/${operationId}`);
 });
 afterAll(async () => {
   await browser.close();
@@ -90,18 +95,22 @@ describe("the API reference", () => {
       "errors",
       "events",
       "limits",
+      "page-script",
+      "agents",
     ]) {
       await page.goto(`${service.origin}/docs/${guide}`);
       expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }
     const kinds: string[] = [];
-    for (const path of ["", ...groups]) {
+    for (const path of ["", ...groups, "/api/events/event-types", ...operations]) {
       await page.goto(`${service.origin}/docs${path}`);
       const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
       const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
       expect(repeated, path).toEqual([]);
       const added = await expandEachKind(page, kinds);
       kinds.push(...added);
+      // The pages of operations are made of the same parts, so only those with a new kind of part are checked in full.
+      if (operations.includes(path) && added.length === 0) continue;
       expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
       await collapseAll(page); // closed sections were already checked in the other windows
@@ -114,10 +123,10 @@ describe("the API reference", () => {
   test("never scrolls horizontally", async () => {
     const { page, close } = await openPage(browser);
     const tooNarrow: string[] = [];
-    for (const path of ["", ...groups]) {
+    for (const path of ["", ...groups, "/api/events/event-types", ...operations]) {
       await page.goto(`${service.origin}/docs${path}`);
       await expandAll(page);
-      for (const width of [320, 480, 800, 991, 992, 1_280, 1_920]) {
+      for (const width of operations.includes(path) ? [320, 1_280] : [320, 480, 800, 991, 992, 1_280, 1_920]) {
         await page.setViewportSize({ width, height: 900 });
         if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(`${path} ${width}`);
       }
@@ -130,14 +139,17 @@ describe("the API reference", () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${service.origin}/docs`);
     await page.getByRole("link", { name: "Certificates", exact: true }).last().click();
-    await page.waitForURL("**/docs/api/certificates*");
+    await page.waitForURL(/\/docs\/api\/certificates$/);
     const link = page.locator("#docs-nav").getByRole("link", { name: /^Verify a certificate/ });
     expect(await link.isVisible()).toBe(false); // at 900 pixels the navigation is a drawer
     await page.getByRole("button", { name: "Contents" }).click();
     await link.click();
-    await page.waitForURL(/#verifyCertificate$/);
+    await page.waitForURL(/\/verifyCertificate$/);
+    await page.getByRole("button", { name: "Contents" }).click();
+    await page.locator("#docs-nav").getByRole("link", { name: "Response 200" }).click();
     await page.keyboard.press("Escape"); // closes the drawer
-    const operation = page.getByRole("region", { name: "Verify a certificate" });
+    expect(page.url()).toMatch(/#response-200$/);
+    const operation = page.getByRole("main");
     const anchored = operation.getByText("Event that was anchored, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
     await operation
@@ -162,6 +174,18 @@ describe("the API reference", () => {
     await close();
   });
 
+  test("marks the part in view on this page", async () => {
+    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
+    await page.goto(`${service.origin}/docs/webhooks`);
+    const current = page.locator(".toc [aria-current]");
+    for (const part of ["check-a-signature", "where-an-endpoint-can-be"]) {
+      await page.locator(`#${part}`).evaluate((heading) => heading.scrollIntoView());
+      await page.locator(`.toc [aria-current="location"][href="#${part}"]`).waitFor();
+      expect(await current.count()).toBe(1);
+    }
+    await close();
+  });
+
   /** Errors that this setup causes: one owner, no internet, a live key where a test key is needed, no plan. */
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
@@ -180,7 +204,7 @@ describe("the API reference", () => {
   test("shows curl commands that run as they are", async () => {
     const { page, close } = await openPage(browser);
     const calls: string[] = [];
-    for (const path of groups) {
+    for (const path of operations) {
       await page.goto(`${service.origin}/docs${path}`);
       calls.push(...(await page.getByRole("figure", { name: "curl", exact: true }).locator("code").allTextContents()));
     }

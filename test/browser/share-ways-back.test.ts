@@ -1,5 +1,5 @@
 // How the result of a share returns to the business's page, against a fake service: exactly once, in one of three ways, whatever the
-// browser and the page's headers do to the window. B numbers are rows of the browser matrix in docs/guides/widget.md.
+// browser and the page's headers do to the window. B numbers are rows of the browser matrix in docs/reference/page-script.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";

@@ -8,16 +8,27 @@ import {
   type ApiDocument,
   type Schema,
 } from "../../workers/pages/docs/openapi-document.ts";
+import { guides } from "../../workers/pages/guides.gen.ts";
+import { splitCode } from "../../workers/pages/shared/code-tokens.ts";
 import { call, getWithKey, productionSettings, createServiceCall, type TestResponse } from "../support/world.ts";
 
 let page: TestResponse;
 let document: ApiDocument;
 let groups: ReadonlyMap<string, TestResponse>;
+/** The page of each operation and of the webhook events, by its path below /docs/api. */
+let pages: ReadonlyMap<string, TestResponse>;
+
+const eventTypes = "events/event-types";
+const openAll = async (names: readonly string[]): Promise<ReadonlyMap<string, TestResponse>> =>
+  new Map(await Promise.all(names.map(async (name) => [name, await call(`/docs/api/${name}`)] as const)));
+const listOperations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) => Object.values(methods).map((operation) => ({ path, ...operation })));
 
 beforeAll(async () => {
   page = await call("/docs", { headers: { "accept-language": "es" } });
   document = (await getWithKey("/v1/openapi.json")).body;
-  groups = new Map(await Promise.all(document.tags.map(async ({ name }) => [name, await call(`/docs/api/${name}`)] as const)));
+  groups = await openAll(document.tags.map(({ name }) => name));
+  pages = await openAll([...listOperations().map(({ tags, operationId }) => `${tags[0]}/${operationId}`), eventTypes]);
 });
 
 const textOf = (html: string): string =>
@@ -36,7 +47,7 @@ describe("GET /docs", () => {
       for (const { summary, tags, operationId } of Object.values(methods)) {
         expect(text).toContain(summary);
         expect(text).toContain(path);
-        expect(page.text).toContain(`href="/docs/api/${tags[0]}#${operationId}"`);
+        expect(page.text).toContain(`href="/docs/api/${tags[0]}/${operationId}"`);
       }
   });
 
@@ -62,14 +73,21 @@ describe("GET /docs", () => {
   });
 });
 
-describe("GET /docs/api/{group}", () => {
-  const textOfGroup = (name: string | undefined): string => textOf(groups.get(name ?? "")?.text ?? "");
+describe("GET /docs/api/{group} and its pages", () => {
+  const textOfPage = (name: string): string => textOf(pages.get(name)?.text ?? "");
 
-  test("describes each operation of the group with its path, inputs, responses and errors", () => {
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.values(methods).map((operation) => ({ path, ...operation })),
-    );
-    const missing = operations.flatMap(({ path, summary, tags, parameters = [], responses }) => {
+  test("lists the operations of a group with their paths, and links to their pages", () => {
+    const missing = listOperations().filter(({ path, summary, tags, operationId }) => {
+      const { text } = groups.get(tags[0] ?? "") as TestResponse;
+      const link = text.match(`<a href="/docs/api/${tags[0]}/${operationId}">(.*?)</a>`)?.[1] ?? "";
+      return !textOf(text).includes(path) || textOf(link) !== summary;
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test("describes each operation with its path, inputs, responses and errors", () => {
+    const operations = listOperations();
+    const missing = operations.flatMap(({ path, summary, tags, operationId, parameters = [], responses }) => {
       const wanted = [
         path,
         summary,
@@ -80,20 +98,26 @@ describe("GET /docs/api/{group}", () => {
           return example === undefined ? [] : [formatJson(example)];
         }),
       ];
-      const text = textOfGroup(tags[0]);
+      const text = textOfPage(`${tags[0]}/${operationId}`);
       return wanted.filter((part) => !text.includes(part));
     });
     expect(operations.length).toBeGreaterThan(60);
     expect(missing).toEqual([]);
-    for (const { operationId, tags } of operations) {
-      const { text } = groups.get(tags[0] ?? "") as TestResponse;
-      expect(text).toContain(`id="${operationId}"`);
-      expect(text).toContain(`href="#${operationId}"`);
+  });
+
+  test("links to each part of an operation from its contents", () => {
+    for (const [name, { text }] of pages) {
+      const links = [...text.matchAll(/<a href="#([^"]+)"/g)].map(([, id]) => id as string).filter((id) => id !== "content");
+      expect(links.length, name).toBeGreaterThan(1);
+      expect(
+        links.filter((id) => !text.includes(` id="${id}"`)),
+        name,
+      ).toEqual([]);
     }
   });
 
   test("describes every event type with its payload", () => {
-    const text = textOfGroup("events");
+    const text = textOfPage(eventTypes);
     const types = Object.keys(document.webhooks);
     expect(types.length).toBeGreaterThan(12);
     expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
@@ -101,18 +125,26 @@ describe("GET /docs/api/{group}", () => {
   });
 
   test("uses the URL of this deployment in examples and contains no credentials", async () => {
-    const text = textOfGroup("certificates");
-    expect(text).toContain("curl 'http://svc.test/v1/consent'");
-    expect(text).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
-    for (const name of groups.keys()) expect(textOfGroup(name)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
+    expect(textOfPage("certificates/captureConsent")).toContain("curl 'http://svc.test/v1/consent'");
+    expect(textOfPage("certificates/listCertificates")).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
+    for (const { text } of pages.values()) expect(textOf(text)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
     const production = createServiceCall(productionSettings, "https://api.svc.test");
-    expect(textOf((await production("/docs/api/certificates")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
+    expect(textOf((await production("/docs/api/certificates/captureConsent")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
   });
 
-  test("is in English, can be indexed, and returns 404 for an unknown group", async () => {
-    for (const [name, { status, headers }] of groups)
+  test("are in English, can be indexed, and return 404 for an unknown group or operation", async () => {
+    for (const [name, { status, headers }] of [...groups, ...pages])
       expect([status, headers.get("content-language"), headers.get("x-robots-tag")], name).toEqual([200, "en", null]);
-    for (const name of ["nothing", "toString", "certificates/x", ""]) expect((await call(`/docs/api/${name}`)).status, name).toBe(404);
+    for (const name of [
+      "nothing",
+      "toString",
+      "certificates/x",
+      "certificates/toString",
+      "events/captureConsent",
+      "certificates/event-types",
+      "",
+    ])
+      expect((await call(`/docs/api/${name}`)).status, name).toBe(404);
   });
 });
 
@@ -128,6 +160,7 @@ describe("GET /docs/{guide}", () => {
     "errors",
     "events",
     "limits",
+    "page-script",
     "evidence-pack",
     "fingerprints",
     "policies",
@@ -145,23 +178,23 @@ describe("GET /docs/{guide}", () => {
   });
 
   test("links only to existing guides, sections and images", async () => {
-    const pages = new Map<string, string>([["/docs", page.text]]);
-    for (const [name, { text }] of groups) pages.set(`/docs/api/${name}`, text);
-    for (const name of names) pages.set(`/docs/${name}`, (await call(`/docs/${name}`)).text);
-    const dead = [...pages].flatMap(([from, text]) =>
+    const texts = new Map<string, string>([["/docs", page.text]]);
+    for (const [name, { text }] of [...groups, ...pages]) texts.set(`/docs/api/${name}`, text);
+    for (const name of names) texts.set(`/docs/${name}`, (await call(`/docs/${name}`)).text);
+    const dead = [...texts].flatMap(([from, text]) =>
       [...text.matchAll(/<a href="([^"]+)"/g)]
         .map(([, address]) => new URL(address as string, `http://svc.test${from}`))
         .filter(({ origin, pathname, hash }) => {
           if (origin !== "http://svc.test" || !pathname.startsWith("/docs")) return false;
-          const target = pages.get(pathname);
+          const target = texts.get(pathname);
           return target === undefined || (hash !== "" && !target.includes(`id="${hash.slice(1)}"`));
         })
         .map(({ href }) => `${from}: ${href}`),
     );
     expect(dead).toEqual([]);
-    const images = [...pages.values()].flatMap((text) => [...text.matchAll(/<img src="([^"]+)"/g)].map(([, address]) => address));
+    const images = [...texts.values()].flatMap((text) => [...text.matchAll(/<img src="([^"]+)"/g)].map(([, address]) => address));
     expect(images.filter((address) => !address?.startsWith("/a/"))).toEqual([]);
-    expect([...pages.values()].filter((text) => /href="[^"]*\.md/.test(text))).toEqual([]);
+    expect([...texts.values()].filter((text) => /href="[^"]*\.md/.test(text))).toEqual([]);
   });
 
   test("uses the URLs of this deployment", async () => {
@@ -174,6 +207,39 @@ describe("GET /docs/{guide}", () => {
 
   test("returns 404 for an unknown guide", async () => {
     for (const name of ["nothing", "toString", "__proto__", "webhooks/x"]) expect((await call(`/docs/${name}`)).status, name).toBe(404);
+  });
+});
+
+describe("colors in code", () => {
+  const kindsIn = (code: string, language: string): readonly string[] =>
+    splitCode(code, language).flatMap(({ kind, text }) => (kind === null ? [] : [`${kind} ${text}`]));
+
+  test("mark keys and texts in JSON", () => {
+    expect(kindsIn('{"a": "b:c", "d": [1, "x\\"y"]}', "json")).toEqual(['k "a"', 's "b:c"', 'k "d"', 's "x\\"y"']);
+  });
+
+  test("mark texts that span lines and comments in commands, but not apostrophes and fragments", () => {
+    const command = `curl https://svc.test/#top \\\n  --data '{\n}' # it's sent\nsvc don't`;
+    expect(kindsIn(command, "sh")).toEqual(["s '{\n}'", "c # it's sent"]);
+  });
+
+  test("mark tags, values and comments in HTML", () => {
+    expect(kindsIn(`<!-- a "form" --><form id="q">it's</form>`, "html")).toEqual(['c <!-- a "form" -->', "k form", 's "q"', "k form"]);
+  });
+
+  test("mark keywords, texts and comments in scripts", () => {
+    expect(kindsIn('const a = "//x"; // it\'s', "js")).toEqual(["k const", 's "//x"', "c // it's"]);
+  });
+
+  test("leave every block of the guides as it was written", () => {
+    const blocks = Object.keys(guides).flatMap((name) => [...(guides[name]?.html ?? "").matchAll(/<code id="code-\d+">(.*?)<\/code>/gs)]);
+    expect(blocks.length).toBeGreaterThan(50);
+    expect(blocks.filter(([, code]) => /<(?!\/?span\b)/.test(code ?? ""))).toEqual([]);
+    expect(blocks.some(([, code]) => code?.includes('<span class="s">'))).toBe(true);
+  });
+
+  test("keep the code in an unknown language plain", () => {
+    for (const language of ["", "text", "toString"]) expect(splitCode('a "b" # c', language)).toEqual([{ kind: null, text: 'a "b" # c' }]);
   });
 });
 

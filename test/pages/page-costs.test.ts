@@ -8,7 +8,7 @@ import { signInCast, mockOutsideWorld, createAcmeRecords, type PortalCast, type 
 import { countDatabaseCalls, type CallCount } from "../support/counted-database.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
-import { issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
+import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
 
 /** The session, one shard's data, and a second query if it depends on the first. Or the session and one query in each of two shards. */
 const maxCalls = 3;
@@ -95,6 +95,17 @@ test("queries a database at most three times per page and stays below the size l
   expect(over).toEqual([]);
   expect(shown).toEqual(expect.arrayContaining(["/", "/docs", "/app", "/portal", ...Object.keys(recordOf)]));
   expect(shown.length).toBeGreaterThan(40);
+}, 60_000);
+
+test("keeps every page of the documentation below the size limit", async () => {
+  const linked = async (address: string): Promise<readonly string[]> =>
+    [...(await call(address)).text.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, path]) => path as string);
+  const fromOverview = await linked("/docs");
+  const groups = fromOverview.filter((path) => /^\/docs\/api\/[^/]+$/.test(path));
+  const paths = new Set(["/docs", ...fromOverview, ...(await Promise.all([...new Set(groups)].map(linked))).flat()]);
+  const sizes = await Promise.all([...paths].map(async (path) => ({ path, bytes: await gzipped((await call(path)).text) })));
+  expect(sizes.filter(({ bytes }) => bytes > maxBytes)).toEqual([]);
+  expect(sizes.length).toBeGreaterThan(90);
 }, 60_000);
 
 test("queries a database at most three times for an audit log with all filters", async () => {

@@ -1,5 +1,5 @@
-// The documentation: copy buttons, and a navigation drawer that closes when a link in it leads to a part of the same page. Without scripts,
-// a press beside the drawer closes it.
+// The documentation: copy buttons, a navigation drawer that closes when a link in it leads to a part of the same page, and a mark on the
+// part in view in "On this page". Without scripts, a press beside the drawer closes it.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");
@@ -7,3 +7,25 @@ const navigation = document.querySelector<HTMLElement>("#docs-nav");
 navigation?.addEventListener("click", ({ target }) => {
   if (target instanceof Element && target.closest("a") !== null && navigation.matches(":popover-open")) navigation.hidePopover();
 });
+
+const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
+const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
+
+/** How far below the top of the window a heading still counts as the one being read, in pixels. */
+const readingLine = 160;
+
+/** Marks the last part that begins above the reading line, or the last part at the end of the page, where it cannot reach that line. */
+const markPartInView = (): void => {
+  const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
+  const current = isAtEnd ? parts.at(-1) : parts.findLast((part) => part.getBoundingClientRect().top <= readingLine);
+  for (const link of links) {
+    if (current !== undefined && link.hash === `#${current.id}`) link.setAttribute("aria-current", "location");
+    else link.removeAttribute("aria-current");
+  }
+};
+
+if (parts.length > 0) {
+  markPartInView();
+  addEventListener("scroll", markPartInView, { passive: true });
+  addEventListener("resize", markPartInView);
+}

@@ -1,6 +1,6 @@
-// One operation in the API reference (call, inputs, responses, errors), and the list of webhook event types.
+// One operation of the API reference (call, inputs, responses, errors), and the list of webhook event types.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
-import { CodeBlock, Icon, JoinedList } from "../shared/components.tsx";
+import { CodeBlock, HighlightedCode, Icon, JoinedList } from "../shared/components.tsx";
 import {
   getContentExample,
   buildCurlCommand,
@@ -50,10 +50,12 @@ export const MarkdownParagraphs: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
-const CodeSample: FC<{ text: string; label: string }> = ({ text, label }) => (
+const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> = ({ text, label, language }) => (
   <figure class="code">
     <figcaption>{label}</figcaption>
-    <CodeBlock label={label}>{text}</CodeBlock>
+    <CodeBlock label={label}>
+      <HighlightedCode text={text} language={language} />
+    </CodeBlock>
   </figure>
 );
 
@@ -110,15 +112,31 @@ const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; de
 );
 
 const parameterHeadings = { path: "Path parameters", query: "Query parameters", header: "Headers" } as const;
+type ParameterLocation = keyof typeof parameterHeadings;
+
+const listParameters = (operation: Operation, location: ParameterLocation) =>
+  (operation.parameters ?? []).filter((parameter) => parameter.in === location);
+
+/** Lists the parts of an operation's page, for its table of contents. */
+export const listOperationParts = (operation: Operation): readonly { readonly id: string; readonly title: string }[] => [
+  ...(Object.keys(parameterHeadings) as ParameterLocation[])
+    .filter((location) => listParameters(operation, location).length > 0)
+    .map((location) => ({ id: `${location}-parameters`, title: parameterHeadings[location] })),
+  ...(operation.requestBody === undefined ? [] : [{ id: "request-body", title: "Request body" }]),
+  ...listSuccesses(operation).map(({ status }) => ({ id: `response-${status}`, title: `Response ${status}` })),
+  { id: "errors", title: "Errors" },
+];
 
 const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
   <>
     {(["path", "query", "header"] as const).map((location) => {
-      const inputs = (operation.parameters ?? []).filter((parameter) => parameter.in === location);
+      const inputs = listParameters(operation, location);
       return (
         inputs.length > 0 && (
           <>
-            <h3>{parameterHeadings[location]}</h3>
+            <h2 id={`${location}-parameters`} tabindex={-1}>
+              {parameterHeadings[location]}
+            </h2>
             <ul class="entries">
               {inputs.map(({ name, schema, required, description }) => {
                 const described = description === undefined ? schema : { ...schema, description };
@@ -131,7 +149,9 @@ const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
     })}
     {operation.requestBody !== undefined && (
       <>
-        <h3>Request body</h3>
+        <h2 id="request-body" tabindex={-1}>
+          Request body
+        </h2>
         <p>
           <JoinedList of={Object.keys(operation.requestBody.content).map((type) => <code>{type}</code>)} by=" or " />.{" "}
           {operation.requestBody.description !== undefined && <InlineMarkdown text={operation.requestBody.description} />}
@@ -155,9 +175,12 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
       const headers = Object.entries(response.headers ?? {});
       return (
         <>
-          <h3>
-            <code>{status}</code> <InlineMarkdown text={response.description} />
-          </h3>
+          <h2 id={`response-${status}`} tabindex={-1}>
+            Response <code>{status}</code>
+          </h2>
+          <p>
+            <InlineMarkdown text={response.description} />
+          </p>
           {members.length > 0 && (
             <>
               {payload !== content?.schema && (
@@ -186,7 +209,9 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
               .
             </p>
           )}
-          {content !== undefined && <CodeSample label={`Response ${status}`} text={formatJson(getContentExample(document, content))} />}
+          {content !== undefined && (
+            <CodeSample label={`Response ${status}`} text={formatJson(getContentExample(document, content))} language="json" />
+          )}
         </>
       );
     })}
@@ -195,7 +220,9 @@ const SuccessResponses: FC<{ operation: Operation }> = ({ operation }) => (
 
 const ErrorResponses: FC<{ operation: Operation }> = ({ operation }) => (
   <>
-    <h3>Errors</h3>
+    <h2 id="errors" tabindex={-1}>
+      Errors
+    </h2>
     <dl class="kv">
       {listRefusals(operation).map(({ status, code, when }) => (
         <div>
@@ -218,21 +245,19 @@ const describeAuthentication = (operation: Operation): string => {
   return operation.security.some((scheme) => Object.keys(scheme).length === 0) ? "Public; an API key is optional" : "Requires an API key";
 };
 
-export const OperationSection: FC<{ operation: Operation }> = ({ operation }) => (
-  <section class="operation" aria-labelledby={operation.operationId}>
-    <h2 id={operation.operationId} tabindex={-1}>
-      {operation.summary}
-    </h2>
+export const OperationDescription: FC<{ operation: Operation }> = ({ operation }) => (
+  <>
+    <h1>{operation.summary}</h1>
     <p class="call">
       <span class="pill info">{operation.method}</span> <code translate="no">{operation.path}</code>
     </p>
     {operation.description !== undefined && <MarkdownParagraphs text={operation.description} />}
     <p class="quiet">{describeAuthentication(operation)}.</p>
-    <CodeSample label="curl" text={buildCurlCommand(useApiDocument(), operation)} />
+    <CodeSample label="curl" text={buildCurlCommand(useApiDocument(), operation)} language="sh" />
     <RequestInputs operation={operation} />
     <SuccessResponses operation={operation} />
     <ErrorResponses operation={operation} />
-  </section>
+  </>
 );
 
 /** Lists the members of an event's `data`; empty if it does not have any. */
@@ -243,11 +268,9 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
 
 /** The webhook event types. All share one body; they differ in which IDs and values are set. */
 export const EventTypes: FC = () => (
-  <section class="operation" aria-labelledby="event-types">
-    <h2 id="event-types" tabindex={-1}>
-      Webhook events
-    </h2>
-    <p>
+  <>
+    <h1>Webhook events</h1>
+    <p class="lede">
       svc posts each event to your endpoints exactly as it is in the feed, signed in <code>Svc-Signature</code>. The type decides which ID
       is set and whether <code>data</code> has values.
     </p>
@@ -256,9 +279,9 @@ export const EventTypes: FC = () => (
       const values = listEventValues(document, body.schema);
       return (
         <section class="event-type" aria-labelledby={`event-${type}`}>
-          <h3 id={`event-${type}`}>
+          <h2 id={`event-${type}`} tabindex={-1}>
             <code translate="no">{type}</code>
-          </h3>
+          </h2>
           <p>
             <InlineMarkdown text={when} />
           </p>
@@ -267,9 +290,9 @@ export const EventTypes: FC = () => (
               In <code>data</code>: <JoinedList of={values.map(({ name }) => <code>{name}</code>)} by=", " />.
             </p>
           )}
-          <CodeSample label={`Body of ${type}`} text={formatJson(getContentExample(document, body))} />
+          <CodeSample label={`Body of ${type}`} text={formatJson(getContentExample(document, body))} language="json" />
         </section>
       );
     })}
-  </section>
+  </>
 );

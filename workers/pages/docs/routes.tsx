@@ -1,5 +1,6 @@
-// GET /docs: quickstart, guides and API overview. GET /docs/{name}: one guide. GET /docs/api/{group}: the reference of one group of
-// operations, rendered from the OpenAPI document; all groups on one page would be a megabyte.
+// GET /docs: quickstart, guides and API overview. GET /docs/{name}: one guide. GET /docs/api/{group}: the operations of one group.
+// GET /docs/api/{group}/{operation}: the reference of one operation, rendered from the OpenAPI document. Each operation has a page of its
+// own, because the members of all operations of a group can be 30 kB compressed.
 // Existing OpenAPI viewers are not used: they load files from other origins and do not work without scripts.
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
@@ -8,10 +9,17 @@ import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 import { productName } from "../shared/brand.ts";
-import { ApiDocumentProvider, EventTypes, InlineMarkdown, OperationSection, MarkdownParagraphs } from "./operation-section.tsx";
-import { listOperations, type ApiDocument } from "./openapi-document.ts";
+import {
+  ApiDocumentProvider,
+  EventTypes,
+  InlineMarkdown,
+  listOperationParts,
+  MarkdownParagraphs,
+  OperationDescription,
+} from "./operation-section.tsx";
+import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
-import { Brand, Icon } from "../shared/components.tsx";
+import { Brand, Icon, JoinedList } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
 const quickstart = "first-hour";
@@ -21,48 +29,80 @@ const guideGroups: readonly (readonly [heading: string, names: readonly string[]
   ["Get started", [quickstart, "sandbox", "kit"]],
   ["Guides", ["widget", "sharing", "webhooks", "withdrawal", "agents"]],
   ["Evidence", ["evidence-pack", "fingerprints", "policies"]],
-  ["Reference", ["errors", "events", "limits"]],
+  ["Reference", ["errors", "events", "limits", "page-script"]],
 ];
 const guideOrder = guideGroups.flatMap(([, names]) => names);
 
 const toTitle = (tag: string): string => tag.charAt(0).toUpperCase() + tag.slice(1);
 const toGroupPath = (tag: string): string => `/docs/api/${tag}`;
 
+/** The page of a group that describes the webhook events. */
+const eventTypesPage = { group: "events", name: "event-types", title: "Webhook events" } as const;
+
+/** A page about one operation or about the webhook events. */
+interface GroupPage {
+  readonly path: string;
+  readonly title: string;
+}
+
+/** Lists the pages of a group in display order. */
+const listGroupPages = (document: ApiDocument, group: string): readonly GroupPage[] => [
+  ...listOperations(document, group).map(({ operationId, summary }) => ({ path: `${toGroupPath(group)}/${operationId}`, title: summary })),
+  ...(group === eventTypesPage.group ? [{ path: `${toGroupPath(group)}/${eventTypesPage.name}`, title: eventTypesPage.title }] : []),
+];
+
 /** A part of the page, linked from the contents. */
 interface PageSection {
   readonly id: string;
   readonly title: string;
-  /** The HTTP method of an operation. */
-  readonly method?: string;
 }
 
 const SectionLinks: FC<{ sections: readonly PageSection[] }> = ({ sections }) => (
   <ul>
-    {sections.map(({ id, title, method }) => (
+    {sections.map(({ id, title }) => (
       <li>
-        <a href={`#${id}`}>
-          {title} {method !== undefined && <span class="quiet">{method}</span>}
-        </a>
+        <a href={`#${id}`}>{title}</a>
       </li>
     ))}
   </ul>
 );
 
 interface NavigationProps {
-  readonly tags: ApiDocument["tags"];
+  readonly document: ApiDocument;
   /** The path of the page. */
   readonly current: string;
   readonly sections: readonly PageSection[];
 }
 
-/** All pages. On narrow screens, the current page also lists its parts. */
-const DocsNavigation: FC<NavigationProps> = ({ tags, current, sections }) => {
+interface NavigationEntryProps extends GroupPage {
+  readonly current: string;
+  readonly sections: readonly PageSection[];
+  /** The pages below this one. */
+  readonly children?: Child;
+}
+
+const NavigationEntry: FC<NavigationEntryProps> = ({ path, title, current, sections, children }) => (
+  <li>
+    <a href={path} aria-current={path === current ? "page" : undefined}>
+      {title}
+    </a>
+    {path === current && sections.length > 0 && (
+      <div class="narrow-only">
+        <SectionLinks sections={sections} />
+      </div>
+    )}
+    {children}
+  </li>
+);
+
+/** The guides and groups of operations. The current group lists its pages and, on narrow screens, the current page its parts. */
+const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) => {
   const groups = [
     ...guideGroups.map(([heading, names]) => ({
       heading,
       links: names.map((name) => [`/docs/${name}`, guides[name]?.title ?? name] as const),
     })),
-    { heading: "API reference", links: tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
+    { heading: "API reference", links: document.tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
   ];
   return (
     // focusable, so that it can be scrolled with the keyboard
@@ -79,16 +119,15 @@ const DocsNavigation: FC<NavigationProps> = ({ tags, current, sections }) => {
           <p id={`nav-${index}`}>{heading}</p>
           <ul aria-labelledby={`nav-${index}`}>
             {links.map(([path, title]) => (
-              <li>
-                <a href={path} aria-current={path === current ? "page" : undefined}>
-                  {title}
-                </a>
-                {path === current && (
-                  <div class="narrow-only">
-                    <SectionLinks sections={sections} />
-                  </div>
+              <NavigationEntry path={path} title={title} current={current} sections={sections}>
+                {`${current}/`.startsWith(`${path}/`) && path.startsWith(toGroupPath("")) && (
+                  <ul class="within">
+                    {listGroupPages(document, path.slice(toGroupPath("").length)).map((page) => (
+                      <NavigationEntry {...page} current={current} sections={sections} />
+                    ))}
+                  </ul>
                 )}
-              </li>
+              </NavigationEntry>
             ))}
           </ul>
         </>
@@ -128,23 +167,36 @@ const renderGuideContent = (name: string, { baseUrl, verifyUrl, cdnUrl }: Config
       .replaceAll("https://api.example.com", new URL(baseUrl).origin),
   );
 
-/** Where to go after a guide. */
-const NextGuide: FC<{ name: string }> = ({ name }) => {
-  const next = guideOrder[guideOrder.indexOf(name) + 1];
-  return next === undefined ? null : (
+/** Where to go after a page; nothing after the last one. */
+const NextPage: FC<{ page: GroupPage | undefined }> = ({ page }) =>
+  page === undefined ? null : (
     <p class="next">
       <span />
-      <a class="link" href={`/docs/${next}`}>
-        Next: {guides[next]?.title} <Icon name="arrow-right" />
+      <a class="link" href={page.path}>
+        Next: {page.title} <Icon name="arrow-right" />
       </a>
     </p>
   );
+
+const findNextGuide = (name: string): GroupPage | undefined => {
+  const next = guideOrder[guideOrder.indexOf(name) + 1];
+  return next === undefined ? undefined : { path: `/docs/${next}`, title: guides[next]?.title ?? next };
 };
 
 const CallLine: FC<{ method: string; path: string }> = ({ method, path }) => (
   <span class="call">
     <span class="pill info">{method}</span> <code translate="no">{path}</code>
   </span>
+);
+
+const OperationList: FC<{ document: ApiDocument; group: string }> = ({ document, group }) => (
+  <ul class="operations">
+    {listOperations(document, group).map(({ operationId, summary, method, path }) => (
+      <li>
+        <a href={`${toGroupPath(group)}/${operationId}`}>{summary}</a> <CallLine method={method} path={path} />
+      </li>
+    ))}
+  </ul>
 );
 
 const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document, config }) => (
@@ -190,13 +242,7 @@ const DocsOverview: FC<{ document: ApiDocument; config: Config }> = ({ document,
         <p>
           <InlineMarkdown text={description} />
         </p>
-        <ul class="operations">
-          {listOperations(document, name).map(({ operationId, summary, method, path }) => (
-            <li>
-              <a href={`${toGroupPath(name)}#${operationId}`}>{summary}</a> <CallLine method={method} path={path} />
-            </li>
-          ))}
-        </ul>
+        <OperationList document={document} group={name} />
       </section>
     ))}
   </article>
@@ -208,10 +254,17 @@ const OperationGroup: FC<{ document: ApiDocument; name: string; description: str
     <p class="lede">
       <InlineMarkdown text={description} />
     </p>
-    {listOperations(document, name).map((operation) => (
-      <OperationSection operation={operation} />
-    ))}
-    {name === "events" && <EventTypes />}
+    <OperationList document={document} group={name} />
+    {name === eventTypesPage.group && (
+      <>
+        <h2 id={eventTypesPage.name}>
+          <a href={`${toGroupPath(name)}/${eventTypesPage.name}`}>{eventTypesPage.title}</a>
+        </h2>
+        <p>
+          <JoinedList of={listEventTypes(document).map(({ type }) => <code translate="no">{type}</code>)} by=", " />
+        </p>
+      </>
+    )}
   </article>
 );
 
@@ -243,8 +296,8 @@ const renderDocsPage = (c: Context<AppEnv>, { document, path, title, sections, c
     isIndexable: true,
     header: <TopBar appUrl={c.var.services.config.appUrl} />,
     side: {
-      start: <DocsNavigation tags={document.tags} current={path} sections={sections} />,
-      end: <OnThisPage sections={sections} />,
+      start: <DocsNavigation document={document} current={path} sections={sections} />,
+      end: sections.length > 0 && <OnThisPage sections={sections} />,
     },
     content: content(),
   }));
@@ -268,17 +321,38 @@ const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Prom
   const group = document.tags.find(({ name }) => name === c.req.param("group"));
   if (group === undefined) return c.notFound();
   const path = toGroupPath(group.name);
-  const operations = listOperations(document, group.name).map(({ operationId, summary, method }) => ({
-    id: operationId,
-    title: summary,
-    method,
-  }));
   return renderDocsPage(c, {
     document,
     path,
     title: toTitle(group.name),
-    sections: [...operations, ...(group.name === "events" ? [{ id: "event-types", title: "Webhook events" }] : [])],
+    sections: [],
     content: () => renderCached(document, path, () => <OperationGroup document={document} {...group} />),
+  });
+};
+
+const renderGroupPage = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
+  const group = c.req.param("group") ?? "";
+  const name = c.req.param("operation") ?? "";
+  const path = `${toGroupPath(group)}/${name}`;
+  const pages = listGroupPages(document, group);
+  const at = pages.findIndex((page) => page.path === path);
+  if (at === -1) return c.notFound();
+  const operation = listOperations(document, group).find(({ operationId }) => operationId === name);
+  return renderDocsPage(c, {
+    document,
+    path,
+    title: pages[at]?.title ?? name,
+    sections:
+      operation === undefined
+        ? listEventTypes(document).map(({ type }) => ({ id: `event-${type}`, title: type }))
+        : listOperationParts(operation),
+    content: () =>
+      renderCached(document, path, () => (
+        <article class="guide">
+          {operation === undefined ? <EventTypes /> : <OperationDescription operation={operation} />}
+          <NextPage page={pages[at + 1]} />
+        </article>
+      )),
   });
 };
 
@@ -295,7 +369,7 @@ const renderGuide = (c: Context<AppEnv>, document: ApiDocument): Response | Prom
       <article class="guide">
         <h1>{guide.title}</h1>
         {renderGuideContent(name, c.var.services.config)}
-        <NextGuide name={name} />
+        <NextPage page={findNextGuide(name)} />
       </article>
     ),
   });
@@ -305,5 +379,6 @@ const renderGuide = (c: Context<AppEnv>, document: ApiDocument): Response | Prom
 export const registerDocsRoutes = (app: Hono<AppEnv>, getDocument: () => object): void => {
   app.get("/docs", limitPublicReads, (c) => renderOverview(c, getDocument() as ApiDocument));
   app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, getDocument() as ApiDocument));
+  app.get("/docs/api/:group/:operation", limitPublicReads, (c) => renderGroupPage(c, getDocument() as ApiDocument));
   app.get("/docs/:guide", limitPublicReads, (c) => renderGuide(c, getDocument() as ApiDocument));
 };

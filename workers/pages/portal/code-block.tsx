@@ -1,5 +1,6 @@
 // Code in the portal: a caption with a copy button, and JSON with its names and texts set apart.
 import type { Child, FC } from "hono/jsx";
+import { HighlightedCode } from "../shared/components.tsx";
 import { LabeledCopyButton } from "./components.tsx";
 
 interface CodeBlockProps {
@@ -28,21 +29,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) 
   </figure>
 );
 
-const jsonTexts = /("(?:[^"\\]|\\.)*")(\s*:)?/g;
-
 /** Indented JSON. The text must be JSON. */
-export const Json: FC<{ text: string }> = ({ text }) => {
-  const indented = JSON.stringify(JSON.parse(text), null, 2);
-  const parts: Child[] = [];
-  let end = 0;
-  for (const { 0: whole, 1: quoted, 2: colon, index } of indented.matchAll(jsonTexts)) {
-    parts.push(indented.slice(end, index), <span class={colon === undefined ? "s" : "k"}>{quoted}</span>, colon ?? "");
-    end = index + whole.length;
-  }
-  return (
-    <>
-      {parts}
-      {indented.slice(end)}
-    </>
-  );
-};
+export const Json: FC<{ text: string }> = ({ text }) => (
+  <HighlightedCode text={JSON.stringify(JSON.parse(text), null, 2)} language="json" />
+);

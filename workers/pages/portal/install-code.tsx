@@ -3,19 +3,10 @@
 import type { Child, FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
 import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
+import { HighlightedCode } from "../shared/components.tsx";
 import { LabeledCopyButton, messages, usePortalRequest } from "./components.tsx";
 
 const snippetMessages = messages.snippet;
-
-/** Code with its quoted texts, the tag's name and the called function set apart. */
-const HighlightedCode: FC<{ text: string }> = ({ text }) => (
-  <>
-    {text.split(/("[^"]*"|'[^']*'|\binitConsent\b|(?<=<\/?)script\b)/).map((part, at) => {
-      if (at % 2 === 0) return part;
-      return <span class={/^["']/.test(part) ? "s" : "k"}>{part}</span>;
-    })}
-  </>
-);
 
 /** One option per line; options without a value are left out. */
 const toScript = (clientId: string, built: MappedPage, { purpose, entities }: IntegrationInput): string => {
@@ -80,7 +71,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
   const clientId = clientIdIn(built.snippet);
   const tag = (
     <Code label={languages.html} id="tag">
-      <HighlightedCode text={built.snippet} />
+      <HighlightedCode text={built.snippet} language="html" />
     </Code>
   );
   // A share button is a tag only; the person decides in a window of its own.
@@ -100,13 +91,13 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <div class="panel p2">
         <CodeNote text={script} of="script" label={languages.js} />
         <Code label={languages.js} id="script">
-          <HighlightedCode text={toScript(clientId, built, input)} />
+          <HighlightedCode text={toScript(clientId, built, input)} language="js" />
         </Code>
       </div>
       <div class="panel p3">
         <CodeNote text={server} of="request" label={languages.server} />
         <Code label={languages.server} id="request">
-          <HighlightedCode text={toServerRequest(clientId, config.baseUrl, built, input)} />
+          <HighlightedCode text={toServerRequest(clientId, config.baseUrl, built, input)} language="sh" />
         </Code>
       </div>
     </div>

@@ -6,6 +6,7 @@ import { toIso, type Instant } from "../../../core/time.ts";
 import { analyzeAppearance } from "./text-appearance.ts";
 import { publicMessages, type PublicMessages } from "../i18n/public.ts";
 import { productName } from "./brand.ts";
+import { splitCode } from "./code-tokens.ts";
 import type { IconName } from "./icon-names.ts";
 import { iconHref } from "./icons.ts";
 import { languageInfo, type Language } from "./language.ts";
@@ -275,6 +276,11 @@ export const CodeBlock: FC<CodeBlockProps> = ({ label, id, bound, isWrapped = fa
       {children}
     </code>
   </pre>
+);
+
+/** Code with its names, texts and comments colored. `language` is one of Markdown's code blocks. */
+export const HighlightedCode: FC<{ text: string; language: string }> = ({ text, language }) => (
+  <>{splitCode(text, language).map(({ kind, text: part }) => (kind === null ? part : <span class={kind}>{part}</span>))}</>
 );
 
 const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", failed: "circle-x", withdrawn: "ban" } as const;
