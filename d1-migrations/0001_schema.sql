@@ -872,17 +872,19 @@ CREATE INDEX shares_counted ON shares (consumer_id, business_id) WHERE consumer_
 CREATE INDEX shares_named ON shares (email_index, business_id) WHERE email_index IS NOT NULL AND state = 'active' AND environment = 'live';
 CREATE INDEX shares_sandbox_due ON shares (business_id, next_due_at) WHERE environment = 'sandbox' AND next_due_at IS NOT NULL;
 
-CREATE TABLE share_usage (
-  -- A person, or a business whose sandbox is counted.
+CREATE TABLE record_usage (
+  -- A person, or a business.
   owner_id TEXT NOT NULL,
+  -- What is counted: a person's shares, a business's submissions with API keys, or the records of its sandbox.
+  owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox')),
   -- Whole days since 1970 (UTC).
   day INTEGER NOT NULL,
   -- Computed in the insert. NULL beyond the limit, which rolls back the batch.
   records INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  PRIMARY KEY (owner_id, day)
+  PRIMARY KEY (owner_id, owner_kind, day)
 ) STRICT;
-CREATE INDEX share_usage_age ON share_usage (day);
+CREATE INDEX record_usage_age ON record_usage (day);
 
 CREATE TABLE share_values (
   share_id TEXT PRIMARY KEY REFERENCES shares (id),

@@ -2,7 +2,7 @@
 import { desc, eq, inArray, isNotNull, or, sql, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
-import type { DailyLimits } from "../core/access/rate-limit.ts";
+import type { StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
 import type { IssuerSignature, OpenedCertificate, PublishedCertificate } from "../core/certificates/published-certificate.ts";
 import { listEmailAddresses } from "../core/certificates/recognized-fields.ts";
@@ -17,6 +17,7 @@ import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
 import { recordSubmissionUsage } from "./client-usage.ts";
+import { countStoredRecord } from "./record-usage.ts";
 import {
   acceptedEntitiesField,
   entitiesField,
@@ -194,8 +195,9 @@ export const insertIssuance = async (
     readonly policyOrigin: string;
     /** URL of the page that contains the form, without query and fragment, because an outbox must not contain personal data. */
     readonly policyPage: string;
-    /** The client's daily limits, for submissions without an API key; null if an API key was used. */
-    readonly dayLimits: DailyLimits | null;
+    readonly storageLimits: StorageLimits;
+    /** Whether the submission was sent with an API key, so that the business's limit applies instead of the client's. */
+    readonly hasApiKey: boolean;
   },
 ) => {
   const { certificate } = issued;
@@ -206,7 +208,7 @@ export const insertIssuance = async (
     vault.seal(subjectContext(id, business.id), subject),
     vault.seal(evidenceContext(id, business.id), certificate.evidenceText),
   ]);
-  const { dayLimits } = stored;
+  const { storageLimits, hasApiKey } = stored;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
   const answers = answered && { accepted: toListRow(answered.accepted), rejected: toListRow(answered.rejected) };
@@ -219,12 +221,21 @@ export const insertIssuance = async (
     disclosureBytes: certificate.disclosureText.length,
     entitiesHash,
     entitiesBytes: entitiesText.length,
-    maxSubmissions: dayLimits?.submissions ?? null,
-    maxBytes: dayLimits?.bytes ?? null,
+    maxSubmissions: hasApiKey ? null : storageLimits.client.records,
+    maxBytes: hasApiKey ? null : storageLimits.client.bytes,
   };
+  const ownerKind = certificate.environment === "sandbox" ? "sandbox" : "business";
+  const storedRecord = {
+    owner: { kind: ownerKind, id: business.id },
+    now: certificate.issuedAt,
+    ownBytes: usage.ownBytes,
+    disclosure: { hash: disclosureHash, bytes: usage.disclosureBytes },
+    entities: { hash: entitiesHash, bytes: usage.entitiesBytes },
+  } as const;
   const purposeKey = { businessId: business.id, environment: certificate.environment, purpose: certificate.purpose };
   return {
     usage: recordSubmissionUsage(db, usage),
+    ...((hasApiKey || ownerKind === "sandbox") && { ownerUsage: countStoredRecord(db, storedRecord, storageLimits[ownerKind]) }),
     purpose: incrementPurposeCount(db, purposeKey),
     disclosure: insertDisclosure(db, { hash: disclosureHash, text: certificate.disclosureText }),
     entityList: insertEntityList(db, { hash: entitiesHash, entities }),

@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { isExpiredClaim } from "./domains.ts";
 import { isExpiredDocument } from "./oauth-clients.ts";
 import { allOf, query } from "./query.ts";
-import { shareUsageDays } from "./share-usage.ts";
+import { usageRetentionDays } from "./record-usage.ts";
 import {
   agentTokens,
   shareCodes,
@@ -21,9 +21,9 @@ import {
   emailCodeFailures,
   emailCodes,
   matchMisses,
-  shareUsage,
   oauthClients,
   oauthCodes,
+  recordUsage,
   sessions,
   signups,
   webauthnChallenges,
@@ -52,7 +52,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [domains, isExpiredClaim(now)],
   [billingEvents, lte(billingEvents.receivedAt, now - billingEventRetentionMs)],
   [billingCustomers, allOf(isNull(billingCustomers.accountId), lte(billingCustomers.updatedAt, now - unlinkedCustomerRetentionMs))],
-  [shareUsage, lte(shareUsage.day, Math.floor(now / dayMs) - shareUsageDays)],
+  [recordUsage, lte(recordUsage.day, Math.floor(now / dayMs) - usageRetentionDays)],
   [matchMisses, lt(matchMisses.day, Math.floor(now / dayMs))],
   [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
 ];

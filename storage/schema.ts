@@ -1005,15 +1005,16 @@ export const shares = table(
   ],
 );
 
-export const shareUsage = table(
-  "share_usage",
+export const recordUsage = table(
+  "record_usage",
   {
     ownerId: text().$type<ConsumerId | BusinessId>().notNull(),
+    ownerKind: oneOf("person", "business", "sandbox").notNull(),
     day: integer().notNull(),
     records: integer().notNull(),
     bytes: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.ownerId, t.day] }), index("share_usage_age").on(t.day)],
+  (t) => [primaryKey({ columns: [t.ownerId, t.ownerKind, t.day] }), index("record_usage_age").on(t.day)],
 );
 
 export const shareValues = table("share_values", {

@@ -3,6 +3,7 @@
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
+import type { StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
 import type { ClientId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
 import type { MailLanguage } from "../core/mail/templates.ts";
@@ -21,9 +22,9 @@ import { parseContactFields, serializeContactFields, unchangedFieldsRevision } f
 import type { Database, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
+import { countStoredRecord } from "./record-usage.ts";
 import { allOf, countIn, jsonList } from "./query.ts";
 import { shareCodes, consumerShards, shareAcknowledgements, shareIntents, shares, shareValues } from "./schema.ts";
-import { recordShareUsage } from "./share-usage.ts";
 import { shareCopyContext } from "./share-values.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -69,6 +70,7 @@ interface NewShare {
   readonly requestId: string;
   /** The real time, on which limits are counted even if a sandbox clock was moved. */
   readonly writtenAt: Instant;
+  readonly storageLimits: StorageLimits;
 }
 
 /**
@@ -76,7 +78,7 @@ interface NewShare {
  * check with `isOutdatedGrant`.
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
-  const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt } = newShare;
+  const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;
   const { share, rootSalt } = prepared;
   const { id, business } = share;
   const values = serializeContactFields(prepared.fields);
@@ -88,14 +90,13 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       : vault.seal(subjectContext(id, person.id), toCanonicalJson({ root_salt: toBase64Url(rootSalt), fields: values })),
   ]);
   const usage = {
-    owner: person === null ? { sandboxOf: business.id } : { person: person.id },
+    owner: person === null ? ({ kind: "sandbox", id: business.id } as const) : ({ kind: "person", id: person.id } as const),
     now: writtenAt,
     ownBytes: valuesSealed.length + (subjectSealed?.length ?? 0) + keySealed.length + share.purpose.length,
-    disclosureHash: share.disclosureHash,
-    disclosureBytes: prepared.disclosureText.length,
+    disclosure: { hash: share.disclosureHash, bytes: prepared.disclosureText.length },
   };
   return [
-    recordShareUsage(db, usage),
+    countStoredRecord(db, usage, storageLimits[usage.owner.kind]),
     insertDisclosure(db, { hash: share.disclosureHash, text: prepared.disclosureText }),
     db.insert(shares).values({
       ...share,

@@ -2,7 +2,7 @@
 // route instead of running half-configured, and logs all invalid settings together.
 import { fromBase64, fromBase64Url, toHex } from "../core/bytes.ts";
 import type { TextModelRunner } from "../core/integration/text-model-runner.ts";
-import type { DailyLimits } from "../core/access/rate-limit.ts";
+import type { StorageLimits } from "../core/access/storage-limits.ts";
 import { purchasablePlans, type PurchasablePlan } from "../core/billing/plans.ts";
 import { hasRandomKeyBytes } from "../core/randomness.ts";
 import { isEmailAddress } from "../core/email-address.ts";
@@ -16,7 +16,7 @@ import type { EventSequence } from "../durable-objects/event-sequence/object.ts"
 import type { DeliveryQueue } from "../durable-objects/delivery-queue/object.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
 import type { RateLimiter } from "../durable-objects/rate-limiter/object.ts";
-import { describeOutOfRange, parseDayLimits, parseLimits, type Limits } from "./limits.ts";
+import { describeOutOfRange, parseLimits, parseStorageLimits, type Limits } from "./limits.ts";
 
 export interface Env {
   readonly DB: D1Database;
@@ -59,7 +59,7 @@ export interface Config extends ProofSettings {
   /** Whether new business accounts stay `pending` until the operator approves them. */
   readonly requiresSignupApproval: boolean;
   readonly limits: Limits;
-  readonly dayLimits: DailyLimits;
+  readonly storageLimits: StorageLimits;
   readonly mail: MailSettings;
   /** Null if this deployment does not sell plans. */
   readonly billing: BillingSettings | null;
@@ -278,8 +278,8 @@ export const loadConfig = (env: Env): Config => {
   if (demo === null) faults.push("DEV_DEMO");
   const scale = number("DEV_RATE_SCALE", (value) => value > 0, "a number above 0", 1);
   const { limits, faults: limitFaults } = parseLimits(setting, scale);
-  const { dayLimits, faults: dayFaults } = parseDayLimits(setting, scale);
-  faults.push(...limitFaults, ...dayFaults);
+  const { storageLimits, faults: storageFaults } = parseStorageLimits(setting, scale);
+  faults.push(...limitFaults, ...storageFaults);
 
   const config: Config = {
     environment: development ? "development" : "production",
@@ -300,7 +300,7 @@ export const loadConfig = (env: Env): Config => {
     retiredIssuerKeys,
     requiresSignupApproval: text("SIGNUP_APPROVAL", (value) => value === "manual", "none") === "manual",
     limits,
-    dayLimits,
+    storageLimits,
     mail: parseMailSettings(env, setting, development, faults),
     billing: parseBillingSettings(setting, development, faults),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,

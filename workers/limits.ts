@@ -1,6 +1,8 @@
-// Every rate limit (SPEC Limits) with its reason. Each limit can be changed with the setting `LIMIT_<NAME>="<count>/<seconds>"`.
+// Every rate limit and every limit on stored records and bytes (SPEC Limits), with its reason. A rate limit can be changed with the setting
+// `LIMIT_<NAME>="<count>/<seconds>"`, a limit on records or bytes with a whole number.
 import { cutText } from "../core/cut-text.ts";
-import type { DailyLimits, RateLimit } from "../core/access/rate-limit.ts";
+import type { RateLimit } from "../core/access/rate-limit.ts";
+import type { StorageLimit, StorageLimits, StorageOwnerKind } from "../core/access/storage-limits.ts";
 
 interface RouteLimit extends RateLimit {
   /** Whether DEV_RATE_SCALE multiplies the limit. True for limits by IP address and by client. */
@@ -116,30 +118,49 @@ export const parseLimits = (
   return { limits: Object.fromEntries(entries) as Limits, faults };
 };
 
-/**
- * Daily limits (UTC) for one client's submissions without an API key, by count and by stored bytes. Anyone who can read the page's source
- * can send such submissions.
- */
-const defaultDayLimits = {
-  /** Enough for a large campaign. To go beyond it, submit with an API key or ask the operator to raise the client's own limit. */
-  CLIENT_DAY: 50_000,
-  /** Bytes: 4 KB for each of 50,000 submissions, ten times the size of a typical form. */
-  CLIENT_DAY_BYTES: 200_000_000,
-} as const;
+/** A limit on stored records and bytes. Its window is in days, so its two settings are whole numbers without a window. */
+interface StorageLimitDefault extends StorageLimit {
+  /** The settings are `LIMIT_<NAME>`. */
+  readonly recordsName: string;
+  readonly bytesName: string;
+  /** Whether DEV_RATE_SCALE multiplies the limit. */
+  readonly scaled: boolean;
+}
+
+/** Every limit on what one owner can store. Text that records share counts once, for the record that stores it first. */
+export const defaultStorageLimits = {
+  /**
+   * A client's submissions without an API key, which anyone who can read the page's source can send. The records are enough for a large
+   * campaign. The bytes are 4 KB for each of them, ten times the size of a typical form. To go beyond it, submit with an API key or ask the
+   * operator to raise the client's own limit.
+   */
+  client: { days: 1, recordsName: "CLIENT_DAY", records: 50_000, bytesName: "CLIENT_DAY_BYTES", bytes: 200_000_000, scaled: true },
+  /** A business's submissions with API keys: ten times as many as one client's, with the same size for each. */
+  business: { days: 1, recordsName: "BUSINESS_DAY", records: 500_000, bytesName: "BUSINESS_DAY_BYTES", bytes: 2_000_000_000, scaled: true },
+  /** A person's shares, with any number of businesses. A person shares with a few businesses a day. */
+  person: { days: 1, recordsName: "PERSON_DAY", records: 1_000, bytesName: "PERSON_DAY_BYTES", bytes: 20_000_000, scaled: false },
+  /** A sandbox's certificates and shares, which live for 30 days. Anyone who reads a test client ID in a page's source can create them. */
+  sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
+} as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 const wholeNumberPattern = /^[1-9]\d{0,12}$/;
 const wholeNumberRule = "a whole number from 1 to 9999999999999";
 
-/** Returns the effective daily limits. Their settings are whole numbers without a window, because the window is always one day. */
-export const parseDayLimits = (
+/** Returns the effective storage limits. `faults` describes every setting that is not a whole number within the allowed range. */
+export const parseStorageLimits = (
   setting: (name: string) => string | undefined,
   scale: number,
-): { readonly dayLimits: DailyLimits; readonly faults: readonly string[] } => {
+): { readonly storageLimits: StorageLimits; readonly faults: readonly string[] } => {
   const faults: string[] = [];
-  const parseLimit = (name: keyof typeof defaultDayLimits): number => {
+  const parseCount = (name: string, defaultCount: number, isScaled: boolean): number => {
     const text = setting(`LIMIT_${name}`);
     if (text !== undefined && !wholeNumberPattern.test(text)) faults.push(describeOutOfRange(`LIMIT_${name}`, text, wholeNumberRule));
-    return Math.max(1, Math.round(Number(text ?? defaultDayLimits[name]) * scale));
+    return Math.max(1, Math.round(Number(text ?? defaultCount) * (isScaled ? scale : 1)));
   };
-  return { dayLimits: { submissions: parseLimit("CLIENT_DAY"), bytes: parseLimit("CLIENT_DAY_BYTES") }, faults };
+  const entries = Object.entries(defaultStorageLimits).map(([owner, limit]: [string, StorageLimitDefault]) => {
+    const records = parseCount(limit.recordsName, limit.records, limit.scaled);
+    const bytes = parseCount(limit.bytesName, limit.bytes, limit.scaled);
+    return [owner, { days: limit.days, records, bytes }];
+  });
+  return { storageLimits: Object.fromEntries(entries) as StorageLimits, faults };
 };

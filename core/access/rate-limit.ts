@@ -11,9 +11,3 @@ export interface RateLimitState {
   /** Milliseconds until the oldest call leaves the window. */
   readonly resetMs: number;
 }
-
-/** How much a client may write per day without an API key. */
-export interface DailyLimits {
-  readonly submissions: number;
-  readonly bytes: number;
-}

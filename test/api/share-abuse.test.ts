@@ -719,13 +719,13 @@ describe("the number of active shares of a person with one business", () => {
 
 describe("what shares store", () => {
   const usageOf = async (owner: string) =>
-    env.DB.prepare("SELECT SUM(records) AS records, SUM(bytes) AS bytes FROM share_usage WHERE owner_id = ?").bind(owner).first<{
+    env.DB.prepare("SELECT SUM(records) AS records, SUM(bytes) AS bytes FROM record_usage WHERE owner_id = ?").bind(owner).first<{
       records: number;
       bytes: number;
     }>();
   const setUsage = (owner: string, daysAgo: number, records: number, bytes: number) =>
-    env.DB.prepare("INSERT OR REPLACE INTO share_usage (owner_id, day, records, bytes) VALUES (?, ?, ?, ?)")
-      .bind(owner, Math.floor(Date.now() / dayMs) - daysAgo, records, bytes)
+    env.DB.prepare("INSERT OR REPLACE INTO record_usage (owner_id, owner_kind, day, records, bytes) VALUES (?, ?, ?, ?, ?)")
+      .bind(owner, owner === acme.id ? "sandbox" : "person", Math.floor(Date.now() / dayMs) - daysAgo, records, bytes)
       .run();
 
   test("is limited to 1,000 shares and 20 MB a day for a person; a disclosure counts only if it is new", async () => {
@@ -753,16 +753,16 @@ describe("what shares store", () => {
   test("is limited to 10,000 test shares and 100 MB in 30 days for a sandbox", async () => {
     const grant = () =>
       call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier(), { client_id: acme.clients.sandbox }), { origin }));
-    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(acme.id).run();
     expect(describeOutcome(await grant())).toBe("201 ok");
     await setUsage(acme.id, 29, 9_998, 0);
     expect([describeOutcome(await grant()), describeOutcome(await grant())]).toEqual(["201 ok", "429 rate_limited"]);
-    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(acme.id).run();
     await setUsage(acme.id, 29, 1, 100_000_000);
     expect(describeOutcome(await grant())).toBe("429 rate_limited");
-    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(acme.id).run();
     await setUsage(acme.id, 30, 10_000, 100_000_000);
     expect(describeOutcome(await grant())).toBe("201 ok");
-    await env.DB.prepare("DELETE FROM share_usage WHERE owner_id = ?").bind(acme.id).run();
+    await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(acme.id).run();
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { refusals } from "../../core/refusals.ts";
 import { statusByCode } from "../../workers/http/statuses.ts";
-import { defaultLimits } from "../../workers/limits.ts";
+import { defaultLimits, defaultStorageLimits } from "../../workers/limits.ts";
 import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
@@ -32,16 +32,18 @@ test("events.md lists every event type once", () => {
   expect(listed.sort()).toEqual([...standardEventTypes, ...optInEventTypes, "test.ping"].sort());
 });
 
-test("limits.md lists every rate limit once, with its default and whether development scales it", () => {
+test("limits.md lists every rate limit and storage limit once, with its default and whether development scales it", () => {
   const listed = parseRows("limits", /^[A-Z_]+$/);
-  const daily = listed.filter(([name]) => name.startsWith("CLIENT_DAY"));
-  const defaults = Object.entries(defaultLimits).map(([name, limit]) => [name, formatLimit(limit)]);
-  expect(Object.fromEntries(listed.filter((row) => !daily.includes(row)))).toEqual(Object.fromEntries(defaults));
-  expect(listed.length).toBe(defaults.length + daily.length);
-  expect(daily.map(([name]) => name)).toEqual(["CLIENT_DAY", "CLIENT_DAY_BYTES"]);
+  const rates = Object.entries(defaultLimits).map(([name, limit]) => ({ name, value: formatLimit(limit), scaled: limit.scaled }));
+  const storage = Object.values(defaultStorageLimits).flatMap(({ recordsName, records, bytesName, bytes, scaled }) => [
+    { name: recordsName, value: records.toLocaleString("en-US"), scaled },
+    { name: bytesName, value: bytes.toLocaleString("en-US"), scaled },
+  ]);
+  const defaults = [...rates, ...storage];
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(defaults.map(({ name, value }) => [name, value])));
+  expect(listed.length).toBe(defaults.length);
   const scaled = [...readPage("limits").matchAll(/^\| `([A-Z_]+)` \\\* \|/gm)].map(([, name]) => name);
-  const scaledDefaults = Object.entries(defaultLimits).flatMap(([name, limit]) => (limit.scaled ? [name] : []));
-  expect(scaled.sort()).toEqual([...scaledDefaults, ...daily.map(([name]) => name)].sort());
+  expect(scaled.sort()).toEqual(defaults.flatMap(({ name, scaled: isScaled }) => (isScaled ? [name] : [])).sort());
 });
 
 test("settings.md lists every setting that the Worker reads", () => {

@@ -1,8 +1,10 @@
 // Builds the two JSON response bodies, success and failure (SPEC Response envelope).
 import type { TypedResponse } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { isStorageLimitMessage } from "../../core/access/storage-limits.ts";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import type { Refusal, Result } from "../../core/result.ts";
+import { getSecondsUntilTomorrow } from "../../core/time.ts";
 import type { RequestContext } from "./context.ts";
 import { statusByCode } from "./statuses.ts";
 
@@ -28,7 +30,11 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
 };
 
-export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => failure(c, refused.code, refused.detail);
+/** A storage limit makes room at the start of the next day, which is when the caller is told to retry. */
+export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
+  if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
+  return failure(c, refused.code, refused.detail);
+};
 
 /** Responds with an operation's result: its value in wire format, or its refusal. */
 export const respond = <T, D extends object, S extends ContentfulStatusCode>(

@@ -11,7 +11,6 @@ import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseClientId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { getSecondsUntilTomorrow } from "../../../core/time.ts";
 import { jsonBody, submissionBody } from "../../http/body.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
@@ -129,7 +128,7 @@ const issueCertificateRoute = createRoute({
     plan_required: "Live certificates require the Enterprise plan.",
     forbidden: "The API key and the client ID belong to different businesses, or a test key was used with a live client.",
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the client's verified origins.",
+      "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 per minute, 50,000 per day or 200 MB per day from the client's verified origins. With a key, also more than 500,000 or 2 GB per day for the business. For a test client, also more than 10,000 test records or 100 MB in 30 days for the business.",
     storage_unavailable:
       "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },
@@ -319,7 +318,6 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
     caller:
       principal === undefined ? null : { keyId: principal.keyId, businessId: principal.business.id, environment: principal.environment },
   });
-  if (!captured.ok && captured.code === "rate_limited") c.header("Retry-After", String(getSecondsUntilTomorrow(services.clock())));
   if (captured.ok && captured.value.isReplayed) c.header("Idempotency-Replayed", "true");
   return respond(c, 201, captured, ({ receipt }) => consentReceiptToWire(receipt));
 });

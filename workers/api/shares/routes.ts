@@ -1,6 +1,5 @@
 // Routes for the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
 import { createMiddleware } from "hono/factory";
-import { getSecondsUntilTomorrow } from "../../../core/time.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -30,7 +29,7 @@ import { acknowledgeShare, type CeasedShare } from "../../operations/shares/ackn
 import { authorizeShareRequest } from "../../operations/shares/authorize-share-request.ts";
 import { createShareRequestToken } from "../../operations/shares/create-share-request-token.ts";
 import { decideShare, type ShareDecision } from "../../operations/shares/decide-share.ts";
-import { shareUsageMessage, type Grantor } from "../../operations/shares/grant-share.ts";
+import type { Grantor } from "../../operations/shares/grant-share.ts";
 import type { GrantResult } from "../../operations/shares/grant-result.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { getCurrentValues } from "../../operations/shares/get-current-values.ts";
@@ -317,8 +316,6 @@ shareRoutes.openapi(signShareRequestRoute, async (c) => {
 const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {
   const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
   const decided = await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire));
-  // What shares store is counted per UTC day. The limit of active test shares ends with a reset instead.
-  if (!decided.ok && decided.detail === shareUsageMessage) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return respond(c, 201, decided, toWire);
 };
 

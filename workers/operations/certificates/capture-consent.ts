@@ -1,5 +1,6 @@
 // POST /v1/consent.
 import type { Environment } from "../../../core/access/entitlement.ts";
+import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { getOriginRules } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { parseStoredReceipt, type CaptureReceipt } from "../../../core/certificates/capture-receipt.ts";
@@ -15,6 +16,7 @@ import { isOutdatedRevision } from "../../../storage/certificates.ts";
 import { isDailyLimitReached } from "../../../storage/client-usage.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
+import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { idempotencyKeyHash, isIdempotencyKeyTaken, findIdempotentResponse } from "../../../storage/idempotency.ts";
 import type { CertificateWriteDependencies } from "./dependencies.ts";
 import { rootSaltBytes, commitIssuance, type IdempotencyHashes } from "./commit-issuance.ts";
@@ -90,14 +92,15 @@ const attemptCapture = async (
     rootSalt: services.random(rootSaltBytes),
   });
   if (!issued.ok) return issued;
-  return commitIssuance(services, db, account, issued.value, recognized, idempotencyHashes, request.caller === null).then(
-    (receipt) => ok({ receipt, isReplayed: false }),
-    refuseWhen(
-      isDailyLimitReached,
-      "rate_limited",
-      "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
-    ),
-  );
+  try {
+    const hasApiKey = request.caller !== null;
+    const receipt = await commitIssuance(services, db, account, issued.value, recognized, idempotencyHashes, hasApiKey);
+    return ok({ receipt, isReplayed: false });
+  } catch (error) {
+    if (isDailyLimitReached(error)) return refuse("rate_limited", storageLimitMessages.client);
+    const owner = account.environment === "sandbox" ? "sandbox" : "business";
+    return refuseWhen(isStorageLimitReached, "rate_limited", storageLimitMessages[owner])(error);
+  }
 };
 
 /** Visitors do not need an API key. An API key works only for its business's clients; a test key works only for sandbox clients. */

@@ -47,7 +47,7 @@ const toCaptureReceipt = (services: Runtime, { certificate }: IssuedCertificate,
 
 /**
  * Commits an issuance and its follow-up work as one batch. This is the only database round trip in a typical submission. On failure, check
- * `isOutdatedRevision`, `isDailyLimitReached` and `isIdempotencyKeyTaken`. In all three cases, nothing was written.
+ * `isOutdatedRevision`, `isDailyLimitReached`, `isStorageLimitReached` and `isIdempotencyKeyTaken`. In all of these cases, nothing was written.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,
@@ -56,7 +56,7 @@ export const commitIssuance = async (
   issued: IssuedCertificate,
   recognized: RecognizedFields,
   idempotencyKey: IdempotencyHashes | null,
-  countsForDay: boolean,
+  hasApiKey: boolean,
 ): Promise<CaptureReceipt> => {
   const { certificate } = issued;
   const manageToken = toBase64Url(services.random(manageTokenBytes));
@@ -74,7 +74,8 @@ export const commitIssuance = async (
     policiesNotBefore: certificate.issuedAt - captureReuseMs,
     policyOrigin: new URL(String(certificate.evidence.origin_reported)).origin,
     policyPage: stripQuery(String(certificate.evidence.page_url)),
-    dayLimits: countsForDay ? services.config.dayLimits : null,
+    storageLimits: services.config.storageLimits,
+    hasApiKey,
   });
   const response = { status: 201, response: serializeStoredReceipt(receipt), certId: certificate.id, now: certificate.issuedAt };
   const [idempotentResponse] =

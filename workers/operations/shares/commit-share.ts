@@ -57,6 +57,7 @@ export const commitShare = async (
     prepared,
     ...creation,
     writtenAt,
+    storageLimits: services.config.storageLimits,
     fields: { revision, isSameShard: isSameShard },
     indexes,
     signature,

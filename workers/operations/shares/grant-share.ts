@@ -1,4 +1,5 @@
 // Grants a share: the person agrees that a business receives contact fields, and the business gets a code to redeem.
+import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -14,7 +15,7 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
-import { isShareUsageLimitReached } from "../../../storage/share-usage.ts";
+import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -85,9 +86,6 @@ const prepareGrantorFields = async (
   return stored === null ? refuse("unauthorized") : ok({ ...stored, write: null });
 };
 
-export const shareUsageMessage =
-  "Storage limit reached: 1,000 shares or 20 MB a day for a person, 10,000 test shares or 100 MB in 30 days for a sandbox. Try again tomorrow.";
-
 const testShareLimitRefusal = refuse(
   "rate_limited",
   "Active test share limit reached (10,000). Reset the sandbox with POST /v1/sandbox/reset first.",
@@ -102,7 +100,7 @@ const testShareLimitRefusal = refuse(
  * - `unauthorized` if the person's account no longer exists, and `invalid_request` for an invalid value in `fieldChanges`
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
- * - `rate_limited` at 10,000 active test shares, `share_limit` at 100 active shares of the person with the business
+ * - `rate_limited` at 10,000 active test shares or at a storage limit, `share_limit` at 100 active shares of the person with the business
  * - `invalid_request` for a missing value
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  */
@@ -154,7 +152,7 @@ export const grantShare = async (
     try {
       return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
     } catch (error) {
-      if (isShareUsageLimitReached(error)) return refuse("rate_limited", shareUsageMessage);
+      if (isStorageLimitReached(error)) return refuse("rate_limited", storageLimitMessages[person === null ? "sandbox" : "person"]);
       if (isShareLimitReached(error)) {
         const repeated = await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash);
         return repeated ?? refuse("share_limit");

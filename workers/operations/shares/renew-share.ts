@@ -1,4 +1,5 @@
 // POST /v1/me/shares/{id}/renew: replaces an active share with a new one that has the current contact fields.
+import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -10,11 +11,10 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
-import { isShareUsageLimitReached } from "../../../storage/share-usage.ts";
+import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { shareUsageMessage } from "./grant-share.ts";
 import { commitShare } from "./commit-share.ts";
 
 export interface RenewalRequest {
@@ -81,7 +81,7 @@ export const renewShare = async (
     try {
       await commitShare(services, db, decided.value, creation, { before, after });
     } catch (error) {
-      return refuseWhen(isShareUsageLimitReached, "rate_limited", shareUsageMessage)(error);
+      return refuseWhen(isStorageLimitReached, "rate_limited", storageLimitMessages.person)(error);
     }
     return ok(renewed);
   });

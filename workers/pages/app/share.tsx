@@ -29,7 +29,7 @@ import { ChoiceField, OptionalLabel, TextField } from "../shared/form-fields.tsx
 import type { AppMessages } from "../i18n/app.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { Page } from "../shared/layout.tsx";
-import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
+import { renderStorageLimitReached, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
   formatDay,
   TimelineEntry,
@@ -454,6 +454,7 @@ const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fie
   }
   const { code } = renewed;
   if (code === "storage_unavailable") return renderStorageUnavailable(c);
+  if (code === "rate_limited") return renderStorageLimitReached(c);
   if (code === "business_inactive" || code === "business_suspended" || code === "subscription_past_due")
     return renderRefusal(
       request,

@@ -4,6 +4,7 @@ import type { Context, ErrorHandler } from "hono";
 import type { Child } from "hono/jsx";
 import { isTemporaryFault } from "../../http/error-handler.ts";
 import type { AppEnv } from "../../http/context.ts";
+import { getSecondsUntilTomorrow } from "../../../core/time.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { getErrorKind } from "../../log.ts";
@@ -89,6 +90,13 @@ export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 
 /** Too many actions by a signed-in account or for a business. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
+
+/** The account has reached a storage limit, which makes room at the start of the next day. */
+export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
+  const seconds = String(getSecondsUntilTomorrow(c.var.services.clock()));
+  c.header("Retry-After", seconds);
+  return renderAccountRateLimited(c, seconds);
+};
 
 /** Too many form submissions from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");

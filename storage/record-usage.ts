@@ -1,0 +1,55 @@
+// Counts what a person, a business or a sandbox stores, in the batch that stores it. The whole batch fails beyond the limit. Submissions
+// without an API key have their own counter (client-usage.ts). SPEC Limits.
+import { eq, gt, sql } from "drizzle-orm";
+import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
+import type { BusinessId, ConsumerId } from "../core/ids.ts";
+import { dayMs, type Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { isConstraintViolation } from "./faults.ts";
+import { excluded } from "./inserts.ts";
+import { allOf, existsIn, query } from "./query.ts";
+import { disclosures, entityLists, recordUsage } from "./schema.ts";
+
+/** Days for which usage is kept: the longest window of a limit. */
+export const usageRetentionDays = 30;
+
+export interface StoredRecord {
+  readonly owner: { readonly kind: Exclude<StorageOwnerKind, "client">; readonly id: ConsumerId | BusinessId };
+  readonly now: Instant;
+  /** Bytes stored only for this record. */
+  readonly ownBytes: number;
+  /** Parts that records share. Each counts only if it is new. */
+  readonly disclosure: SharedText;
+  readonly entities?: SharedText;
+}
+
+interface SharedText {
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+/** Counts a record. Must come before the statements that store the shared parts. Fails beyond the limit; check with `isStorageLimitReached`. */
+export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
+  const { ownerId, ownerKind, day, records, bytes } = recordUsage;
+  const today = Math.floor(now / dayMs);
+  const used = (column: typeof records | typeof bytes) =>
+    sql<number>`${query
+      .select({ used: sql`coalesce(sum(${column}), 0)`.as("used") })
+      .from(recordUsage)
+      .where(allOf(eq(ownerId, owner.id), eq(ownerKind, owner.kind), gt(day, today - limit.days)))}`;
+  const newDisclosure = sql`iif(${existsIn(disclosures, eq(disclosures.hash, disclosure.hash))}, 0, ${disclosure.bytes})`;
+  const newEntities =
+    entities === undefined ? sql`0` : sql`iif(${existsIn(entityLists, eq(entityLists.hash, entities.hash))}, 0, ${entities.bytes})`;
+  const added = sql`(${ownBytes} + ${newDisclosure} + ${newEntities})`;
+  const isAllowed = sql`${used(records)} < ${limit.records} and ${used(bytes)} + ${added} <= ${limit.bytes}`;
+  return db
+    .insert(recordUsage, "ownerId", "ownerKind", "day", "records", "bytes")
+    .select(sql`select ${owner.id}, ${owner.kind}, ${today}, iif(${isAllowed}, 1, null), ${added} where true`)
+    .onConflictDoUpdate({
+      target: [ownerId, ownerKind, day],
+      set: { records: sql`${records} + ${excluded(records)}`, bytes: sql`${bytes} + ${excluded(bytes)}` },
+    });
+};
+
+/** Returns true if the batch failed because the owner has reached a limit. */
+export const isStorageLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", recordUsage.records);
