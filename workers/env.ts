@@ -12,6 +12,7 @@ import type { MailCapabilities } from "../core/mail/message.ts";
 import { parseSkey } from "../core/ledger/note.ts";
 import { parseProofSettings, type ProofSettings } from "../core/ledger/settings.ts";
 import type { AuditLog } from "../durable-objects/audit-log/object.ts";
+import type { DestinationHost } from "../durable-objects/destination-host/object.ts";
 import type { EventSequence } from "../durable-objects/event-sequence/object.ts";
 import type { DeliveryQueue } from "../durable-objects/delivery-queue/object.ts";
 import type { LedgerLog } from "../durable-objects/ledger-log/object.ts";
@@ -25,6 +26,7 @@ export interface Env {
   readonly AUDIT_LOG: DurableObjectNamespace<AuditLog>;
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
+  readonly DESTINATION_HOST: DurableObjectNamespace<DestinationHost>;
   readonly LEDGER_LOG: DurableObjectNamespace<LedgerLog>;
   readonly ANCHOR_QUEUE: Queue<object>;
   readonly SHIELD?: RateLimit;

@@ -12,6 +12,7 @@ import { getPlatform } from "./platform/create-platform.ts";
 import type { Services } from "./platform/platform.ts";
 
 export { AuditLog } from "../durable-objects/audit-log/object.ts";
+export { DestinationHost } from "../durable-objects/destination-host/object.ts";
 export { EventSequence } from "../durable-objects/event-sequence/object.ts";
 export { DeliveryQueue } from "./platform/delivery-queue-binding.ts";
 export { LedgerLog } from "../durable-objects/ledger-log/object.ts";

@@ -56,6 +56,13 @@ export const defaultLimits = {
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /** Webhook tests and replays combined, per user (SPEC Limits). */
   WEBHOOK_CALLS: { count: 60, seconds: 600, scaled: false },
+  /**
+   * Webhook attempts of a business to a host that has never answered it with 2xx, over all its endpoints there. Enough to set up a receiver;
+   * too few to disturb a third party whose host was entered.
+   */
+  UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
+  /** The same for all such businesses together, so that many accounts cannot do what one cannot. */
+  UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /** A paying customer opens one or two checkout pages; each one calls the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
   /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */

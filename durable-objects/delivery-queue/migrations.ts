@@ -26,4 +26,8 @@ export const deliveryQueueSteps: readonly string[] = [
   CREATE INDEX delivery_abandoned ON delivery (seq) WHERE status = 'abandoned';
   CREATE INDEX delivery_retrying ON delivery (seq) WHERE due IS NOT NULL AND attempt > 0;
 `,
+  `
+  ALTER TABLE queue ADD COLUMN proven_host TEXT;
+  ALTER TABLE queue ADD COLUMN paused_until INTEGER;
+`,
 ];

@@ -1,14 +1,24 @@
-// Sends due deliveries within one alarm, at most five at the same time.
+// Sends due deliveries within one alarm, at most five at the same time. Until the host has answered the business with 2xx, they are sent one
+// at a time, each after the host's object has counted it (durable-objects/destination-host/object.ts).
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
-import type { EndpointSettings, SendResult } from "../../core/webhooks/endpoint.ts";
+import { isDelivered, type EndpointSettings, type SendResult } from "../../core/webhooks/endpoint.ts";
+import { getEndpointHost, type HostPermit } from "../../core/webhooks/host-pacing.ts";
 import { shouldAlert } from "../../core/webhooks/health.ts";
 import { attemptLeaseMs, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as tables from "./tables.ts";
 import type { DeliveryRow } from "./tables.ts";
 
+interface Capacity {
+  readonly settings: EndpointSettings | null;
+  readonly capacity: number;
+}
+
+const noCapacity: Capacity = { settings: null, capacity: 0 };
+
 interface FinishedAttempt {
+  readonly settings: EndpointSettings;
   readonly claimed: DeliveryRow;
   readonly result: SendResult;
   readonly at: Instant;
@@ -16,6 +26,7 @@ interface FinishedAttempt {
 
 const stopClaimingAfterMs = 45 * secondMs; // together with the last attempts (10 s), well within the 15 minutes that an alarm may take
 const batchWindowMs = 2; // about as long as one disk write
+const hostOutageWaitMs = 5 * secondMs; // if the host's object does not respond, nothing is sent uncounted
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
@@ -55,16 +66,18 @@ export class Sender {
     this.#hasRequeued = true;
     const stopAt = Date.now() + stopClaimingAfterMs;
     const running = new Map<number, Promise<void>>();
-    let finished: FinishedAttempt[] = [];
+    const finished: FinishedAttempt[] = [];
     try {
       for (;;) {
         // Created before looking for due rows, so that a push that arrives afterward can wake this run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
-        if (!this.#isStopped) for (const attempt of finished) this.#recordAttempt(attempt);
-        finished = [];
-        const settings = this.#isStopped ? null : tables.findSettings(sql);
-        while (settings?.status === "enabled" && running.size < maxConcurrentDeliveries && Date.now() < stopAt) {
+        for (const attempt of finished.splice(0)) {
+          if (!this.#isStopped) this.#recordAttempt(attempt);
+          await this.#proveHost(ports, attempt);
+        }
+        const { settings, capacity } = await this.#findCapacity(ports, running.size);
+        while (settings !== null && running.size < capacity && Date.now() < stopAt) {
           const claimed = tables.claimDelivery(sql, ports.clock());
           if (claimed === null) break;
           const attempt = this.#sendDelivery(ports, settings, claimed, (finishedAttempt) => {
@@ -76,11 +89,52 @@ export class Sender {
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) return;
         // After the time for new attempts is over, only running attempts matter. One may have finished while the alert was being written.
-        if (finished.length === 0) await (Date.now() < stopAt ? this.#waitForWork(ports, running, woken) : Promise.race(running.values()));
+        if (finished.length === 0)
+          await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
       }
     } finally {
       this.#wake = null;
+    }
+  }
+
+  /** Returns the endpoint's settings, or null if nothing may be sent, and how many deliveries may be in progress. `running` already are. */
+  async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
+    const { sql } = this.#storage;
+    const settings = this.#isStopped ? null : tables.findSettings(sql);
+    if (settings?.status !== "enabled") return noCapacity;
+    if (tables.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
+    if (running > 0 || !tables.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
+    const permit = await this.#takeHostAttempt(ports, settings);
+    // While the call was in progress, the queue may have been wiped or got other settings. The next alarm then asks for the right host.
+    if (this.#isStopped || tables.findSettings(sql)?.revision !== settings.revision) return noCapacity;
+    if (permit.kind === "wait") {
+      tables.pauseQueue(sql, ports.clock() + permit.waitMs);
+      return noCapacity;
+    }
+    if (permit.kind === "counted") return { settings, capacity: 1 };
+    tables.saveProvenHost(sql, getEndpointHost(settings.url));
+    return { settings, capacity: maxConcurrentDeliveries };
+  }
+
+  async #takeHostAttempt(ports: DeliveryPorts, settings: EndpointSettings): Promise<HostPermit> {
+    try {
+      return await ports.takeHostAttempt(settings);
+    } catch (error) {
+      ports.logError(error);
+      return { kind: "wait", waitMs: hostOutageWaitMs };
+    }
+  }
+
+  /** Records the first 2xx response of a host. If the host's object does not respond, only this endpoint knows, until the next one. */
+  async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
+    const isSuccess = result.kind === "answered" && isDelivered(result);
+    if (!isSuccess || this.#isStopped || tables.isHostProven(this.#storage.sql)) return;
+    tables.saveProvenHost(this.#storage.sql, getEndpointHost(settings.url));
+    try {
+      await ports.recordHostSuccess(settings);
+    } catch (error) {
+      ports.logError(error);
     }
   }
 
@@ -90,8 +144,13 @@ export class Sender {
   }
 
   /** Resolves when an attempt ends, a push arrives, or a delivery becomes due while a slot is free. */
-  async #waitForWork(ports: DeliveryPorts, running: ReadonlyMap<number, Promise<void>>, woken: Promise<void>): Promise<void> {
-    const dueAt = this.#isStopped || running.size >= maxConcurrentDeliveries ? null : tables.findNextDueAt(this.#storage.sql);
+  async #waitForWork(
+    ports: DeliveryPorts,
+    running: ReadonlyMap<number, Promise<void>>,
+    capacity: number,
+    woken: Promise<void>,
+  ): Promise<void> {
+    const dueAt = this.#isStopped || running.size >= capacity ? null : tables.findNextDueAt(this.#storage.sql);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const becomesDue = new Promise<void>((resolve) => {
       if (dueAt !== null) timer = setTimeout(resolve, Math.min(attemptLeaseMs, Math.max(1, dueAt - ports.clock())));
@@ -115,7 +174,7 @@ export class Sender {
       deliveryId: claimed.id,
       attempt: tables.nextAttemptNumber(claimed),
     });
-    onFinished({ claimed, result, at: ports.clock() });
+    onFinished({ settings, claimed, result, at: ports.clock() });
   }
 
   #recordAttempt({ claimed, result, at }: FinishedAttempt): void {

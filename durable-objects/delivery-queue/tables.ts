@@ -14,6 +14,7 @@ import type {
   EndpointHealth,
   EndpointSettings,
 } from "../../core/webhooks/endpoint.ts";
+import { getEndpointHost } from "../../core/webhooks/host-pacing.ts";
 import type { FailureStreak } from "../../core/webhooks/health.ts";
 import { toStartOfHour, getChartStart, type HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import {
@@ -46,6 +47,10 @@ type QueueRow = SettingsRow & {
   alerted: number;
   last_delivery_at: number | null;
   last_status: number | null;
+  /** The host that last answered this endpoint's business with 2xx. */
+  proven_host: string | null;
+  /** Until when nothing is sent, because the host is unproven and a limit was reached. */
+  paused_until: number | null;
 };
 
 const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
@@ -56,6 +61,27 @@ export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
   return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
 };
 
+/** Returns whether the endpoint's host has answered the business with 2xx, as far as this queue knows. */
+export const isHostProven = (sql: SqlStorage): boolean => {
+  const row = findQueueRow(sql);
+  return row !== null && row.proven_host === getEndpointHost(row.url);
+};
+
+/** Records that a host is proven for the endpoint's business. Has no effect while the endpoint's URL has another host. */
+export const saveProvenHost = (sql: SqlStorage, host: string): void => {
+  sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
+};
+
+/** Sends nothing until `until`. The deliveries keep their order and their due times. */
+export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
+  sql.exec("UPDATE queue SET paused_until = ?", until);
+};
+
+/** Returns whether a delivery could be claimed now. */
+export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
+  (findQueueRow(sql)?.paused_until ?? 0) <= now &&
+  sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
+
 /** Saves the settings unless the stored ones are newer. A new endpoint receives the events after `head`. */
 export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
   sql.exec(
@@ -63,6 +89,7 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
        received, failures, failing_since, alerted, last_delivery_at, last_status)
      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0, NULL, NULL)
      ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, url = excluded.url, status = excluded.status,
+       paused_until = CASE WHEN excluded.url = queue.url THEN queue.paused_until END,
        secret_sealed = excluded.secret_sealed, earlier_sealed = excluded.earlier_sealed, earlier_until = excluded.earlier_until
      WHERE excluded.revision > queue.revision`,
     settings.endpointId,
@@ -293,11 +320,13 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 
 /**
  * Returns when the next delivery is due, or null if no deliveries are waiting. A disabled endpoint keeps its waiting deliveries and does
- * not send them.
+ * not send them. While the queue is paused, the deliveries are due when the pause ends.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
-  if (findQueueRow(sql)?.status !== "enabled") return null;
-  return sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one().at;
+  const queue = findQueueRow(sql);
+  if (queue?.status !== "enabled") return null;
+  const { at } = sql.exec<{ at: number | null }>("SELECT MIN(due) AS at FROM delivery WHERE due IS NOT NULL").one();
+  return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
 // The conditions are written exactly as in the partial indexes, so that rare results are found quickly in a long list.

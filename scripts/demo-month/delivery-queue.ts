@@ -5,6 +5,7 @@ import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
 import { findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
+import { recordHostSuccess, takeHostAttempt } from "../../workers/operations/webhooks/host-attempts.ts";
 import { sendEvent } from "../../workers/operations/webhooks/send-event.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { DeliveryQueue as ServiceDeliveryQueue } from "../../workers/platform/delivery-queue-binding.ts";
@@ -22,7 +23,13 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
       this.#now += ms;
     };
     const services = { ...platform, clock, postWebhook: receiveWebhook(platform.clock(), { clock, advance }) };
-    return { ...(await super.openPorts()), clock, send: (sending) => sendEvent(services, sending) };
+    return {
+      ...(await super.openPorts()),
+      clock,
+      send: (sending) => sendEvent(services, sending),
+      takeHostAttempt: (settings) => takeHostAttempt(services, settings, { isMemberCall: false }),
+      recordHostSuccess: (settings) => recordHostSuccess(services, settings),
+    };
   }
 
   /** Does nothing, because the queue sends in `push` and `sendUntil` at the times of the replay. */

@@ -739,6 +739,28 @@ describe("tests and replays", () => {
     expect((await callWebhooks(member, "POST", `/${webhook}/test`)).status).toBe(200);
   });
 
+  test("share the limit of a host that has not answered the business with 2xx yet, which the first 2xx ends", async () => {
+    const host = `host-${crypto.randomUUID()}.merchant-tests.com`;
+    const [first, second] = [await created({ url: `https://${host}/1` }), await created({ url: `https://${host}/2` })];
+    receiverStatus = 500;
+    const id = await delivered(first.id);
+    const limited = createServiceCall({ LIMIT_WEBHOOK_CALLS: "1000/60" });
+    const callBoth = async (): Promise<string[]> => [
+      outcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited)),
+      outcome(await callWebhooks(owner, "POST", `/deliveries/${id}/replay`, undefined, {}, limited)),
+    ];
+    for (let calls = 0; calls < 4; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
+    expect(await callBoth()).toEqual(["200 ok", "429 rate_limited"]);
+    expect(posts.length).toBe(10); // with the delivery
+    const refused = await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+    vi.setSystemTime(Date.now() + 60_000);
+    receiverStatus = 202;
+    expect(outcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited))).toBe("200 ok");
+    receiverStatus = 500;
+    for (let calls = 0; calls < 6; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
+  });
+
   test("are counted exactly, and are not scaled in development", async () => {
     const { webhook } = await record();
     vi.setSystemTime(start + 2 * hour);

@@ -32,6 +32,7 @@ import {
   eventSequences,
   createBusiness,
   mockReceivers,
+  proveHost,
   registerEndpoint,
   runAlarm,
   runAlarmsUntil,
@@ -55,10 +56,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Creates a business with one endpoint and `events` deliveries in its queue. */
+/** Creates a business with one endpoint, whose host has answered before, and `events` deliveries in its queue. */
 const createQueueWith = async (events: number, url = hook): Promise<RegisteredEndpoint & { readonly business: string }> => {
   const business = await createBusiness();
   const registered = await registerEndpoint(business, url);
+  await proveHost(business, url);
   await commitEvents(business, events);
   await eventSequences.getByName(business).drain();
   return { ...registered, business };

@@ -4,13 +4,14 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
 import { deliveryQueueSteps } from "../../durable-objects/delivery-queue/migrations.ts";
+import { destinationHostSteps } from "../../durable-objects/destination-host/migrations.ts";
 import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrations.ts";
 import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
 import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
 import { migrateSchema } from "../../durable-objects/schema-steps.ts";
 import type { Env } from "../../workers/env.ts";
 
-const { AUDIT_LOG, EVENT_SEQUENCE, DELIVERY_QUEUE, LEDGER_LOG, RATE_LIMITER } = env as unknown as Env;
+const { AUDIT_LOG, EVENT_SEQUENCE, DELIVERY_QUEUE, DESTINATION_HOST, LEDGER_LOG, RATE_LIMITER } = env as unknown as Env;
 
 const listSchema = (sql: SqlStorage): unknown =>
   sql
@@ -22,6 +23,7 @@ const getVersion = (sql: SqlStorage): number => sql.exec<{ version: number }>("S
 describe.each<[string, DurableObjectNamespace<never>, readonly string[]]>([
   ["an audit log", AUDIT_LOG as never, auditLogSteps],
   ["an event sequence", EVENT_SEQUENCE as never, eventSequenceSteps],
+  ["a destination host", DESTINATION_HOST as never, destinationHostSteps],
   ["a ledger", LEDGER_LOG as never, ledgerLogSteps],
   ["a rate limiter", RATE_LIMITER as never, rateLimiterSteps],
   ["a delivery queue", DELIVERY_QUEUE as never, deliveryQueueSteps],

@@ -7,6 +7,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { firstShard, generateId, generateSecret, type BusinessId } from "../../core/ids.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
 import { hasDeliveryTables, findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
+import type { DestinationHost } from "../../durable-objects/destination-host/object.ts";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
@@ -19,6 +20,7 @@ const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Ar
 
 export const eventSequences = env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>;
 export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<DeliveryQueue>;
+export const destinationHosts = env.DESTINATION_HOST as DurableObjectNamespace<DestinationHost>;
 export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
@@ -90,6 +92,10 @@ export const registerEndpoint = async (
   if (added !== "added") throw new Error(added);
   return { id, secret, queue: deliveryQueues.getByName(id) };
 };
+
+/** Makes the host of `url` one that has answered the business with 2xx, so that attempts to it are not paced. */
+export const proveHost = (businessId: string, url: string): Promise<void> =>
+  destinationHosts.getByName(new URL(url).hostname).recordSuccess(businessId, Date.now());
 
 export const getAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(stub as DeliveryQueueStub, (_, state) => state.storage.getAlarm());

@@ -110,6 +110,7 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
     auditLogStub: (logNumber) => env.AUDIT_LOG.getByName(String(logNumber)),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
+    destinationHost: (host) => env.DESTINATION_HOST.getByName(host),
     fetchLedger,
     requestAnchoring: async () => {
       await env.ANCHOR_QUEUE.send({});

@@ -7,6 +7,7 @@ import { minuteMs } from "../../core/time.ts";
 import type { Env } from "../env.ts";
 import { getErrorKind } from "../log.ts";
 import { alertEndpointOwners } from "../operations/webhooks/alert-endpoint-owners.ts";
+import { recordHostSuccess, takeHostAttempt } from "../operations/webhooks/host-attempts.ts";
 import { sendEvent } from "../operations/webhooks/send-event.ts";
 import { getPlatform } from "./create-platform.ts";
 
@@ -20,6 +21,8 @@ export class DeliveryQueue extends DeliveryQueueObject<Env> {
       maxAlarmDelayMs: platform.config.environment === "development" ? minuteMs : Number.POSITIVE_INFINITY,
       newDeliveryId: () => generateId("dlv_", firstShard, platform.random),
       send: (sending) => sendEvent(platform, sending),
+      takeHostAttempt: (settings) => takeHostAttempt(platform, settings, { isMemberCall: false }),
+      recordHostSuccess: (settings) => recordHostSuccess(platform, settings),
       alert: (settings, health) => alertEndpointOwners(platform, settings, health),
       logError: (error) => platform.log.error({ at: "delivery-queue", error: getErrorKind(error) }),
     };

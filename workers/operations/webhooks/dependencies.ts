@@ -1,6 +1,7 @@
 // Dependencies of the operations in this folder.
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
+import type { DestinationHost } from "../../../durable-objects/destination-host/object.ts";
 import type { EventSequence } from "../../../durable-objects/event-sequence/object.ts";
 import type { FindWebhookUrlFault } from "../../adapters/webhook-url.ts";
 import type { PostWebhook } from "../../adapters/webhook-sender.ts";
@@ -15,6 +16,8 @@ export interface WebhookSecretCache {
 export interface EventSequences {
   /** A business's events and endpoints, live or sandbox. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
+  /** Counts attempts to a host of webhook endpoints. */
+  readonly destinationHost: (host: string) => DurableObjectStub<DestinationHost>;
   /** Sends a POST request to a receiver. Private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;
   readonly findWebhookUrlFault: FindWebhookUrlFault;

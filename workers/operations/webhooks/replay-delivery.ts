@@ -4,6 +4,7 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
 import type { EventSequences, WebhookDependencies } from "./dependencies.ts";
 import { toOutcome, toCallOutcome, type CallOutcome } from "./call-outcome.ts";
+import { hostWaitMessage, recordHostSuccess, takeHostAttempt } from "./host-attempts.ts";
 import { environments } from "./find-event-sequence.ts";
 import { sendEvent } from "./send-event.ts";
 
@@ -23,19 +24,25 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 
 /**
  * Resends a past event to its endpoint with a new signature. Success completes the delivery; failure leaves it unchanged. Returns
- * `not_found`, and `share_inactive` for an update to a share that is no longer active.
+ * `not_found`, `share_inactive` for an update to a share that is no longer active, and `rate_limited` for a host that has not answered the
+ * business with 2xx yet.
  */
 export const replayDelivery = async (
   services: WebhookDependencies,
   businessId: BusinessId,
   deliveryId: DeliveryId,
-): Promise<Result<ReplayOutcome, "not_found" | "share_inactive">> => {
+): Promise<Result<ReplayOutcome, "not_found" | "share_inactive" | "rate_limited">> => {
   const found = await findReplaySource(services, businessId, deliveryId);
   if (found === null) return refuse("not_found");
   const { eventSequence, source } = found;
+  const { settings } = source.sending;
+  const permit = await takeHostAttempt(services, settings, { isMemberCall: true });
+  if (permit.kind === "wait") return refuse("rate_limited", hostWaitMessage);
   const sent = await sendEvent(services, source.sending);
   if (sent.kind === "cancelled") return refuse("share_inactive");
   const outcome = toOutcome(sent);
-  const saved = await eventSequence.saveReplay(source.sending.settings.endpointId, deliveryId, outcome);
-  return ok({ ...toCallOutcome(outcome), delivery: saved ?? source.delivery });
+  const saved = await eventSequence.saveReplay(settings.endpointId, deliveryId, outcome);
+  const call = toCallOutcome(outcome);
+  if (call.delivered && permit.kind === "counted") await recordHostSuccess(services, settings);
+  return ok({ ...call, delivery: saved ?? source.delivery });
 };

@@ -504,7 +504,8 @@ const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promi
 
 const handleTestEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
   const tested = await testEndpoint(request.services, request.member.business.id, id);
-  return tested.ok ? renderEndpoint(request, id, undefined, tested.value) : notFoundPage(request);
+  if (tested.ok) return renderEndpoint(request, id, undefined, tested.value);
+  return tested.code === "not_found" ? notFoundPage(request) : renderEndpoint(request, id, toFormError(tested));
 };
 
 const handleRecoverEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {

@@ -193,8 +193,9 @@ const handleReplayDelivery = async (request: PortalFormRequest, seq: number): Pr
   if (id === null) return notFoundPage(request);
   const replayed = await replayDelivery(request.services, request.member.business.id, id);
   if (!replayed.ok && replayed.code === "not_found") return notFoundPage(request);
-  const done = !replayed.ok ? "inactive" : replayed.value.delivered ? "resent" : "unsent";
-  return redirectTo(request, `${listPath}/${seq}`, done);
+  const refused = replayed.ok ? null : replayed.code === "rate_limited" ? "paced" : "inactive";
+  const done = replayed.ok && replayed.value.delivered ? "resent" : "unsent";
+  return redirectTo(request, `${listPath}/${seq}`, refused ?? done);
 };
 
 export const registerEventRoutes = (pages: Hono<AppEnv>): void => {

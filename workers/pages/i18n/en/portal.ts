@@ -81,6 +81,7 @@ export const messages = {
     resent: "Resent and delivered.",
     unsent: "Resent, but not delivered.",
     inactive: "Not resent. The share has ended, so its details can’t be sent.",
+    paced: "Not resent. The host hasn’t returned a 2xx response to you yet, so attempts are limited. Try again in a minute.",
     moved: "Clock moved.",
     reset: "Test mode reset.",
     resetSome: "The first shares were stopped, but there are more. Reset test mode again to stop the rest.",

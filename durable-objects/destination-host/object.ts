@@ -1,0 +1,72 @@
+// One object per host that receives webhooks. It counts the attempts of businesses that the host has never answered with 2xx, over all their
+// endpoints, so that many endpoints, or many businesses, cannot be used to flood a third party's server. An attempt is counted before it is
+// sent: the response of `takeAttempt` leaves this object only once the row is on disk. Delivery queues remember that a host is proven for
+// them, so a host with much traffic does not ask here for each delivery.
+import { DurableObject } from "cloudflare:workers";
+import { dayMs, secondMs, type Instant } from "../../core/time.ts";
+import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";
+import { migrateSchema } from "../schema-steps.ts";
+import { destinationHostSteps } from "./migrations.ts";
+import * as tables from "./tables.ts";
+
+const turnMs = 30 * secondMs; // how long a business keeps its place after its turn has come, longer than an alarm can be late
+const pruneIntervalMs = dayMs;
+
+export class DestinationHost extends DurableObject {
+  constructor(ctx: DurableObjectState, env: unknown) {
+    super(ctx, env as never);
+    migrateSchema(ctx.storage, destinationHostSteps);
+  }
+
+  /** Counts an attempt if the limits allow it. Businesses that must wait for the host's limit get their turn in the order in which they asked. */
+  async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
+    const { storage } = this.ctx;
+    if (tables.isProven(storage.sql, attempt.businessId)) return { kind: "proven" };
+    const permit = storage.transactionSync(() => this.#decide(attempt));
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + pruneIntervalMs);
+    return permit;
+  }
+
+  /** Records that the host has answered this business with 2xx. */
+  recordSuccess(businessId: string, now: Instant): void {
+    this.ctx.storage.transactionSync(() => tables.saveProven(this.ctx.storage.sql, businessId, now));
+  }
+
+  #decide({ businessId, now, limits, isMemberCall }: HostAttempt): HostPermit {
+    const { sql } = this.ctx.storage;
+    const [ownWindowMs, hostWindowMs] = [limits.business.seconds * secondMs, limits.host.seconds * secondMs];
+    const windowMs = Math.max(ownWindowMs, hostWindowMs);
+    // An attempt more than one window in the future was recorded before the clock was set back.
+    tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
+
+    // While others wait, the attempts are shared out evenly, so that a few businesses cannot keep all others from their first attempt.
+    const others = tables.countOthers(sql, now - 2 * hostWindowMs, businessId);
+    const share = others.waiting === 0 ? limits.business.count : Math.max(1, Math.floor(limits.host.count / (others.active + 1)));
+    const own = tables.listAttemptTimes(sql, now - ownWindowMs, businessId);
+    const leaving = own[own.length - Math.min(limits.business.count, share)];
+    const earlier = tables.findUnproven(sql, businessId);
+    const pausedUntil = earlier === null || isMemberCall ? now : earlier.last_at + computeHostPauseMs(earlier.attempts);
+    const ownFrom = Math.max(pausedUntil, leaving === undefined ? now : leaving + ownWindowMs);
+    if (ownFrom > now) return { kind: "wait", waitMs: Math.min(maxHostWaitMs, ownFrom - now) };
+
+    const all = tables.listAttemptTimes(sql, now - hostWindowMs, null);
+    const ahead = tables.countAhead(sql, businessId);
+    const free = limits.host.count - all.length;
+    if (ahead < free) {
+      tables.insertAttempt(sql, businessId, now);
+      return { kind: "counted" };
+    }
+    // The turn comes when enough attempts have left the window for everyone ahead and for this business.
+    const turnAt = (all[ahead - free] ?? now) + hostWindowMs;
+    const waitMs = Math.max(1, Math.min(maxHostWaitMs, turnAt - now));
+    tables.saveWaiting(sql, businessId, now, now + waitMs + turnMs);
+    return { kind: "wait", waitMs };
+  }
+
+  /** Deletes old rows of a host to which nothing is sent any more. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    tables.prune(this.ctx.storage.sql, { start: now - pruneIntervalMs, end: Number.MAX_SAFE_INTEGER, now });
+    if (tables.hasPrunableRows(this.ctx.storage.sql)) await this.ctx.storage.setAlarm(now + pruneIntervalMs);
+  }
+}

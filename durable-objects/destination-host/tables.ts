@@ -1,0 +1,89 @@
+// The tables of a destination host. Each function is synchronous, so no other request can run in between.
+import { dayMs, type Instant } from "../../core/time.ts";
+
+/** The most businesses that are remembered as proven. A business that is forgotten is proven again by the next 2xx response. */
+const maxProven = 10_000;
+/** The most businesses in line. One that does not fit gets its turn when others have left. */
+const maxWaiting = 1_000;
+const unprovenRetentionMs = dayMs; // longer than the longest pause
+
+export const isProven = (sql: SqlStorage, businessId: string): boolean =>
+  sql.exec("SELECT 1 FROM proven WHERE business_id = ?", businessId).toArray().length > 0;
+
+export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): void => {
+  sql.exec("INSERT INTO proven (business_id, at) VALUES (?1, ?2) ON CONFLICT (business_id) DO UPDATE SET at = ?2", businessId, now);
+  sql.exec(`DELETE FROM proven WHERE business_id IN (SELECT business_id FROM proven ORDER BY at DESC LIMIT -1 OFFSET ${maxProven})`);
+  sql.exec("DELETE FROM unproven WHERE business_id = ?", businessId);
+  sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
+};
+
+/** Deletes attempts up to `start` and after `end`, turns that were not taken, and businesses that have not tried for a day. */
+export const prune = (
+  sql: SqlStorage,
+  { start, end, now }: { readonly start: Instant; readonly end: Instant; readonly now: Instant },
+): void => {
+  sql.exec("DELETE FROM attempt WHERE at <= ? OR at > ?", start, end);
+  sql.exec("DELETE FROM waiting WHERE until <= ?", now);
+  sql.exec("DELETE FROM unproven WHERE last_at <= ?", now - unprovenRetentionMs);
+};
+
+/** Returns whether anything is left that a later call of `prune` deletes. */
+export const hasPrunableRows = (sql: SqlStorage): boolean =>
+  ["attempt", "unproven", "waiting"].some((table) => sql.exec(`SELECT 1 FROM ${table} LIMIT 1`).toArray().length > 0);
+
+/** Lists the times of attempts after `start`, oldest first: those of one business, or all. */
+export const listAttemptTimes = (sql: SqlStorage, start: Instant, businessId: string | null): readonly Instant[] =>
+  sql
+    .exec<{ at: number }>("SELECT at FROM attempt WHERE at > ?1 AND (?2 IS NULL OR business_id = ?2) ORDER BY at", start, businessId)
+    .toArray()
+    .map(({ at }) => at);
+
+/** Returns how often a business has tried without a 2xx response, and when it last did. */
+export const findUnproven = (sql: SqlStorage, businessId: string): { readonly attempts: number; readonly last_at: Instant } | null =>
+  sql
+    .exec<{ attempts: number; last_at: number }>("SELECT attempts, last_at FROM unproven WHERE business_id = ?", businessId)
+    .toArray()[0] ?? null;
+
+/** Counts an attempt, which ends the business's turn in the line. */
+export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant): void => {
+  sql.exec("INSERT INTO attempt (at, business_id) VALUES (?, ?)", now, businessId);
+  sql.exec(
+    `INSERT INTO unproven (business_id, attempts, last_at) VALUES (?1, 1, ?2)
+     ON CONFLICT (business_id) DO UPDATE SET attempts = attempts + 1, last_at = ?2`,
+    businessId,
+    now,
+  );
+  sql.exec("DELETE FROM waiting WHERE business_id = ?", businessId);
+};
+
+/** Counts the businesses in line, and those in line or with an attempt after `start`, in each case without this one. */
+export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
+  sql
+    .exec<{ waiting: number; active: number }>(
+      `SELECT (SELECT COUNT(*) FROM waiting WHERE business_id != ?1) AS waiting, COUNT(*) AS active FROM
+         (SELECT business_id FROM unproven WHERE last_at > ?2 UNION SELECT business_id FROM waiting) WHERE business_id != ?1`,
+      businessId,
+      start,
+    )
+    .one();
+
+/** Counts the businesses that have been in line for longer than this one; for a business that is not in line, all of them. */
+export const countAhead = (sql: SqlStorage, businessId: string): number =>
+  sql
+    .exec<{ ahead: number }>(
+      `SELECT COUNT(*) AS ahead FROM waiting WHERE business_id != ?1
+       AND (since, business_id) < (COALESCE((SELECT since FROM waiting WHERE business_id = ?1), ${Number.MAX_SAFE_INTEGER}), ?1)`,
+      businessId,
+    )
+    .one().ahead;
+
+/** Keeps the business's place in line until `until`. */
+export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
+  sql.exec(
+    `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}
+     ON CONFLICT (business_id) DO UPDATE SET until = ?3`,
+    businessId,
+    now,
+    until,
+  );
+};

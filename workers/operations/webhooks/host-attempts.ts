@@ -1,0 +1,25 @@
+// Counts webhook attempts to hosts that have not answered the business with 2xx yet.
+import type { EndpointSettings } from "../../../core/webhooks/endpoint.ts";
+import { getEndpointHost, type HostPermit } from "../../../core/webhooks/host-pacing.ts";
+import type { Runtime } from "../dependencies.ts";
+import type { EventSequences } from "./dependencies.ts";
+
+type HostServices = Pick<EventSequences, "destinationHost"> & Pick<Runtime, "clock" | "config">;
+
+/** Shown to a member whose test or replay has to wait. */
+export const hostWaitMessage =
+  "This host has not returned a 2xx response to your business yet, so attempts to it are limited. Try again in a minute.";
+
+/** Counts an attempt to the endpoint's host before it is sent. Rejects if the host's object does not respond; then nothing may be sent. */
+export const takeHostAttempt = (
+  { destinationHost, clock, config }: HostServices,
+  { url, businessId }: EndpointSettings,
+  { isMemberCall }: { readonly isMemberCall: boolean },
+): Promise<HostPermit> => {
+  const { UNPROVEN_HOST_PER_BUSINESS: business, UNPROVEN_HOST: host } = config.limits;
+  return destinationHost(getEndpointHost(url)).takeAttempt({ businessId, now: clock(), limits: { business, host }, isMemberCall });
+};
+
+/** Records that the endpoint's host has answered the business with 2xx. */
+export const recordHostSuccess = ({ destinationHost, clock }: HostServices, { url, businessId }: EndpointSettings): Promise<void> =>
+  destinationHost(getEndpointHost(url)).recordSuccess(businessId, clock());
