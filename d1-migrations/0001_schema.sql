@@ -1217,12 +1217,33 @@ CREATE TABLE mail_outbox (
   give_up_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   cert_id TEXT,
-  consumer_id TEXT
+  consumer_id TEXT,
+  -- The invitation or email code that the email delivers.
+  entity_id TEXT
 ) STRICT;
 CREATE INDEX mail_outbox_due ON mail_outbox (next_at, ord);
 CREATE INDEX mail_outbox_certificate ON mail_outbox (cert_id) WHERE cert_id IS NOT NULL;
 CREATE INDEX mail_outbox_consumer ON mail_outbox (consumer_id) WHERE consumer_id IS NOT NULL;
 CREATE INDEX mail_outbox_urgent ON mail_outbox (give_up_at, ord, next_at);
+
+-- Emails that will not be sent, with the reason.
+CREATE TABLE failed_mail (
+  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  template TEXT NOT NULL,
+  message_sealed TEXT NOT NULL,
+  reason TEXT NOT NULL CHECK (reason IN ('refused', 'unsupported_address', 'expired')),
+  failed_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  cert_id TEXT,
+  consumer_id TEXT,
+  entity_id TEXT
+) STRICT;
+CREATE INDEX failed_mail_expiry ON failed_mail (expires_at);
+CREATE INDEX failed_mail_certificate ON failed_mail (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX failed_mail_consumer ON failed_mail (consumer_id) WHERE consumer_id IS NOT NULL;
+CREATE INDEX failed_mail_entity ON failed_mail (entity_id) WHERE entity_id IS NOT NULL;
 
 CREATE TABLE captured_mail (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -14,7 +14,8 @@ const usage = `Usage: npm run admin -- <command>
   plan <biz_...> <plan>     Set the plan: free, business or enterprise.
   removal <rmv_...> <target>=<status> ...
                             Set the status of removal targets: requested, in_progress, completed or rejected.
-  stuck                     List work that is overdue.
+  stuck                     List work that is overdue, and emails that were not delivered.
+  resend <mail id>          Send an email again that was not delivered.
 
 Environment:
   ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
@@ -47,6 +48,7 @@ try {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "stuck") await callAdminRoute("stuck");
+  else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removal" && plan !== "") {
     const targets = Object.fromEntries(process.argv.slice(4).map((target) => target.split("=", 2)));
     await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });

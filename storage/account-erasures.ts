@@ -20,6 +20,7 @@ import {
   fieldFanouts,
   emailCodeFailures,
   emailCodes,
+  failedMail,
   mailOutbox,
   passkeys,
   removals,
@@ -82,6 +83,7 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
         allOf(eq(auditOutbox.chain, chain.tag), sql`${auditOutbox.entityType} <> 'certificate'`, isNotNull(auditOutbox.payloadSealed)),
       ),
     db.delete(mailOutbox).where(eq(mailOutbox.consumerId, consumerId)),
+    db.delete(failedMail).where(eq(failedMail.consumerId, consumerId)),
   ] as const;
 };
 

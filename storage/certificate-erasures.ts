@@ -19,6 +19,7 @@ import {
   idempotentResponses,
   emailCodeFailures,
   emailCodes,
+  failedMail,
   mailOutbox,
   withdrawals,
   withdrawalWork,
@@ -78,6 +79,7 @@ export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Ins
     db.delete(emailCodeFailures).where(inArray(emailCodeFailures.certId, ids)),
     db.delete(idempotentResponses).where(inArray(idempotentResponses.certId, ids)),
     db.delete(mailOutbox).where(inArray(mailOutbox.certId, ids)),
+    db.delete(failedMail).where(inArray(failedMail.certId, ids)),
   ] as const;
 };
 

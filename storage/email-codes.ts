@@ -1,11 +1,12 @@
 // Issues, limits and checks email codes. The statement that returns the hash to compare also counts the attempt, so concurrent guesses
 // cannot exceed the limit. A row looks the same whether or not an email is sent; beyond a limit, the code is created already expired. SPEC
 // Authentication, Limits.
-import { count, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
+import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database } from "./database.ts";
+import { selectFailureOf } from "./failed-mail.ts";
 import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
 import { excluded } from "./inserts.ts";
 import { allOf, countIn, existsIn, hasPreviousChange, notExistsIn, query } from "./query.ts";
@@ -161,6 +162,18 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
     .from(emailCodes)
     .where(allOf(isForTopic(address), gt(createdAt, since), wasUsable));
   return rows.map((row) => row.id);
+};
+
+/** Returns whether the email with the newest usable code that this browser requested could not be delivered. */
+export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
+  const newest = await db
+    .select({ failedAt: selectFailureOf(id).as("failed_at") })
+    .from(emailCodes)
+    .where(allOf(isForTopic(requester), eq(contextHash, requester.contextHash ?? ""), wasUsable))
+    .orderBy(desc(createdAt))
+    .limit(1)
+    .get();
+  return newest !== undefined && newest.failedAt !== null;
 };
 
 /** Clears the failures of an email address after a correct code. */

@@ -20,6 +20,7 @@ import {
   invitations,
   emailCodeFailures,
   emailCodes,
+  failedMail,
   matchMisses,
   oauthClients,
   oauthCodes,
@@ -54,6 +55,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [billingCustomers, allOf(isNull(billingCustomers.accountId), lte(billingCustomers.updatedAt, now - unlinkedCustomerRetentionMs))],
   [recordUsage, lte(recordUsage.day, Math.floor(now / dayMs) - usageRetentionDays)],
   [matchMisses, lt(matchMisses.day, Math.floor(now / dayMs))],
+  [failedMail, lte(failedMail.expiresAt, now)],
   [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
 ];
 

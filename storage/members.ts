@@ -5,6 +5,7 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Found } from "./database.ts";
+import { selectFailureOf } from "./failed-mail.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { isCodeUsedBySession } from "./email-codes.ts";
 import { createLookup } from "./lookups.ts";
@@ -20,7 +21,9 @@ const isMemberOfBusiness = (businessId: BusinessId, id: string) => allOf(eq(memb
 const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
-/** Lists members, oldest first, then open invitations, oldest first, each with its expiry. */
+/**
+ * Lists members, oldest first, then open invitations, oldest first, each with its expiry and the time at which its email failed, if it did.
+ */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
   const queries = [
@@ -30,13 +33,13 @@ export const listMembersAndInvitations = (db: Database, vault: Vault, businessId
       .where(eq(members.businessId, businessId))
       .orderBy(members.createdAt, members.id),
     db
-      .select({ id, emailSealed: sealed, role, createdAt, invitedUntil })
+      .select({ id, emailSealed: sealed, role, createdAt, invitedUntil, deliveryFailedAt: selectFailureOf(id).as("delivery_failed_at") })
       .from(invitations)
       .where(allOf(eq(invitations.businessId, businessId), gt(invitedUntil, now)))
       .orderBy(createdAt, id),
   ] as const;
   return createLookup(db, queries, async ([joined, invited]) => {
-    const rows = [...joined.map((row) => ({ ...row, invitedUntil: null })), ...invited];
+    const rows = [...joined.map((row) => ({ ...row, invitedUntil: null, deliveryFailedAt: null })), ...invited];
     return Promise.all(
       rows.map(async ({ emailSealed, ...row }) => ({
         ...row,

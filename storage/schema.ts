@@ -8,6 +8,7 @@ import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { Attestation } from "../core/ledger/adapter.ts";
 import type { EntityType, DomainEventType } from "../core/domain-events.ts";
+import { mailFailureReasons } from "../core/mail/message.ts";
 import type { BusinessId, CertId, ClientId, ConsumerId, ShardId, RemovalId, ShareId } from "../core/ids.ts";
 import { requestEvidenceKinds } from "../core/shares/request-evidence.ts";
 import { recordedChannels } from "../core/withdrawals/withdrawal.ts";
@@ -681,12 +682,36 @@ export const mailOutbox = table(
     createdAt: instant().notNull(),
     certId: certId(),
     consumerId: consumerId(),
+    entityId: text(),
   },
   (t) => [
     index("mail_outbox_due").on(t.nextAt, t.ord),
     index("mail_outbox_urgent").on(t.giveUpAt, t.ord, t.nextAt),
     index("mail_outbox_certificate").on(t.certId).where(isNotNull(t.certId)),
     index("mail_outbox_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
+  ],
+);
+
+export const failedMail = table(
+  "failed_mail",
+  {
+    ord: ord(),
+    id: text().notNull().unique(),
+    template: text().notNull(),
+    messageSealed: text().notNull(),
+    reason: text({ enum: mailFailureReasons }).notNull(),
+    failedAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    createdAt: instant().notNull(),
+    certId: certId(),
+    consumerId: consumerId(),
+    entityId: text(),
+  },
+  (t) => [
+    index("failed_mail_expiry").on(t.expiresAt),
+    index("failed_mail_certificate").on(t.certId).where(isNotNull(t.certId)),
+    index("failed_mail_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
+    index("failed_mail_entity").on(t.entityId).where(isNotNull(t.entityId)),
   ],
 );
 

@@ -18,6 +18,10 @@ export interface OutgoingMail {
  */
 export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "later";
 
+/** Why an email will not be sent. `expired` means that it was still unsent at the end of its lifetime. */
+export const mailFailureReasons = ["refused", "unsupported_address", "expired"] as const;
+export type MailFailureReason = (typeof mailFailureReasons)[number];
+
 /** What an email provider can do. */
 export interface MailCapabilities {
   /** Whether it sends to addresses with letters outside ASCII before the @ (SMTPUTF8, RFC 6531). */

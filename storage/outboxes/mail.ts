@@ -1,5 +1,5 @@
 // The mail outbox. A row is written in the batch of the change that causes the email, with its address and content sealed. The email is
-// rendered when it is sent. The row is deleted once a transport has accepted the email or it is no longer needed.
+// rendered when it is sent. The row is deleted once a transport has accepted the email, and moved to the failed emails if it will not be sent.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
@@ -28,6 +28,8 @@ export type NewMail = TemplatedMail & {
   readonly certId?: CertId;
   /** The consumer that the email is for. Erasing the account deletes the unsent email. */
   readonly consumerId?: ConsumerId;
+  /** The invitation or email code that the email delivers. If the email fails, the failure is shown there. */
+  readonly entityId?: string;
   /** A condition: the row is written only if it is true in the batch. */
   readonly onlyIf?: SQL;
 };
@@ -38,9 +40,19 @@ type OpenedMail = TemplatedMail & { readonly to: string | null; readonly languag
 const toMailRow = async (vault: Vault, mail: NewMail) => {
   if (mail.to !== null && !isEmailAddress(mail.to)) throw new Error("mail: the recipient is not a single email address");
   const id = crypto.randomUUID();
-  const { to, template, data, language = "en", now, certId, consumerId } = mail;
+  const { to, template, data, language = "en", now, certId, consumerId, entityId } = mail;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify({ to, template, data, language }));
-  return { id, template, messageSealed, nextAt: now, giveUpAt: now + mailLifetimeMs[template], createdAt: now, certId, consumerId };
+  return {
+    id,
+    template,
+    messageSealed,
+    nextAt: now,
+    giveUpAt: now + mailLifetimeMs[template],
+    createdAt: now,
+    certId,
+    consumerId,
+    entityId,
+  };
 };
 
 /** Returns the statements to add to the change's batch. Throws when `to` is not an email address. */
@@ -58,7 +70,7 @@ export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">)
 /** Inserts any number of emails with one statement. */
 export const insertMails = (db: Database, mails: readonly SealedMail[]): Statement => insertMailRows(db, mails);
 
-const { ord, id, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
+const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
 /**
  * Takes up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
@@ -69,15 +81,18 @@ export const claimMail = (db: Database, now: Instant, max: number) =>
     .update(mailOutbox)
     .set({ nextAt: now + leaseMs, attempts: sql`${attempts} + 1` })
     .where(inArray(ord, query.select({ ord }).from(mailOutbox).where(sql`+${nextAt} <= ${now}`).orderBy(giveUpAt, ord).limit(max)))
-    .returning({ id, sealed, attempts, giveUpAt })
+    .returning({ id, template, sealed, attempts, giveUpAt })
     .all();
 
 export type DueMail = Found<typeof claimMail>[number];
 
-export const openMail = async (vault: Vault, due: DueMail): Promise<OpenedMail> =>
-  JSON.parse(await vault.open(messageContext(due.id), due.sealed)) as OpenedMail;
+export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/** Deletes an email that a transport has accepted or that is no longer needed. */
+/** Opens the content of an email of either table. Moving an email between the tables keeps its ID, and so its encryption context. */
+export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
+  JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
+
+/** Deletes an email that a transport has accepted or that has no recipient. */
 export const deleteMail = (db: Database, mail: string) => db.delete(mailOutbox).where(eq(id, mail));
 
 /** Makes an email due at `at`. */

@@ -2,6 +2,12 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
+import type { TemplatedMail } from "../../core/mail/templates.ts";
+import { batch, openDatabase } from "../../storage/database.ts";
+import { insertMail } from "../../storage/outboxes/mail.ts";
+import { relayMail } from "../../workers/background/mail-relay.ts";
+import type { Env } from "../../workers/env.ts";
+import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, sendProviderEvent } from "../support/billing.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import {
@@ -75,6 +81,62 @@ describe("/v1/admin with the operator's token", () => {
     const size = (home: string) => ({ home, bytes: expect.any(Number), max_bytes: 10_000_000_000 });
     expect(homes).toEqual([size("00"), size("01")]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();
+  });
+
+  describe("an email that was not delivered", () => {
+    const platform = () => createPlatform(env as unknown as Env);
+    const failMailTo = async (to: string, mail: TemplatedMail) => {
+      const { vault, ...services } = await platform();
+      const db = openDatabase(env.DB);
+      await batch(db, await insertMail(db, vault, { ...mail, to, now: Date.now() }));
+      await relayMail({ ...services, vault, log: { ...services.log, error: () => undefined }, mailer: { send: async () => "refused" } });
+    };
+    const listed = async () => {
+      const { failed_mail } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as {
+        failed_mail: { id: string; to: string }[];
+      };
+      return failed_mail;
+    };
+    const resend = (id: string) => service(`/v1/admin/mail/${id}`, { method: "POST", headers: bearer });
+    const receipt: TemplatedMail = { template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: 0 } };
+
+    beforeEach(() => env.DB.batch(["mail_outbox", "captured_mail", "failed_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
+
+    test("is listed with the reason and the domain, but not the address, of its recipient", async () => {
+      await failMailTo("Zebulon@bücher.example", receipt);
+      expect(await listed()).toEqual([
+        {
+          home: "00",
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          template: "withdrawal_owner_notice",
+          reason: "refused",
+          to: "***@xn--bcher-kva.example",
+          failed_at: expect.any(String),
+        },
+      ]);
+    });
+
+    test("is sent once more after `resend`", async () => {
+      await failMailTo("zebulon@example.com", receipt);
+      const id = (await listed())[0]?.id ?? "";
+      expect((await resend(id)).body.data).toEqual({ id, status: "queued" });
+      expect(await listed()).toEqual([]);
+      await relayMail(await platform());
+      expect((await call("/dev/mail?to=zebulon@example.com")).body.messages).toHaveLength(1);
+      expect((await resend(id)).status).toBe(404);
+    });
+
+    test("is not sent again if it has a one-time code, and needs the operator's token", async () => {
+      await failMailTo("zebulon@example.com", {
+        template: "withdrawal_code",
+        data: { code: "123456", businessName: "Acme Solar LLC", verifyUrl: "https://verify.example.com" },
+      });
+      const id = (await listed())[0]?.id ?? "";
+      expect((await resend(id)).status).toBe(404);
+      expect((await listed()).map((mail) => mail.id)).toEqual([id]);
+      expect((await resend("not-an-id")).status).toBe(404);
+      expect((await service(`/v1/admin/mail/${id}`, { method: "POST" })).status).toBe(401);
+    });
   });
 });
 

@@ -53,6 +53,7 @@ const traceTables = [
   ["cease_acknowledgements", "cert_id", ["details_sealed"]],
   ["idempotent_responses", "cert_id", ["response_sealed", "body_hash", "key_hash"]],
   ["mail_outbox", "cert_id", ["message_sealed"]],
+  ["failed_mail", "cert_id", ["message_sealed"]],
 ] as const;
 const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
@@ -84,6 +85,11 @@ const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly
     "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at, cert_id) VALUES (?1, 'withdrawal_code', ?1, 9e15, 9e15, 0, ?2)",
   )
     .bind(`sealed mail of ${certId}`, certId)
+    .run();
+  await env.DB.prepare(
+    "INSERT INTO failed_mail (id, template, message_sealed, reason, failed_at, expires_at, created_at, cert_id) VALUES (?1, 'withdrawal_code', ?1, 'refused', 0, 9e15, 0, ?2)",
+  )
+    .bind(`failed mail of ${certId}`, certId)
     .run();
   return { certId, email, token: String(receipt.manage_url).split("#m=")[1] as string };
 };

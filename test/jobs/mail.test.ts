@@ -195,7 +195,7 @@ describe("a mail provider", () => {
     await relayMail(sending("later"));
     expect(sent.map(({ subject }) => subject)).toEqual(["A person withdrew consent"]);
     expect((await waiting()).length).toBe(1);
-    expect(faults).toEqual(["mail: given up"]);
+    expect(faults).toEqual(["mail: expired"]);
     now += 3 * 24 * 60 * minute;
     await relayMail(sending("later"));
     expect(await waiting()).toEqual([]);
@@ -205,6 +205,9 @@ describe("a mail provider", () => {
     await write();
     await relayMail(sending("refused"));
     expect([await waiting(), faults]).toEqual([[], ["mail: refused"]]);
+    now += 60 * minute;
+    await relayMail(sending("accepted"));
+    expect(sent.length).toBe(1);
   });
 
   test("delays no other worker while it hangs, and the cron takes over after a crash", async () => {
@@ -312,6 +315,72 @@ describe("a mail provider over HTTPS", () => {
       Promise.reject(new Error("no route")),
     );
     expect(await provider.send(message)).toBe("later");
+  });
+});
+
+describe("an email that will not be sent", () => {
+  const failed = async () =>
+    (
+      await env.DB.prepare(
+        "SELECT template, reason, failed_at - ?1 AS failed_at, expires_at - ?1 AS expires_at, entity_id FROM failed_mail ORDER BY ord",
+      )
+        .bind(start)
+        .all()
+    ).results;
+  const notice = { template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } } as Partial<NewMail>;
+  const hour = 60 * minute;
+
+  beforeEach(() => env.DB.prepare("DELETE FROM failed_mail").run());
+
+  test.each(["refused", "unsupported_address"] as const)("is kept as failed for 30 days if it was %s", async (reason) => {
+    await write(notice);
+    await relayMail(sending(reason));
+    expect(await waiting()).toEqual([]);
+    expect(await failed()).toEqual([
+      { template: "withdrawal_owner_notice", reason, failed_at: 0, expires_at: 30 * 24 * hour, entity_id: null },
+    ]);
+    now += 30 * 24 * hour;
+    await runScheduledJobs(sending("accepted"), "* * * * *", now);
+    expect(await failed()).toEqual([]);
+  });
+
+  test("is kept as failed if it was not sent in time, a code for one day", async () => {
+    await write({ entityId: "code" });
+    now += 10 * minute;
+    await relayMail(sending("accepted"));
+    const [failed_at, expires_at] = [10 * minute, 10 * minute + 24 * hour];
+    expect(await failed()).toEqual([{ template: "login_code", reason: "expired", failed_at, expires_at, entity_id: "code" }]);
+    expect(sent).toEqual([]);
+  });
+
+  test("is kept as failed if it could not be decrypted in time", async () => {
+    await write(notice);
+    await env.DB.prepare("UPDATE mail_outbox SET message_sealed = '1.AAAA'").run();
+    now += 3 * 24 * hour;
+    await relayMail(sending("accepted"));
+    expect((await failed()).map(({ reason }) => reason)).toEqual(["expired"]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("is not kept if it never had a recipient, so that nothing is shown about unknown addresses", async () => {
+    await write({ to: null });
+    now += 10 * minute;
+    await relayMail(sending("refused"));
+    expect([await waiting(), await failed()]).toEqual([[], []]);
+  });
+
+  test("is kept only among the newest 10,000 of a shard", async () => {
+    await env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001)
+       INSERT INTO failed_mail (id, template, message_sealed, reason, failed_at, expires_at, created_at) SELECT 'old ' || i, 'login_code', 'x', 'refused', 0, 9e15, 0 FROM n`,
+    ).run();
+    await write(notice);
+    await relayMail(sending("refused"));
+    const count = await env.DB.prepare(
+      "SELECT COUNT(*) AS n, MIN(id = 'old 3') AS first, SUM(template <> 'login_code') AS newest FROM failed_mail",
+    ).first();
+    expect(count).toEqual({ n: 10_000, first: 0, newest: 1 });
+    await env.DB.prepare("DELETE FROM failed_mail").run();
   });
 });
 

@@ -5,7 +5,7 @@ import { call, type TestResponse } from "./world.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-const buildFormPost = (cookie: string, fields: Fields, headers: Fields): RequestInit => ({
+export const buildFormPost = (cookie: string, fields: Fields, headers: Fields): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", cookie, ...headers },
   body: new URLSearchParams(fields).toString(),

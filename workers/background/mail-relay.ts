@@ -1,11 +1,13 @@
 // Sends the email in the outboxes right after a response, and every minute for any that is left. Each email is sent at least once, and
-// always with the same ID. An email that cannot be sent in time is deleted and logged without its recipient.
+// always with the same ID. An email that the provider refuses or that cannot be sent in time is kept as failed, and logged without its
+// recipient.
 import { composeMail } from "../../core/mail/compose.ts";
-import type { MailOutcome } from "../../core/mail/message.ts";
+import type { MailFailureReason, MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
 import { computeRetryDelayMs } from "../../core/retry.ts";
-import { minuteMs, secondMs } from "../../core/time.ts";
-import type { Database } from "../../storage/database.ts";
+import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { batch, type Database } from "../../storage/database.ts";
+import { failMail } from "../../storage/failed-mail.ts";
 import { claimMail, deleteMail, openMail, postponeMail, type DueMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -14,9 +16,10 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const backoff = { firstMs: 15 * secondMs, maxMs: 30 * minuteMs };
 
-const attemptSend = async (platform: Platform, due: DueMail): Promise<MailOutcome | "no recipient"> => {
+const attemptSend = async (platform: Platform, due: DueMail, now: Instant): Promise<MailOutcome | MailFailureReason | "no recipient"> => {
   const mail = await openMail(platform.vault, due);
   if (mail.to === null) return "no recipient";
+  if (due.giveUpAt <= now) return "expired";
   const { config, mailer } = platform;
   const envelope = { id: due.id, to: mail.to, from: config.mail.from, language: mail.language };
   return mailer.send(composeMail(envelope, renderMail(mail.language, mail, config.appUrl)));
@@ -25,9 +28,14 @@ const attemptSend = async (platform: Platform, due: DueMail): Promise<MailOutcom
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
   // An email that cannot be decrypted is retried, because its key may be restored.
-  const outcome = due.giveUpAt <= now ? "given up" : ((await runIsolated(platform, "mail", () => attemptSend(platform, due))) ?? "later");
-  if (outcome === "refused" || outcome === "given up") platform.log.error({ at: "mail", error: outcome });
-  await (outcome === "later" ? postponeMail(db, due.id, now + computeRetryDelayMs(backoff, due.attempts)) : deleteMail(db, due.id)).run();
+  const outcome =
+    (await runIsolated(platform, "mail", () => attemptSend(platform, due, now))) ?? (due.giveUpAt <= now ? "expired" : "later");
+  if (outcome === "accepted" || outcome === "no recipient") await deleteMail(db, due.id).run();
+  else if (outcome === "later") await postponeMail(db, due.id, now + computeRetryDelayMs(backoff, due.attempts)).run();
+  else {
+    platform.log.error({ at: "mail", error: outcome });
+    await batch(db, failMail(db, due.id, due.template, outcome, now));
+  }
 };
 
 /** Claims as many emails as can be sent concurrently, until all due email is sent or the budget is used up. */

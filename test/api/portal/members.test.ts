@@ -37,6 +37,7 @@ describe("POST /v1/business/portal/members", () => {
       role: "member",
       status: "invited",
       invited_until: expect.any(String),
+      delivery_failed_at: null,
       created_at: expect.any(String),
     });
     const [mail] = await listMailTo(email);

@@ -6,7 +6,7 @@ import { parseBusinessId, parseRemovalId } from "../../../core/ids.ts";
 import { removalStatuses } from "../../../core/removals/removal.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
-import { jsonBody } from "../../http/body.ts";
+import { jsonBody, noBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { respond, failure, success } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
@@ -14,9 +14,11 @@ import { applySecondaryRateLimit } from "../../http/guards/rate-limits.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { requestBody, idSchema } from "../../http/wire.ts";
 import { getEntitlement } from "../../operations/admin/get-entitlement.ts";
+import { listFailedMailByShard } from "../../operations/admin/list-failed-mail.ts";
 import { listFailingEndpointsByShard } from "../../operations/admin/list-failing-endpoints.ts";
 import { listShardSizes } from "../../operations/admin/list-shard-sizes.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
+import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
@@ -71,6 +73,13 @@ const updateRemovalRoute = createRoute({
     body: requestBody(z.strictObject({ targets: z.record(z.string(), z.enum(removalStatuses)) }), {}),
   },
 });
+const resendMailRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/mail/{mail_id}",
+  middleware: combineGuards<AppEnv>(requireOperator, noBody),
+  request: { params: z.object({ mail_id: z.uuid() }) },
+});
 const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
 
 export const adminRoutes = createApi();
@@ -95,12 +104,18 @@ adminRoutes.openapi(updateRemovalRoute, async (c) => {
   }));
 });
 
+adminRoutes.openapi(resendMailRoute, async (c) => {
+  const resent = await resendMail(c.var.services, c.req.valid("param").mail_id);
+  return respond(c, 200, resent, (mail) => mail);
+});
+
 adminRoutes.openapi(listStuckWorkRoute, async (c) => {
   const { services } = c.var;
-  const [stuck, shards, failing] = await Promise.all([
+  const [stuck, shards, failing, failedMail] = await Promise.all([
     listStuckWorkByShard(services),
     listShardSizes(services),
     listFailingEndpointsByShard(services),
+    listFailedMailByShard(services),
   ]);
   return success(c, 200, {
     stuck: stuck.map(({ since, ...work }) => ({ ...work, since: toIsoOrNull(since) })),
@@ -112,6 +127,14 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
       failing_since: toIso(since),
       failures,
       waiting: backlog,
+    })),
+    failed_mail: failedMail.map(({ home, id, template, reason, to, failedAt }) => ({
+      home,
+      id,
+      template,
+      reason,
+      to,
+      failed_at: toIso(failedAt),
     })),
   });
 });

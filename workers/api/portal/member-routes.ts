@@ -34,6 +34,10 @@ const memberSchema = z
     role: roleSchema,
     status: z.enum(["active", "invited"]).openapi({ description: "`invited` until the person accepts by signing in." }),
     invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
+    delivery_failed_at: timeSchema.nullable().openapi({
+      description:
+        "When the email with the invitation could not be delivered; otherwise `null`. Check the address and invite the person again.",
+    }),
     created_at: timeSchema,
   })
   .openapi("Member");
@@ -46,6 +50,7 @@ const memberExample = memberToWire({
   role: "member",
   createdAt: Date.UTC(2026, 2, 4, 5, 6, 7, 89),
   invitedUntil: Date.UTC(2026, 2, 11, 5, 6, 7, 89),
+  deliveryFailedAt: null,
 });
 const createRoute = createRouteFactory("portal");
 

@@ -39,8 +39,8 @@ export const prepareEmailCode = async (
   const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
   // The conditions are mutually exclusive, so exactly one of the two emails is written.
   const mails = await Promise.all([
-    insertMail(db, vault, { ...content, to, onlyIf: isCodeUsable(id) }),
-    insertMail(db, vault, { ...content, to: null, onlyIf: isCodeUnusable(id) }),
+    insertMail(db, vault, { ...content, to, entityId: id, onlyIf: isCodeUsable(id) }),
+    insertMail(db, vault, { ...content, to: null, entityId: id, onlyIf: isCodeUnusable(id) }),
   ]);
   return {
     id,

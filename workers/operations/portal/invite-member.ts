@@ -39,10 +39,10 @@ export const inviteMember = async (
     const expiresAt = createdAt + invitationLifeMs;
     const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
-      value: { id, email, role, createdAt, invitedUntil: expiresAt },
+      value: { id, email, role, createdAt, invitedUntil: expiresAt, deliveryFailedAt: null },
       rows: [
         ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
-        ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt })),
+        ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt, entityId: id })),
       ],
       action: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
     });

@@ -13,7 +13,7 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { ConsequenceList } from "./components.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
 import { FormattedMessage, Icon, usePageContext, VerbatimText } from "../shared/components.tsx";
@@ -145,10 +145,12 @@ export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promis
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);
   const answer = c.req.query("answer");
+  const isUndelivered = email !== null && (await hasPendingSignInFailed(c));
   return renderPage(c, 200, ({ language }) => {
     if (email === null)
       return emailStepPage(language, { next, error: answer === "passkey" ? appMessages[language].passkeyRefused : undefined });
-    return codeStepPage(language, { next, email, error: answer === "failed" ? sheetMessages[language].wrongCode : undefined });
+    const { undelivered, wrongCode } = sheetMessages[language];
+    return codeStepPage(language, { next, email, error: isUndelivered ? undelivered : answer === "failed" ? wrongCode : undefined });
   });
 };
 

@@ -48,7 +48,7 @@ import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError, renderStorageLimitReached } from "../shared/notice-pages.tsx";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import {
@@ -242,7 +242,8 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   if (answer === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
   const email = await findPendingSignInEmail(c);
   if (email === null) return renderPage(c, 200, () => emailStepPage(view, now));
-  const error = answer === "failed" ? view.messages.wrongCode : undefined;
+  const isUndelivered = await hasPendingSignInFailed(c);
+  const error = isUndelivered ? view.messages.undelivered : answer === "failed" ? view.messages.wrongCode : undefined;
   return renderPage(c, 200, () => codeStepPage(view, email, { error, isResent: answer === "sent" }));
 };
 

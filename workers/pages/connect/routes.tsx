@@ -26,7 +26,8 @@ import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts"
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { connectMessages, type ConnectMessages } from "../i18n/connect.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { sheetMessages } from "../i18n/sheet.ts";
+import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { renderCrossSiteBlocked, noticePage, handlePageError } from "../shared/notice-pages.tsx";
 import {
   parseRateLimitedForm,
@@ -137,7 +138,9 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     const email = await findPendingSignInEmail(c, pendingConnectCookie);
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
     const answer = c.req.query("answer");
-    const error = answer === "failed" ? getConnectMessages(c).wrongCode : undefined;
+    const isUndelivered = opened.realm === "consumer" && (await hasPendingSignInFailed(c, pendingConnectCookie));
+    const { wrongCode } = getConnectMessages(c);
+    const error = isUndelivered ? sheetMessages[view.language].undelivered : answer === "failed" ? wrongCode : undefined;
     return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: answer === "sent" }));
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");

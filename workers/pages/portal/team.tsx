@@ -32,9 +32,11 @@ const teamMessages = messages.team;
 const teamPath = "/portal/team";
 const parent = { path: teamPath, text: messages.tabs.team };
 
-const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil } }) =>
+const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil, deliveryFailedAt } }) =>
   invitedUntil === null ? (
     <StatusLabel tone="good" text={teamMessages.active} />
+  ) : deliveryFailedAt !== null ? (
+    <StatusLabel tone="bad" text={teamMessages.undelivered} />
   ) : (
     <StatusLabel tone="caution" text={teamMessages.invited} />
   );
@@ -81,7 +83,11 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
                     <VerbatimText text={row.email} /> {isSelf(row) && teamMessages.you}
                     {row.invitedUntil !== null && (
                       <small class="quiet">
-                        <FormattedMessage text={teamMessages.expires} parts={{ time: <Timestamp at={row.invitedUntil} /> }} />
+                        {row.deliveryFailedAt === null ? (
+                          <FormattedMessage text={teamMessages.expires} parts={{ time: <Timestamp at={row.invitedUntil} /> }} />
+                        ) : (
+                          teamMessages.undeliveredHint
+                        )}
                       </small>
                     )}
                   </>

@@ -15,6 +15,7 @@ import {
   savePendingSignIn,
   type PendingSignInCookie,
 } from "../../http/pending-sign-in.ts";
+import { hasSignInEmailFailed } from "../../operations/access/has-sign-in-email-failed.ts";
 import { requestSignInCode } from "../../operations/access/request-sign-in-code.ts";
 import { signInWithLink } from "../../operations/access/sign-in-with-link.ts";
 import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
@@ -27,6 +28,12 @@ import { FormattedMessage, usePageContext } from "./components.tsx";
 /** The email address that a code was sent to; null if there is none or if it has expired. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
+
+/** Returns whether the email with the pending code could not be delivered. Only for consumers (has-sign-in-email-failed.ts). */
+export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<boolean> => {
+  const pending = await findPendingSignIn(c, cookie);
+  return pending !== null && hasSignInEmailFailed(c.var.services, pending);
+};
 
 /** Sends a code and stores the email address in the cookie. */
 export const startEmailSignIn = async (

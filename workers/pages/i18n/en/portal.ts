@@ -860,6 +860,8 @@ export const messages = {
     role: "Role",
     active: "Active",
     invited: "Invited",
+    undelivered: "Not delivered",
+    undeliveredHint: "We couldn’t deliver the invitation. Check the address, then invite this person again.",
     expires: "Expires {time}",
     lastOwner: "Every business needs an owner. Make someone else an owner first.",
     makeMember: "Make member",

@@ -112,6 +112,7 @@ export const messages = {
   badText: "Use at most 200 characters, without line breaks or invisible characters.",
   badCode: "Enter the 6-digit code.",
   wrongCode: "That code is wrong or has expired. Use the code in our newest email.",
+  undelivered: "We couldn’t deliver the email to this address. Check the address, or use a different one.",
   stopTitle: "Stop sharing?",
   stopIntro:
     "The business won’t get anything more from you. We’ll tell them right away, and they must stop contacting you within 10 business days.",

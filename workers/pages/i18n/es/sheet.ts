@@ -113,6 +113,7 @@ export const messages: SheetMessages = {
   badText: "Use como máximo 200 caracteres, sin saltos de línea ni caracteres invisibles.",
   badCode: "Introduzca el código de 6 dígitos.",
   wrongCode: "El código es incorrecto o caducó. Use el código de nuestro correo más reciente.",
+  undelivered: "No pudimos entregar el correo en esta dirección. Revise la dirección o use otra.",
   stopTitle: "¿Dejar de compartir?",
   stopIntro: "La empresa ya no recibirá nada más. Le avisaremos de inmediato y debe dejar de contactarle en un plazo de 10 días hábiles.",
   stopKeeps:

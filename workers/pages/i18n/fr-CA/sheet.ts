@@ -116,6 +116,7 @@ export const messages: SheetMessages = {
   badText: "Utilisez au plus 200 caractères, sans saut de ligne ni caractère invisible.",
   badCode: "Entrez le code à 6 chiffres.",
   wrongCode: "Ce code est erroné ou a expiré. Utilisez le code de notre courriel le plus récent.",
+  undelivered: "Nous n’avons pas pu livrer le courriel à cette adresse. Vérifiez l’adresse ou utilisez-en une autre.",
   stopTitle: "Arrêter le partage?",
   stopIntro:
     "L’entreprise ne recevra plus rien. Nous l’aviserons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",

@@ -1,0 +1,83 @@
+// Emails that will not be sent, with the reason. Operators see all of them and can send them again. The people who caused one see it where
+// that reveals nothing about anyone else.
+import { desc, eq, lte, max, sql, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { MailFailureReason } from "../core/mail/message.ts";
+import { mailLifetimeMs } from "../core/mail/templates.ts";
+import { dayMs, hourMs, type Instant } from "../core/time.ts";
+import { batch, type Database } from "./database.ts";
+import { openMailContent } from "./outboxes/mail.ts";
+import { query } from "./query.ts";
+import { failedMail, mailOutbox } from "./schema.ts";
+import type { Vault } from "./vault.ts";
+
+const maxStored = 10_000; // only the newest of a shard are kept, so that failures cannot fill a database
+const retentionMs = 30 * dayMs;
+// An expired code is of no use, and the person requests another one. What remains is the reason, for a day.
+const codeRetentionMs = dayMs;
+
+const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
+
+const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
+/** Returns whether an email still makes sense later. A one-time code does not. */
+const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
+
+/** Moves an email from the outbox to the failed emails. Keeps the newest 10,000 of a shard. */
+export const failMail = (db: Database, id: string, template: string, reason: MailFailureReason, now: Instant) => {
+  const expiresAt = now + (isLasting(template) ? retentionMs : codeRetentionMs);
+  const newest = query.select({ ord: max(failedMail.ord) }).from(failedMail);
+  return [
+    db
+      .insert(failedMail, ...columns, "reason", "failedAt", "expiresAt")
+      .select(
+        sql`select ${sql.join(
+          columns.map((key) => mailOutbox[key]),
+          sql`, `,
+        )}, ${reason}, ${now}, ${expiresAt} from ${mailOutbox} where ${eq(mailOutbox.id, id)}`,
+      )
+      .onConflictDoNothing({ target: failedMail.id }),
+    db.delete(mailOutbox).where(eq(mailOutbox.id, id)),
+    db.delete(failedMail).where(lte(failedMail.ord, sql`${newest} - ${maxStored}`)),
+  ] as const;
+};
+
+/** Lists the newest failed emails, up to `limit`, with their recipients. */
+export const listFailedMail = async (db: Database, vault: Vault, limit: number) => {
+  const { id, template, messageSealed, reason, failedAt } = failedMail;
+  const rows = await db
+    .select({ id, template, messageSealed, reason, failedAt })
+    .from(failedMail)
+    .orderBy(desc(failedMail.ord))
+    .limit(limit);
+  return Promise.all(
+    rows.map(async ({ messageSealed: sealed, ...row }) => {
+      // An email that cannot be decrypted is listed without its recipient: its key may be missing.
+      const content = await openMailContent(vault, row.id, sealed).catch(() => null);
+      return { ...row, to: content?.to ?? null };
+    }),
+  );
+};
+
+/**
+ * Moves a failed email back to the outbox, with a new lifetime. Returns false if it does not exist or delivers a one-time code, which has
+ * expired.
+ */
+export const requeueFailedMail = async (db: Database, id: string, now: Instant): Promise<boolean> => {
+  const failed = await db.select({ template: failedMail.template }).from(failedMail).where(eq(failedMail.id, id)).get();
+  if (failed === undefined || !isLasting(failed.template)) return false;
+  const copied = sql.join(
+    columns.map((key) => failedMail[key]),
+    sql`, `,
+  );
+  await batch(db, [
+    db
+      .insert(mailOutbox, ...columns, "nextAt", "giveUpAt")
+      .select(sql`select ${copied}, ${now}, ${now + getLifetimeMs(failed.template)} from ${failedMail} where ${eq(failedMail.id, id)}`),
+    db.delete(failedMail).where(eq(failedMail.id, id)),
+  ]);
+  return true;
+};
+
+/** Builds the value: when the email failed that delivers an invitation or code; null if none failed. */
+export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
+  sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

@@ -1,0 +1,91 @@
+// What people see when an email to them, or to a person they invited, could not be delivered. The provider of this deployment does not
+// support addresses with letters outside ASCII before the @.
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { parseDocument } from "htmlparser2";
+import { getCookie } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { callPortal, signUpBusiness } from "../support/portal.ts";
+import { buildFormPost } from "../support/portal-pages.ts";
+import { createServiceCall, type TestResponse } from "../support/world.ts";
+import { words } from "./page.ts";
+
+const service = createServiceCall({
+  MAIL_TRANSPORT: "http",
+  MAIL_HTTP_URL: "https://mail.example/send",
+  MAIL_HTTP_TOKEN: "token of the provider",
+});
+/** Waits until the outbox has no email left: each has been captured or has failed. */
+const waitUntilMailFailed = () =>
+  vi.waitFor(async () => expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox").first("n")).toBe(0), 20_000);
+const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
+const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
+
+// The other deployment of the tests has a working provider. Its relay must not send the emails of these tests.
+const signUpOwner = async (email: string) => {
+  const owner = await signUpBusiness(email);
+  await waitUntilSettled();
+  return owner;
+};
+beforeEach(waitUntilSettled);
+
+describe("an invitation that could not be delivered", () => {
+  test("is marked on the team page and in the API", async () => {
+    const owner = await signUpOwner("owner@undelivered.example");
+    const invited = await callPortal(owner, "POST", "/members", { email: "zoë@undelivered.example", role: "member" }, {}, service);
+    expect(invited.body.data.delivery_failed_at).toBeNull();
+    await waitUntilMailFailed();
+    const { members } = (await callPortal(owner, "GET", "/members")).body.data;
+    expect(
+      members.map((member: { email: string; delivery_failed_at: string | null }) => [member.email, member.delivery_failed_at]),
+    ).toEqual([
+      ["owner@undelivered.example", null],
+      ["zoë@undelivered.example", expect.stringMatching(/^\d{4}-/)],
+    ]);
+    const page = textOf(await service("/portal/team", { headers: { cookie: owner.cookie } }));
+    expect(page).toContain("Not delivered");
+    expect(page).toContain("We couldn’t deliver the invitation. Check the address, then invite this person again.");
+  });
+
+  test("is no longer marked after the same address is invited again", async () => {
+    const owner = await signUpOwner("owner@delivered.example");
+    await callPortal(owner, "POST", "/members", { email: "zoë@delivered.example", role: "member" }, {}, service);
+    await waitUntilMailFailed();
+    await callPortal(owner, "POST", "/members", { email: "zoë@delivered.example", role: "member" });
+    const page = textOf(await service("/portal/team", { headers: { cookie: owner.cookie } }));
+    expect(page).toContain("Invited");
+    expect(page).not.toContain("Not delivered");
+  });
+});
+
+describe("a sign-in code that could not be delivered", () => {
+  const requestCode = async (email: string): Promise<string> => {
+    const asked = await service("/app/sign-in", buildFormPost("", { email, next: "/app" }, {}));
+    await waitUntilMailFailed();
+    return getCookie(asked);
+  };
+  const open = (cookie: string, path = "/app") => service(path, { headers: { cookie } });
+
+  test("is reported on the page that asks for the code, in the browser that requested it", async () => {
+    const page = textOf(await open(await requestCode("zoë@person.example")));
+    expect(page).toContain("Check your email");
+    expect(page).toContain(undelivered);
+  });
+
+  test("is reported even after a wrong code", async () => {
+    const cookie = await requestCode("chloé@person.example");
+    expect(textOf(await open(cookie, "/app?answer=failed"))).toContain(undelivered);
+  });
+
+  test("is not reported for a business, where it would reveal who is a member", async () => {
+    await signUpOwner("owner@member.example");
+    const asked = await service("/portal/sign-in", buildFormPost("", { email: "zoë@member.example", next: "/portal" }, {}));
+    await waitUntilMailFailed();
+    expect(textOf(await service("/portal/sign-in/code", { headers: { cookie: getCookie(asked) } }))).not.toContain("couldn’t deliver");
+  });
+
+  test("is not reported in a browser that requested no code", async () => {
+    await requestCode("anaïs@person.example");
+    expect(textOf(await open(""))).not.toContain("couldn’t deliver");
+  });
+});

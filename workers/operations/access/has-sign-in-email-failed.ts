@@ -1,0 +1,14 @@
+// Tells a person that their sign-in code could not be delivered.
+import { hasNewestCodeFailed } from "../../../storage/email-codes.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+import type { PendingSignIn } from "./sign-in-note.ts";
+import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
+
+/**
+ * Returns whether the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
+ * so the result does not reveal whether an address has an account. For businesses it would, so they have no such check.
+ */
+export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
+  const lookup = await lookUpAddress(services, "consumer", email);
+  return lookup !== null && hasNewestCodeFailed(lookup.db, toCodeRequester(lookup, browser));
+};

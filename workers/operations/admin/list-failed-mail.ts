@@ -1,0 +1,22 @@
+// Lists emails that were not delivered, for GET /v1/admin/stuck.
+import { toMailboxAddress } from "../../../core/email-address.ts";
+import { listFailedMail } from "../../../storage/failed-mail.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+
+const maxListedPerShard = 50;
+
+/** Keeps the domain, because a domain that refuses all email is a fault to look into. Hides who the recipient is. */
+const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
+
+/** Lists the newest failed emails, up to 50 per shard, with the shard's ID as `home`. */
+export const listFailedMailByShard = (services: ReadDependencies) =>
+  Promise.all(
+    services.shards.all().map(async ([shard, db]) => {
+      const failed = await listFailedMail(db, services.vault, maxListedPerShard);
+      return failed.map(({ to, ...mail }) => ({
+        ...mail,
+        home: shard,
+        to: to === null ? null : hideRecipient(toMailboxAddress(to).address),
+      }));
+    }),
+  ).then((lists) => lists.flat());
