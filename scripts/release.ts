@@ -1,19 +1,9 @@
-// `npm run release`: builds the assets of a deployment and saves its page script and share script under their hashed names, so that pages
-// that reference them by integrity keep working after later deployments. Part of `npm run deploy`. Commit the files it adds.
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { buildAssets, releasedDir } from "./build.ts";
+// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Commit the files it adds.
+import deployments from "../svc.config.ts";
+import { resolveDeployment } from "./deploy/config.ts";
+import { releaseAssets } from "./release-assets.ts";
 
-/** The app's origin, which is built into the page script because the script accepts messages only from this origin. */
-const appUrl = /^APP_URL = "([^"]+)"/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1];
-if (appUrl === undefined) throw new Error("release: set APP_URL in wrangler.toml.");
-
-const { hash12, integrity, share } = await buildAssets(appUrl);
-const saveRelease = (name: string): string => {
-  const path = join(releasedDir, name);
-  if (existsSync(path)) return "";
-  copyFileSync(join("dist/assets/v1", name), path);
-  return `\nNew file ${path}: commit it.`;
-};
-const name = `svc-${hash12}.js`;
-console.log(`/v1/${name}  integrity="${integrity}"${saveRelease(name)}${saveRelease(`svc-share-${share.hash12}.js`)}`);
+const domain = deployments.production?.domain ?? "example.com";
+const { hosts } = resolveDeployment(deployments, "production", { domain, isPlaceholderAllowed: true });
+const { path, integrity, newFiles } = await releaseAssets(`https://${hosts.app}`);
+console.log([`${path}  integrity="${integrity}"`, ...newFiles.map((file) => `New file ${file}: commit it.`)].join("\n"));

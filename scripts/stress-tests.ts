@@ -28,6 +28,7 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     { BESIDE_EVENTS: "5000" },
     "test/flows/receivers.test.ts",
   ),
+  deploy: nodeTest("a deployment in which every step fails once", { DEPLOY_FAILURES: "all" }, "test/flows/deploy.test.ts"),
   outage: nodeTest("a database that refuses all writes for 30 seconds (W6)", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
   hour: workerdTest(
     "a ledger outage of one hour at 50 statements per second (O2)",

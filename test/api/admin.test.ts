@@ -140,6 +140,52 @@ describe("/v1/admin with the operator's token", () => {
   });
 });
 
+describe("/v1/admin/deployment-check", () => {
+  const path = "/v1/admin/deployment-check";
+  const begin = async (): Promise<{ client_id: string; api_key: string }> => {
+    const { status, body } = await service(path, { method: "POST", headers: bearer });
+    expect(status).toBe(201);
+    return body.data as { client_id: string; api_key: string };
+  };
+
+  test("gives a key with which a sandbox certificate is issued, verified and withdrawn, and no live one", async () => {
+    const { client_id: clientId, api_key: apiKey } = await begin();
+    const submission = {
+      client_id: clientId,
+      fields: { phone: "+12025550123" },
+      disclosure_text: "Checks this deployment.",
+      entities: ["Deployment check"],
+      purpose: "deployment check",
+      page_url: "http://localhost/",
+    };
+    const issued = await call(
+      "/v1/consent",
+      buildJsonRequest(submission, { origin: "http://localhost", authorization: `Bearer ${apiKey}` }),
+    );
+    expect(issued.status).toBe(201);
+    const { cert_id: certId } = issued.body.data as { cert_id: string };
+    expect((await call(`/v1/certs/${certId}/verify`)).body.data).toMatchObject({ status: "active", environment: "sandbox" });
+    const withdrawal = { method: "sms_stop", scope: "certificate", received_at: new Date().toISOString() };
+    const withdrawn = await call(`/v1/certs/${certId}/withdrawals`, buildJsonRequest(withdrawal, { authorization: `Bearer ${apiKey}` }));
+    expect(withdrawn.status).toBe(201);
+    expect((await call(`/v1/certs/${certId}/verify`)).body.data).toMatchObject({ status: "revoked" });
+  });
+
+  test("keeps one business however often it begins, and revokes the earlier key", async () => {
+    const first = await begin();
+    const second = await begin();
+    expect(second.client_id).toBe(first.client_id);
+    expect((await getWithKey("/v1/certs", first.api_key)).status).toBe(401);
+    expect((await getWithKey("/v1/certs", second.api_key)).status).toBe(200);
+    expect((await service(path, { method: "DELETE", headers: bearer })).status).toBe(200);
+    expect((await getWithKey("/v1/certs", second.api_key)).status).toBe(401);
+  });
+
+  test("is refused without the operator's token", async () => {
+    for (const method of ["POST", "DELETE"]) expect(outcome(await service(path, { method }))).toBe("401 unauthorized");
+  });
+});
+
 describe("/v1/admin for other callers", () => {
   test("Y8: returns 401 without the token, whatever other credential is sent, and changes nothing", async () => {
     const before = await readDatabaseContents();

@@ -70,7 +70,12 @@ export const importRules: readonly ImportRule[] = [
     packages: ["node:child_process", "node:fs", "node:path", "node:timers", "node:url"],
   },
   { from: "kit/build.ts", allowed: ["kit", "core", "verifier"], packages: "any" },
-  { from: "scripts", allowed: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit"], packages: "any" },
+  {
+    from: "scripts",
+    allowed: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "svc.config.ts"],
+    packages: "any",
+  },
+  { from: "svc.config.ts", allowed: ["scripts/deploy"], packages: [] },
   {
     from: "test",
     allowed: ["core", "storage", "durable-objects", "workers", "widget", "verifier", "kit", "scripts", "docs"],

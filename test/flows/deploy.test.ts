@@ -1,19 +1,20 @@
-// Runs the commands of docs/operate/deploy.md in a fresh clone, as printed, up to the point where an account is needed: keys, release, dry
-// run. For commands that need an account, only checks that the tool has them.
+// Runs `npm run deploy` in a fresh clone as docs/operate/deploy.md describes it: offline as a dry run, and with the real wrangler against a
+// Cloudflare API on localhost, in which each step fails once.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resolveDeployment } from "../../scripts/deploy/config.ts";
+import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";
 
-const section = readFileSync("docs/operate/deploy.md", "utf8");
-const commands = (/```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "")
-  .split("\n")
-  .map((line) => line.replace(/\s*#.*$/, ""))
-  .filter((line) => line !== "");
+const guide = readFileSync("docs/operate/deploy.md", "utf8");
+const domain = "acme-solar.test";
+/** "all": every step fails once. Otherwise only the named one does. */
+const failingSteps = process.env.DEPLOY_FAILURES ?? "queue";
 
 const clone = mkdtempSync(join(tmpdir(), "svc-clone-"));
-const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|coverage|(?!icons)[^/]*\.gen\.ts)$/;
+const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|\.deploy|coverage|(?!icons)[^/]*\.gen\.ts)$/;
 
 beforeAll(() => {
   // Preserves file times, because they show whether the installed packages match this lockfile.
@@ -26,83 +27,165 @@ interface Ran {
   readonly status: number | null;
   readonly output: string;
 }
-const run = (command: string): Promise<Ran> =>
+const run = (command: string, environment: Readonly<Record<string, string>> = {}): Promise<Ran> =>
   new Promise((done) => {
-    const env = { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false", CLOUDFLARE_API_TOKEN: "", CLOUDFLARE_ACCOUNT_ID: "" };
+    const env = { ...process.env, CI: "1", CLOUDFLARE_API_TOKEN: "", CLOUDFLARE_ACCOUNT_ID: "", ...environment };
     const child = spawn("bash", ["-c", command], { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
     child.on("close", (status) => done({ status, output }));
   });
 
-/** Replacements for commands that need the registry or an account. Null means that another command covers it. */
-const replacements: Readonly<Record<string, string | null>> = {
-  "npm ci": null, // the installed packages are linked instead
-  "npx wrangler d1 create svc": "npx wrangler d1 create --help",
-  "npx wrangler kv namespace create KV": "npx wrangler kv namespace create --help",
-  "npx wrangler queues create svc-anchor-queue": "npx wrangler queues create --help",
-  "npx wrangler secret bulk secrets.json": "npx wrangler secret bulk --help",
-  "npm run migrate:remote": "npx wrangler d1 migrations apply --help",
-  "npm run deploy": null, // covered by the release and the dry run
+const readSecrets = (): Record<string, string> => JSON.parse(readFileSync(join(clone, ".deploy/production.secrets.json"), "utf8"));
+
+/** Returns the environment in which the Worker starts with these settings, or the reason why it does not start. */
+const startWith = (settings: object): string => {
+  const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig({ EMAIL: {}, ...JSON.parse(process.env.SETTINGS) }).environment)`;
+  const env = { ...process.env, SETTINGS: JSON.stringify(settings) };
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: clone, env, encoding: "utf8" });
+  return stdout === "" ? stderr : stdout;
 };
 
-const printed = new Map<string, string>();
-
-describe("docs/operate/deploy.md", () => {
-  test("contains only commands that this test can run or replace", () => {
-    const known = [...Object.keys(replacements), "npm run release", "npx wrangler deploy --dry-run"];
-    expect(commands.filter((command) => !known.includes(command) && !command.startsWith("npm run --silent keys -- "))).toEqual([]);
-    expect(known.filter((command) => !commands.includes(command))).toEqual([]);
-  });
-
-  test("works in a fresh clone with each command as printed", async () => {
-    expect(existsSync(join(clone, "dist"))).toBe(false);
-    const succeeds = async (command: string): Promise<void> => {
-      const { status, output } = await run(command);
-      expect(status, `${command}\n${output}`).toBe(0);
-      printed.set(command, output);
-    };
-    const asked = Promise.all(Object.values(replacements).flatMap((command) => (command === null ? [] : [succeeds(command)])));
-    for (const command of commands.filter((one) => !(one in replacements))) await succeeds(command);
-    await asked;
-    expect(existsSync(join(clone, "dist/assets/v1/svc.js"))).toBe(true);
+describe("npm run deploy -- --dry-run", () => {
+  test("shows the plan in a fresh clone without an account, and bundles the code", async () => {
+    const { status, output } = await run(`npm run deploy -- --domain ${domain} --dry-run`, {
+      CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
+    });
+    expect(status, output).toBe(0);
+    for (const line of ["D1 database svc", "KV namespace svc-kv", "queue svc-anchor-queue", `host api.${domain}`, "5 USD a month"])
+      expect(output).toContain(line);
+    expect(existsSync(join(clone, ".deploy/bundle/index.js"))).toBe(true);
+    expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
   }, 180_000);
 
-  const toml = readFileSync("wrangler.toml", "utf8");
-  const vars = Object.fromEntries(
-    [...(toml.split("\n[vars]\n")[1]?.split("\n[")[0] ?? "").matchAll(/^([A-Z_]+) = "([^"]*)"/gm)].map(([, name, value]) => [name, value]),
-  ) as Record<string, string>;
-  const required = JSON.parse(/^required = (\[.*\])$/m.exec(toml)?.[1] ?? "[]") as string[];
-  const generated = (): Record<string, string> => JSON.parse(readFileSync(join(clone, "secrets.json"), "utf8"));
-
-  test("generates and lists every secret that the deployment needs", () => {
-    expect(required.length).toBeGreaterThan(4);
-    expect(required.filter((name) => !(name in generated()))).toEqual([]);
-    expect(required.filter((name) => !section.includes(name))).toEqual([]);
+  test("is described with a command that exists in the guide", () => {
+    expect(guide).toContain("npm run deploy -- --domain example.com --dry-run");
   });
+});
 
-  test("names only existing settings", () => {
-    const optional = ["MAIL_HTTP_TOKEN", "EMAIL", "DEV_"]; // one transport's secret, a binding, a prefix
-    const named = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`|\b([A-Z]+_[A-Z_]+)\b/g)].map(([, quoted, plain]) => quoted ?? plain));
-    const there = [...Object.keys(vars), ...required, ...optional];
-    expect([...named].filter((name) => !there.includes(name as string))).toEqual([]);
-    for (const name of optional) expect(readFileSync("workers/env.ts", "utf8")).toContain(name);
+describe("npm run deploy", () => {
+  let api: CloudflareApi;
+  beforeAll(async () => {
+    api = await startCloudflareApi(domain);
   });
+  afterAll(() => api.close());
 
-  /** Returns the environment in which the Worker starts with these settings, or the reason why it does not start. */
-  const started = (settings: object): string => {
-    const program = `import { loadConfig } from "./workers/env.ts"; process.stdout.write(loadConfig(JSON.parse(process.env.SETTINGS)).environment)`;
-    const env = { ...process.env, SETTINGS: JSON.stringify(settings) };
-    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: clone, env, encoding: "utf8" });
-    return stdout === "" ? stderr : stdout;
+  const deploy = (more = ""): Promise<Ran> => run(`npm run deploy -- --domain ${domain} --yes --skip-check ${more}`, api.environment);
+
+  const steps: Readonly<Record<string, RegExp>> = {
+    database: /^POST \/d1\/database$/,
+    namespace: /^POST \/storage\/kv\/namespaces$/,
+    queue: /^POST \/queues$/,
+    email: /^POST \/zone\/email\/sending\/subdomains$/,
+    migrations: /^POST \/d1\/database\/[^/]+\/query$/,
+    code: /^PUT \/workers\/scripts\/svc$/,
+    hosts: /^PUT \/workers\/scripts\/svc\/domains\/records$/,
   };
 
-  test("results in valid settings once the email transport is set", () => {
-    const output = [...printed].find(([command]) => command.includes(" keys "))?.[1] ?? "";
-    const auditVkey = /"AUDIT_VKEY": "([^"]+)"/.exec(output)?.[1];
-    const mail = { MAIL_TRANSPORT: "http", MAIL_HTTP_URL: "https://mail.example.com/send", MAIL_HTTP_TOKEN: "a token of the mail service" };
-    const settings = { ...vars, ...generated(), AUDIT_VKEY: auditVkey };
-    expect(started({ ...settings, ...mail })).toBe("production");
-    expect(started(settings)).toContain("not configured to run: MAIL_TRANSPORT");
+  test("stops at a step that fails, and the same command completes the deployment", async () => {
+    for (const [name, pattern] of Object.entries(steps).filter(([step]) => failingSteps === "all" || step === failingSteps)) {
+      api.fail(pattern);
+      const { status, output } = await deploy();
+      expect(status, `${name}\n${output}`).toBe(1);
+      expect(output).toContain("Run the same command again to continue.");
+      api.fail(null);
+    }
+    const { status, output } = await deploy();
+    expect(status, output).toBe(0);
+    expect(api.unknown).toEqual([]);
+    expect([...api.databases.values()].map(({ name }) => name)).toEqual(["svc"]);
+    expect([...api.namespaces.values()]).toEqual(["svc-kv"]);
+    expect([...api.queues.keys()]).toEqual(["svc-anchor-queue"]);
+    expect([...api.emailDomains]).toEqual([domain]);
+    expect(new Set(api.domains)).toEqual(new Set(["api", "verify", "cdn", "mcp", "app"].map((host) => `${host}.${domain}`)));
+    expect([...api.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1]);
+  }, 600_000);
+
+  test("migrates the database before it uploads the code", () => {
+    const upload = api.changes.indexOf("PUT /workers/scripts/svc");
+    const migration = api.changes.findIndex((change) => change.endsWith("/query"));
+    expect(migration).toBeGreaterThan(-1);
+    expect(migration).toBeLessThan(upload);
+    const [{ db } = { db: null }] = api.databases.values();
+    expect(db?.prepare("SELECT count(*) AS n FROM sqlite_master WHERE name = 'certificates'").get()).toEqual({ n: 1 });
   });
+
+  test("generates the secrets once, in a file for its owner only, and uploads them with the code without printing them", async () => {
+    const secrets = readSecrets();
+    expect(statSync(join(clone, ".deploy/production.secrets.json")).mode & 0o777).toBe(0o600);
+    const uploaded = api.workers.get("svc")?.secrets ?? new Set();
+    const { ADMIN_TOKEN: adminToken, ...others } = secrets;
+    expect([...uploaded].toSorted()).toEqual([...Object.keys(others), "ADMIN_TOKEN_SHA256"].toSorted());
+    expect(api.uploads.some((upload) => upload.includes(adminToken as string))).toBe(false);
+
+    const changesBefore = api.changes.length;
+    const { status, output } = await deploy();
+    expect(status, output).toBe(0);
+    expect(readSecrets()).toEqual(secrets);
+    const { LEDGER_ORIGIN: _, AUDIT_VKEY: __, ...hidden } = secrets; // names and public keys are not secret
+    expect(Object.entries(hidden).filter(([, value]) => output.includes(value))).toEqual([]);
+    const created = api.changes
+      .slice(changesBefore)
+      .filter((change) => /^POST \/(?:d1\/database|storage\/kv\/namespaces|queues|zone\/.*)$/.test(change));
+    expect(created).toEqual([]);
+    expect(existsSync(join(clone, ".deploy/production.wrangler.json.upload"))).toBe(false);
+  }, 300_000);
+
+  test("gives the Worker settings with which it starts", () => {
+    const { vars } = JSON.parse(readFileSync(join(clone, ".deploy/production.wrangler.json"), "utf8")) as { vars: Record<string, string> };
+    const { ADMIN_TOKEN: _, ...secrets } = readSecrets();
+    expect(startWith({ ...vars, ...secrets })).toBe("production");
+    expect(startWith(vars)).toContain("not configured to run");
+  });
+
+  test("returns to the previous version with --rollback, and creates nothing", async () => {
+    const worker = api.workers.get("svc");
+    const [previous] = (worker?.versions ?? []).slice(-2);
+    const { status, output } = await run(`npm run deploy -- --domain ${domain} --rollback`, api.environment);
+    expect(status, output).toBe(0);
+    expect(worker?.versions.at(-1)).toBe(previous);
+  }, 60_000);
+
+  test("refuses to generate new keys for a database that an earlier deployment filled", async () => {
+    rmSync(join(clone, ".deploy/production.secrets.json"));
+    api.workers.clear();
+    const { status, output } = await deploy();
+    expect(status).toBe(1);
+    expect(output).toContain("The database svc exists, but its keys are neither deployed nor in .deploy/production.secrets.json.");
+  }, 60_000);
+
+  test.each([
+    ["no domain", undefined, "production", "Set the domain"],
+    ["a placeholder", "example.com", "production", "svc.config.ts, production: domain is a placeholder. Use a domain of yours."],
+    ["an unknown deployment", domain, "qa", 'svc.config.ts has no deployment "qa".'],
+  ])("refuses %s", (_, given, environment, reason) => {
+    expect(() => resolveDeployment({ production: {} }, environment, { domain: given })).toThrow(reason);
+  });
+
+  test("refuses hosts that are equal or not host names, and settings that cannot be set", () => {
+    const options = {
+      domain,
+      hosts: { api: "same.acme-solar.test", app: "same.acme-solar.test", cdn: "https://cdn.acme-solar.test" },
+      worker: "Svc!",
+      settings: { DEV_FETCH_ALLOW: "localhost", AUDIT_VKEY: "x" },
+    };
+    expect(() => resolveDeployment({ production: options }, "production", {})).toThrow(
+      [
+        "svc.config.ts, production: hosts.cdn must be a host name in lower case.",
+        "svc.config.ts, production: each host must be different.",
+        "svc.config.ts, production: worker must be 1 to 42 lowercase letters, digits and hyphens.",
+        "svc.config.ts, production: settings.DEV_FETCH_ALLOW is for development. Remove it.",
+        "svc.config.ts, production: settings.AUDIT_VKEY is generated with the keys. Remove it.",
+      ].join("\n"),
+    );
+  });
+
+  test("says how to sign in when nobody is signed in", async () => {
+    const { status, output } = await run(`npm run deploy -- --domain ${domain}`, {
+      HOME: clone,
+      CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
+    });
+    expect(status).toBe(1);
+    expect(output).toContain("npx wrangler login");
+  }, 60_000);
 });

@@ -19,6 +19,7 @@ import { listFailingEndpointsByShard } from "../../operations/admin/list-failing
 import { listShardSizes } from "../../operations/admin/list-shard-sizes.ts";
 import { listStuckWorkByShard } from "../../operations/admin/list-stuck-work.ts";
 import { resendMail } from "../../operations/admin/resend-mail.ts";
+import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { recordRemovalProgress } from "../../operations/consumers/record-removal-progress.ts";
 
@@ -81,6 +82,18 @@ const resendMailRoute = createRoute({
   request: { params: z.object({ mail_id: z.uuid() }) },
 });
 const listStuckWorkRoute = createRoute({ ...undocumentedRoute, method: "get", path: "/v1/admin/stuck", middleware: requireOperator });
+const prepareDeploymentCheckRoute = createRoute({
+  ...undocumentedRoute,
+  method: "post",
+  path: "/v1/admin/deployment-check",
+  middleware: requireOperator,
+});
+const endDeploymentCheckRoute = createRoute({
+  ...undocumentedRoute,
+  method: "delete",
+  path: "/v1/admin/deployment-check",
+  middleware: requireOperator,
+});
 
 export const adminRoutes = createApi();
 
@@ -137,4 +150,14 @@ adminRoutes.openapi(listStuckWorkRoute, async (c) => {
       failed_at: toIso(failedAt),
     })),
   });
+});
+
+adminRoutes.openapi(prepareDeploymentCheckRoute, async (c) => {
+  const { clientId, apiKey } = await prepareDeploymentCheck(c.var.services);
+  return success(c, 201, { client_id: clientId, api_key: apiKey });
+});
+
+adminRoutes.openapi(endDeploymentCheckRoute, async (c) => {
+  await endDeploymentCheck(c.var.services);
+  return success(c, 200, { ended: true });
 });

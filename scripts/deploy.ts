@@ -1,0 +1,205 @@
+// `npm run deploy`: deploys the service to a Cloudflare account. Each step first looks at what exists, so the command can be repeated after
+// any failure, and a second run changes nothing but the code. docs/operate/deploy.md explains it.
+import { createInterface } from "node:readline/promises";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import deployments from "../svc.config.ts";
+import { createMissingResources, enableEmail, findResources, getAccount, isEmailEnabled, listDeployedSecrets } from "./deploy/account.ts";
+import { buildAssets } from "./build.ts";
+import { checkDeployment } from "./deploy/check.ts";
+import { DeploymentError, resolveDeployment, type Deployment } from "./deploy/config.ts";
+import { describePlan, describeResource, type AccountState } from "./deploy/plan.ts";
+import {
+  addProviderSecrets,
+  findMissingSecrets,
+  generateDeploymentSecrets,
+  getSecretsPath,
+  readSecrets,
+  toUploadedSecrets,
+  writeSecrets,
+  type Secrets,
+} from "./deploy/secrets.ts";
+import { runWrangler } from "./deploy/wrangler.ts";
+import { listNeededResources, writeWranglerConfig } from "./deploy/wrangler-config.ts";
+import { releaseAssets } from "./release-assets.ts";
+
+const usage = `Usage: npm run deploy -- --domain <your domain> [options]
+
+  --domain NAME      Domain of the deployment, a zone in your Cloudflare account. Not needed if svc.config.ts has it.
+  --env NAME         Deployment in svc.config.ts. Default: production.
+  --dry-run          Show the plan and bundle the code, offline. Nothing is created or sent.
+  --rollback         Return to the previous version of the code. Data and migrations stay.
+  --yes              Do not ask before the first change.
+  --skip-check       Do not check the deployment from outside afterwards.
+  --check-at ORIGIN  Check this origin instead of the public hosts.
+  --folder PATH      Folder for the secrets and the generated configuration. Default: .deploy, which is git-ignored.
+  --help             Show this help.
+
+Sign in first with npx wrangler login, or set CLOUDFLARE_API_TOKEN.`;
+
+const parseDeployArguments = () => {
+  try {
+    return parseArgs({
+      options: {
+        domain: { type: "string" },
+        env: { type: "string", default: "production" },
+        "dry-run": { type: "boolean", default: false },
+        rollback: { type: "boolean", default: false },
+        yes: { type: "boolean", default: false },
+        "skip-check": { type: "boolean", default: false },
+        "check-at": { type: "string" },
+        folder: { type: "string", default: ".deploy" },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
+    return process.exit(2);
+  }
+};
+
+const options = parseDeployArguments();
+const { folder } = options;
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+/** Runs a step with a line of progress. An error names the step, so that the operator knows where a repeated run continues. */
+const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+  print(`\n${name} ...`);
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DeploymentError) throw error;
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+};
+
+const confirm = async (): Promise<void> => {
+  if (options.yes || !process.stdin.isTTY) return;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question("\nContinue? [y/N] ");
+  terminal.close();
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new DeploymentError(["Canceled. Nothing was changed."]);
+};
+
+const readAccountState = async (deployment: Deployment): Promise<AccountState & { readonly deployedSecrets: readonly string[] | null }> => {
+  const account = await getAccount();
+  const resourceIds = await findResources(listNeededResources(deployment));
+  const deployedSecrets = await listDeployedSecrets(deployment);
+  return {
+    account,
+    resourceIds,
+    deployedSecrets,
+    isWorkerDeployed: deployedSecrets !== null,
+    isEmailEnabled: deployment.mailTransport === "cloudflare" ? await isEmailEnabled(deployment.domain) : null,
+  };
+};
+
+/**
+ * Returns the secrets to upload; null if the deployment has all of them and none changed on this machine. Secrets are generated only for a
+ * deployment that has neither a Worker nor a database: new keys could not open what an earlier deployment stored.
+ */
+const prepareSecrets = async (
+  deployment: Deployment,
+  {
+    deployedSecrets,
+    resourceIds,
+  }: { readonly deployedSecrets: readonly string[] | null; readonly resourceIds: ReadonlyMap<string, string> },
+): Promise<Secrets | null> => {
+  const path = getSecretsPath(folder, deployment);
+  const local = readSecrets(path);
+  if (local === null && deployedSecrets === null && resourceIds.has("DB"))
+    throw new DeploymentError([
+      `The database ${deployment.worker} exists, but its keys are neither deployed nor in ${path}. Restore that file from your backup.`,
+      "If the database holds nothing that you need, delete it and run this command again.",
+    ]);
+  if (local === null && deployedSecrets !== null) {
+    const added = addProviderSecrets({}, process.env);
+    const missing = findMissingSecrets(deployment, [...deployedSecrets, ...Object.keys(added)]);
+    if (missing.length > 0) throw new DeploymentError([`The deployment lacks ${missing.join(", ")}. Restore ${path} from your backup.`]);
+    return Object.keys(added).length === 0 ? null : added;
+  }
+  const secrets = addProviderSecrets(local ?? (await generateDeploymentSecrets(deployment, new Date())), process.env);
+  const missing = findMissingSecrets(deployment, Object.keys(secrets));
+  if (missing.length > 0) throw new DeploymentError([`Set ${missing.join(", ")} in the environment of this command.`]);
+  if (secrets !== local) {
+    writeSecrets(path, secrets);
+    print(`  Saved in ${path}. Keep a copy in a safe place: Cloudflare does not show secrets again.`);
+  }
+  return toUploadedSecrets(secrets);
+};
+
+const deployCode = async (configPath: string, secrets: Secrets | null): Promise<void> => {
+  const command = ["deploy", "--config", configPath];
+  if (secrets === null) {
+    await runWrangler(...command);
+    return;
+  }
+  const uploadPath = `${configPath}.upload`;
+  try {
+    writeFileSync(uploadPath, JSON.stringify(secrets), { mode: 0o600 });
+    await runWrangler(...command, "--secrets-file", uploadPath);
+  } finally {
+    rmSync(uploadPath, { force: true });
+  }
+};
+
+const showPlanOffline = async (deployment: Deployment): Promise<void> => {
+  print(describePlan(deployment, listNeededResources(deployment), null, existsSync(getSecretsPath(folder, deployment))));
+  await runStep("Build", () => buildAssets(deployment.vars.APP_URL as string));
+  const configPath = writeWranglerConfig(folder, deployment, new Map());
+  await runStep("Bundle", () => runWrangler("deploy", "--dry-run", "--config", configPath, "--outdir", resolve(folder, "bundle")));
+  print("\nDry run: nothing was created or sent.");
+};
+
+const deploy = async (deployment: Deployment): Promise<void> => {
+  const needed = listNeededResources(deployment);
+  const state = await runStep("Reading the account", () => readAccountState(deployment));
+  print(`\n${describePlan(deployment, needed, state, state.deployedSecrets !== null || existsSync(getSecretsPath(folder, deployment)))}`);
+  await confirm();
+  const secrets = await runStep("Keys", () => prepareSecrets(deployment, state));
+  const ids = await runStep("Resources", () =>
+    createMissingResources(needed, state.resourceIds, (resource) => print(`  Created ${describeResource(resource)}`)),
+  );
+  if (state.isEmailEnabled === false) await runStep("Email", () => enableEmail(deployment.domain));
+  const configPath = writeWranglerConfig(folder, deployment, ids);
+  const { newFiles } = await runStep("Build", () => releaseAssets(deployment.vars.APP_URL as string));
+  await runStep("Migrations", () => runWrangler("d1", "migrations", "apply", "DB", "--remote", "--config", configPath));
+  await runStep("Code", () => deployCode(configPath, secrets));
+  const adminToken = readSecrets(getSecretsPath(folder, deployment))?.ADMIN_TOKEN;
+  if (!options["skip-check"] && adminToken !== undefined)
+    await runStep("Check", () =>
+      checkDeployment(deployment, { adminToken, origin: options["check-at"] ?? null, report: (text) => print(`  ${text}`) }),
+    );
+  if (!options["skip-check"] && adminToken === undefined)
+    print(`\nNot checked from outside, because the operator's token is not in ${getSecretsPath(folder, deployment)}.`);
+  for (const path of newFiles) print(`New file ${path}: commit it, because pages that pin this version of the script need it.`);
+  print(`\nDeployed.
+  Home page    https://${deployment.hosts.verify}/
+  Portal       https://${deployment.hosts.app}/portal
+  API          https://${deployment.hosts.api}/v1
+  Script       https://${deployment.hosts.cdn}/v1/svc.js`);
+};
+
+const main = async (): Promise<void> => {
+  const { domain } = options;
+  if (options["dry-run"])
+    return showPlanOffline(resolveDeployment(deployments, options.env, { domain: domain ?? "example.com", isPlaceholderAllowed: true }));
+  const deployment = resolveDeployment(deployments, options.env, { domain });
+  if (!options.rollback) return deploy(deployment);
+  await runStep("Rollback", () =>
+    runWrangler("rollback", "--name", deployment.worker, "--yes", "--message", "npm run deploy -- --rollback"),
+  );
+  print("The previous version is active.");
+};
+
+if (options.help) print(usage);
+else
+  await main().catch((error: unknown) => {
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    if (!(error instanceof DeploymentError)) process.stderr.write("Run the same command again to continue.\n");
+    process.exit(1);
+  });

@@ -1,0 +1,110 @@
+// The Cloudflare account: who is signed in, which resources and secrets exist, and creating what is missing.
+import { DeploymentError, type Deployment } from "./config.ts";
+import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
+import type { Resource, ResourceKind } from "./wrangler-config.ts";
+
+interface Identity {
+  readonly loggedIn: boolean;
+  readonly accounts?: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** Returns the name of the account. Throws a DeploymentError if nobody is signed in, or if more than one account could be meant. */
+export const getAccount = async (): Promise<string> => {
+  const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
+    if (error instanceof WranglerError) return { loggedIn: false };
+    throw error;
+  })) as Identity;
+  if (!loggedIn) throw new DeploymentError(["You are not signed in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN."]);
+  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID ?? "";
+  const candidates = chosen === "" ? accounts : accounts.filter(({ id }) => id === chosen);
+  const [account] = candidates;
+  if (account === undefined || candidates.length > 1)
+    throw new DeploymentError([
+      `Set CLOUDFLARE_ACCOUNT_ID to the account to use: ${accounts.map(({ id, name }) => `${id} (${name})`).join(", ")}.`,
+    ]);
+  return account.name;
+};
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof WranglerError && /does not exist|not found|could not be found|10007|10090/i.test(error.output);
+
+type ResourceIds = ReadonlyMap<string, string>;
+
+/** Returns the IDs of the account's resources of a kind by name. Buckets and queues are identified by their name. */
+const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) => Promise<ResourceIds>>> = {
+  database: async () => {
+    const databases = (await readFromWrangler("d1", "list", "--json")) as readonly { uuid: string; name: string }[];
+    return new Map(databases.map(({ uuid, name }) => [name, uuid]));
+  },
+  namespace: async () => {
+    const namespaces = (await readFromWrangler("kv", "namespace", "list")) as readonly { id: string; title: string }[];
+    return new Map(namespaces.map(({ id, title }) => [title, id]));
+  },
+  bucket: (names) => findByName(names, (name) => runWrangler("r2", "bucket", "info", name)),
+  queue: (names) => findByName(names, (name) => runWrangler("queues", "info", name)),
+};
+
+const findByName = async (names: readonly string[], find: (name: string) => Promise<unknown>): Promise<ResourceIds> => {
+  const found = new Map<string, string>();
+  for (const name of names) {
+    try {
+      await find(name);
+      found.set(name, name);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return found;
+};
+
+const createResource: Readonly<Record<ResourceKind, (name: string) => Promise<unknown>>> = {
+  database: (name) => runWrangler("d1", "create", name),
+  namespace: (name) => runWrangler("kv", "namespace", "create", name),
+  bucket: (name) => runWrangler("r2", "bucket", "create", name),
+  queue: (name) => runWrangler("queues", "create", name),
+};
+
+/** Returns the IDs of the needed resources that exist, by binding. */
+export const findResources = async (needed: readonly Resource[]): Promise<ResourceIds> => {
+  const found = new Map<string, string>();
+  for (const kind of new Set(needed.map((resource) => resource.kind))) {
+    const ofKind = needed.filter((resource) => resource.kind === kind);
+    const ids = await listResources[kind](ofKind.map(({ name }) => name));
+    for (const { binding, name } of ofKind) {
+      const id = ids.get(name);
+      if (id !== undefined) found.set(binding, id);
+    }
+  }
+  return found;
+};
+
+/** Creates the resources that are missing, one after another, and returns the IDs of all of them by binding. */
+export const createMissingResources = async (
+  needed: readonly Resource[],
+  existing: ResourceIds,
+  report: (resource: Resource) => void,
+): Promise<ResourceIds> => {
+  const missing = needed.filter(({ binding }) => !existing.has(binding));
+  for (const resource of missing) {
+    await createResource[resource.kind](resource.name);
+    report(resource);
+  }
+  return missing.length === 0 ? existing : findResources(needed);
+};
+
+/** Returns the names of the deployed Worker's secrets; null if there is no Worker yet. */
+export const listDeployedSecrets = async ({ worker }: Deployment): Promise<readonly string[] | null> => {
+  try {
+    const secrets = (await readFromWrangler("secret", "list", "--name", worker)) as readonly { name: string }[];
+    return secrets.map(({ name }) => name);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+};
+
+/** Returns whether Cloudflare's Email Service may send from the domain. */
+export const isEmailEnabled = async (domain: string): Promise<boolean> =>
+  (await runWrangler("email", "sending", "list", domain)).split("\n").some((line) => line.includes(domain) && /\byes\b/.test(line));
+
+export const enableEmail = (domain: string): Promise<string> => runWrangler("email", "sending", "enable", domain);

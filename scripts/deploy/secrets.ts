@@ -1,0 +1,72 @@
+// The secrets of a deployment: generated once, kept in a local file that only its owner can read, and uploaded with the code.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { sha256Hex } from "../../core/hash.ts";
+import { generateSecrets, secretNames } from "../generate-secrets.ts";
+import { DeploymentError, keySettings, type Deployment } from "./config.ts";
+
+/** Secrets that other companies issue. They are read from the environment and saved in the file. */
+const providerSecrets = ["MAIL_HTTP_TOKEN", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
+
+export type Secrets = Readonly<Record<string, string>>;
+
+export const getSecretsPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.secrets.json`);
+
+/** The operator's token stays on this machine: the deployment gets only its hash. */
+export const toUploadedSecrets = ({ ADMIN_TOKEN: adminToken, ...secrets }: Secrets): Secrets => ({
+  ...secrets,
+  ...(adminToken !== undefined && { ADMIN_TOKEN_SHA256: sha256Hex(adminToken) }),
+});
+
+/** Returns the secrets in the local file; null if there is none. Throws a DeploymentError if others can read the file. */
+export const readSecrets = (path: string): Secrets | null => {
+  if (!existsSync(path)) return null;
+  if ((statSync(path).mode & 0o077) !== 0)
+    throw new DeploymentError([`Other users of this machine can read ${path}. Run chmod 600 ${path}.`]);
+  return JSON.parse(readFileSync(path, "utf8")) as Secrets;
+};
+
+/** Replaces the file in one step, so that a crash leaves the old or the new file and never half of one. */
+export const writeSecrets = (path: string, secrets: Secrets): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+};
+
+/** Generates every secret of a new deployment. The ledger's name contains the half-year in which it starts. */
+export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date): Promise<Secrets> => {
+  const period = `${now.getUTCFullYear()}h${now.getUTCMonth() < 6 ? 1 : 2}`;
+  const names = {
+    ledgerOrigin: `${hosts.api}/ledger/${period}`,
+    auditOrigins: [`${hosts.api}/audit/0`],
+    witnessName: `${hosts.api}/witness`,
+  };
+  const wanted = secretNames.filter((name) => name !== "ANCHOR_KEY"); // only a Rekor ledger needs it
+  const { secrets, publicParts } = await generateSecrets(wanted, names, now.toISOString());
+  return {
+    ...(secrets as Secrets),
+    LEDGER_ORIGIN: names.ledgerOrigin,
+    AUDIT_VKEY: publicParts.vars?.AUDIT_VKEY ?? "",
+    ADMIN_TOKEN: randomBytes(32).toString("base64url"),
+  };
+};
+
+/** Adds the provider secrets that are set in the environment. Returns the same object if none is new. */
+export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Record<string, string | undefined>>): Secrets => {
+  const given = providerSecrets.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined || value === "" || value === secrets[name] ? [] : [[name, value] as const];
+  });
+  return given.length === 0 ? secrets : { ...secrets, ...Object.fromEntries(given) };
+};
+
+/** Lists what a deployment of these secrets would lack. Values are never included. */
+export const findMissingSecrets = ({ mailTransport }: Deployment, known: readonly string[]): readonly string[] => {
+  const required = [
+    ...secretNames.filter((name) => !["ANCHOR_KEY", "LEDGER_AUDITOR_TOKEN"].includes(name)),
+    ...keySettings,
+    ...(mailTransport === "http" ? ["MAIL_HTTP_TOKEN"] : []),
+  ];
+  return required.filter((name) => !known.includes(name));
+};

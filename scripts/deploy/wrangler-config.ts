@@ -1,0 +1,94 @@
+// The wrangler configuration of a deployment: wrangler.toml with the deployment's own names, IDs, hosts and settings.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Deployment } from "./config.ts";
+
+const { experimental_readRawConfig } = await import("wrangler");
+
+/** The parts of wrangler.toml that a deployment changes. Everything else is copied. */
+interface WranglerConfig {
+  readonly main: string;
+  readonly assets: { readonly directory: string };
+  readonly vars: Readonly<Record<string, string>>;
+  readonly d1_databases: readonly { readonly binding: string; readonly database_id: string; readonly migrations_dir: string }[];
+  readonly kv_namespaces: readonly { readonly binding: string; readonly id: string }[];
+  readonly r2_buckets?: readonly { readonly binding: string }[];
+  readonly queues: {
+    readonly producers: readonly { readonly binding: string; readonly queue: string }[];
+    readonly consumers: readonly { readonly queue: string }[];
+  };
+  readonly ratelimits: readonly { readonly name: string }[];
+}
+
+export const resourceKinds = ["database", "namespace", "bucket", "queue"] as const;
+export type ResourceKind = (typeof resourceKinds)[number];
+
+/** A database, namespace, bucket or queue that the deployment needs. */
+export interface Resource {
+  readonly kind: ResourceKind;
+  readonly binding: string;
+  /** Name in the Cloudflare account. */
+  readonly name: string;
+}
+
+const readBaseConfig = (): WranglerConfig => experimental_readRawConfig({ config: "wrangler.toml" }).rawConfig as unknown as WranglerConfig;
+
+const toResourceName = ({ worker }: Deployment, binding: string): string => `${worker}-${binding.toLowerCase().replaceAll("_", "-")}`;
+
+/** Lists the resources that wrangler.toml binds. The first database has the Worker's own name. */
+export const listNeededResources = (deployment: Deployment): readonly Resource[] => {
+  const base = readBaseConfig();
+  const toResource =
+    (kind: ResourceKind) =>
+    ({ binding }: { readonly binding: string }): Resource => ({
+      kind,
+      binding,
+      name: binding === "DB" ? deployment.worker : toResourceName(deployment, binding),
+    });
+  return [
+    ...base.d1_databases.map(toResource("database")),
+    ...base.kv_namespaces.map(toResource("namespace")),
+    ...(base.r2_buckets ?? []).map(toResource("bucket")),
+    ...base.queues.producers.map(toResource("queue")),
+  ];
+};
+
+/**
+ * Writes the configuration into the folder, again with each deployment, and returns its path. `ids` has the ID of each database and
+ * namespace by binding; only a dry run has none.
+ */
+export const writeWranglerConfig = (folder: string, deployment: Deployment, ids: ReadonlyMap<string, string>): string => {
+  const base = readBaseConfig();
+  const fromFolder = (path: string): string => join(relative(folder, "."), path);
+  const { LEDGER_ORIGIN: _, AUDIT_VKEY: __, ...defaults } = base.vars;
+  const nameOf = (binding: string): string => toResourceName(deployment, binding);
+  const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));
+  const config = {
+    ...base,
+    main: fromFolder(base.main),
+    assets: { ...base.assets, directory: fromFolder(base.assets.directory) },
+    name: deployment.worker,
+    vars: { ...defaults, ...deployment.vars },
+    routes: Object.values(deployment.hosts).map((pattern) => ({ pattern, custom_domain: true })),
+    d1_databases: base.d1_databases.map((database) => ({
+      ...database,
+      migrations_dir: fromFolder(database.migrations_dir),
+      database_name: database.binding === "DB" ? deployment.worker : nameOf(database.binding),
+      database_id: ids.get(database.binding) ?? database.database_id,
+    })),
+    kv_namespaces: base.kv_namespaces.map((namespace) => ({ ...namespace, id: ids.get(namespace.binding) ?? namespace.id })),
+    ...(base.r2_buckets !== undefined && {
+      r2_buckets: base.r2_buckets.map((bucket) => ({ ...bucket, bucket_name: nameOf(bucket.binding) })),
+    }),
+    queues: {
+      producers: base.queues.producers.map((producer) => ({ ...producer, queue: nameOf(producer.binding) })),
+      consumers: base.queues.consumers.map((consumer) => ({ ...consumer, queue: queueNames.get(consumer.queue) })),
+    },
+    ratelimits: base.ratelimits.map((limit) => ({ ...limit, namespace_id: deployment.rateLimitNamespace })),
+    ...(deployment.mailTransport === "cloudflare" && { send_email: [{ name: "EMAIL" }] }),
+  };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${deployment.environment}.wrangler.json`);
+  writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`);
+  return path;
+};

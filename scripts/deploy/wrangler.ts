@@ -1,0 +1,45 @@
+// Runs wrangler, which does everything that concerns the Cloudflare account.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** Thrown if wrangler fails, with its output. */
+export class WranglerError extends Error {
+  readonly output: string;
+  constructor(command: readonly string[], output: string) {
+    super(
+      `wrangler ${command
+        .filter((word) => !word.startsWith("--"))
+        .slice(0, 3)
+        .join(" ")} failed:\n${output.trim()}`,
+    );
+    this.name = "WranglerError";
+    this.output = output;
+  }
+}
+
+/**
+ * Runs wrangler without prompts and returns its standard output. Its output does not contain secrets: they are passed as a file. Throws a
+ * WranglerError if it fails.
+ */
+export const runWrangler = async (...command: readonly string[]): Promise<string> => {
+  const wrangler = spawn("node_modules/.bin/wrangler", command, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CI: "true", NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+  });
+  const output: string[] = [];
+  const all: string[] = [];
+  wrangler.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.push(text);
+    all.push(text);
+  });
+  wrangler.stderr.setEncoding("utf8").on("data", (text: string) => all.push(text));
+  const [status] = (await once(wrangler, "close")) as [number | null];
+  if (status !== 0) throw new WranglerError(command, all.join(""));
+  return output.join("");
+};
+
+/** Runs wrangler and parses the JSON that it prints. Text before the JSON, such as a notice, is skipped. */
+export const readFromWrangler = async (...command: readonly string[]): Promise<unknown> => {
+  const output = await runWrangler(...command);
+  return JSON.parse(output.slice(output.search(/^[[{]/m)));
+};

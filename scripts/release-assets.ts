@@ -1,0 +1,25 @@
+// Builds the assets of a deployment and saves its page script and share script under their hashed names, so that pages that reference them
+// by integrity keep working after later deployments.
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { buildAssets, releasedDir } from "./build.ts";
+
+export interface ReleasedScript {
+  readonly path: string;
+  readonly integrity: string;
+  /** Files that were added to widget/released. They must be committed. */
+  readonly newFiles: readonly string[];
+}
+
+/** Builds the assets. `appUrl` is built into the page script, which accepts messages only from this origin. */
+export const releaseAssets = async (appUrl: string): Promise<ReleasedScript> => {
+  const { hash12, integrity, share } = await buildAssets(appUrl);
+  const name = `svc-${hash12}.js`;
+  const newFiles = [name, `svc-share-${share.hash12}.js`].flatMap((file) => {
+    const path = join(releasedDir, file);
+    if (existsSync(path)) return [];
+    copyFileSync(join("dist/assets/v1", file), path);
+    return [path];
+  });
+  return { path: `/v1/${name}`, integrity, newFiles };
+};

@@ -1,0 +1,258 @@
+// The parts of the Cloudflare API that wrangler calls during a deployment, on localhost. Keeps what was created, runs SQL on a real SQLite
+// database, and can fail the calls of a kind.
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+
+const accountId = "0123456789abcdef0123456789abcdef";
+const zoneId = "fedcba9876543210fedcba9876543210";
+
+interface Worker {
+  readonly secrets: Set<string>;
+  readonly versions: string[];
+}
+
+export interface CloudflareApi {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Every call that changes something, in order, such as `POST /d1/database`. */
+  readonly changes: string[];
+  /** Calls that this API does not know. */
+  readonly unknown: string[];
+  readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync }>;
+  readonly namespaces: Map<string, string>;
+  readonly queues: Map<string, { readonly id: string; readonly consumers: object[] }>;
+  readonly workers: Map<string, Worker>;
+  readonly emailDomains: Set<string>;
+  /** Hosts that the Worker serves. */
+  readonly domains: string[];
+  /** Bodies of the uploads, as text. */
+  readonly uploads: string[];
+  /** Answers calls that match with 500, until it is called with null. */
+  fail: (pattern: RegExp | null) => void;
+  close: () => Promise<void>;
+}
+
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+};
+
+type Reply = { readonly status?: number; readonly result?: unknown; readonly code?: number; readonly message?: string } | undefined;
+
+/** Starts the API on a free port. */
+export const startCloudflareApi = async (domain: string): Promise<CloudflareApi> => {
+  const changes: string[] = [];
+  const unknown: string[] = [];
+  const databases: CloudflareApi["databases"] = new Map();
+  const namespaces: CloudflareApi["namespaces"] = new Map();
+  const queues: CloudflareApi["queues"] = new Map();
+  const workers: CloudflareApi["workers"] = new Map();
+  const emailDomains = new Set<string>();
+  const domains: string[] = [];
+  const uploads: string[] = [];
+  let failing: RegExp | null = null;
+  let nextId = 1;
+  const createId = (): string => `${String(nextId++).padStart(8, "0")}-0000-4000-8000-000000000000`;
+
+  const runSql = (db: DatabaseSync, sql: string, params: readonly SQLInputValue[]): object => {
+    const isQuery = /^\s*(?:select|pragma|with)/i.test(sql);
+    const results = isQuery ? db.prepare(sql).all(...params) : [];
+    if (!isQuery) {
+      if (params.length > 0) db.prepare(sql).run(...params);
+      else db.exec(sql);
+    }
+    return { success: true, results, meta: { changed_db: !isQuery, duration: 1, rows_read: 1, rows_written: 1, size_after: 4_096 } };
+  };
+
+  const handle = (method: string, path: string, query: URLSearchParams, body: Buffer): Reply => {
+    const json = (): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));
+    const at = `${method} ${path}`;
+    if (at === "GET /user/tokens/verify") return { result: { id: "token", status: "active" } };
+    if (at === "GET /user") return { result: { id: "user", email: "operator@example.com" } };
+    if (at === "GET /accounts") return { result: [{ id: accountId, name: "Acme Solar" }] };
+    if (at === "GET /memberships") return { result: [{ id: "m", account: { id: accountId, name: "Acme Solar" } }] };
+    if (at === "GET /zones") return { result: query.get("name") === domain ? [{ id: zoneId, name: domain }] : [] };
+    const account = path.startsWith(`/accounts/${accountId}`) ? path.slice(`/accounts/${accountId}`.length) : null;
+    const zone = path.startsWith(`/zones/${zoneId}`) ? path.slice(`/zones/${zoneId}`.length) : null;
+    if (zone === "/email/sending/subdomains") {
+      if (method === "POST") emailDomains.add(String(json().name));
+      return {
+        result:
+          method === "POST"
+            ? { name: json().name, enabled: true, tag: "t" }
+            : [...emailDomains].map((name) => ({ name, enabled: true, tag: "t" })),
+      };
+    }
+    if (account === null) return undefined;
+    const call = `${method} ${account}`;
+
+    if (call === "GET /d1/database") return { result: [...databases].map(([uuid, { name }]) => ({ uuid, name })) };
+    if (call === "POST /d1/database") {
+      const uuid = createId();
+      databases.set(uuid, { name: String(json().name), db: new DatabaseSync(":memory:") });
+      return { result: { uuid, name: json().name } };
+    }
+    const [, databaseId, action] = /^\/d1\/database\/([^/]+)(?:\/(\w+))?$/.exec(account) ?? [];
+    const database = databaseId === undefined ? undefined : databases.get(databaseId);
+    if (database !== undefined && action === "query") {
+      const { sql, params = [] } = json() as { sql: string; params?: SQLInputValue[] };
+      return { result: [runSql(database.db, sql, params)] };
+    }
+    if (database !== undefined) return { result: { uuid: databaseId, name: database.name, version: "production" } };
+
+    if (call === "GET /storage/kv/namespaces") return { result: [...namespaces].map(([id, title]) => ({ id, title })) };
+    if (call === "POST /storage/kv/namespaces") {
+      const id = createId().replaceAll("-", "");
+      namespaces.set(id, String(json().title));
+      return { result: { id, title: json().title } };
+    }
+
+    const toQueue = (name: string) => {
+      const queue = queues.get(name);
+      return queue === undefined
+        ? undefined
+        : { queue_id: queue.id, queue_name: name, producers: [], consumers: queue.consumers, settings: {} };
+    };
+    if (call === "GET /queues") {
+      const named = query.get("name");
+      return { result: [...queues.keys()].filter((name) => named === null || name === named).map(toQueue) };
+    }
+    if (call === "POST /queues") {
+      queues.set(String(json().queue_name), { id: createId().replaceAll("-", ""), consumers: [] });
+      return { result: toQueue(String(json().queue_name)) };
+    }
+    const [, queueId] = /^\/queues\/([^/]+)\/consumers/.exec(account) ?? [];
+    if (queueId !== undefined) {
+      const queue = [...queues.values()].find(({ id }) => id === queueId);
+      if (method === "POST")
+        queue?.consumers.push({ consumer_id: "c1", type: "worker", script: json().script_name, settings: json().settings });
+      return { result: method === "GET" ? queue?.consumers : {} };
+    }
+
+    const [, worker, rest = ""] = /^\/workers\/(?:scripts|services|workers)\/([^/]+)(\/.*)?$/.exec(account) ?? [];
+    if (worker !== undefined) {
+      const existing = workers.get(worker);
+      const missing = { status: 404, code: 10_007, message: "This Worker does not exist on your account." };
+      if (method === "PUT" && rest === "") {
+        const text = body.toString("latin1");
+        uploads.push(text);
+        const metadata = /\{"main_module".*\}/.exec(text)?.[0];
+        const bindings = metadata === undefined ? [] : (JSON.parse(metadata) as { bindings: { type: string; name: string }[] }).bindings;
+        const kept = existing ?? { secrets: new Set<string>(), versions: [] };
+        for (const { type, name } of bindings) if (type === "secret_text") kept.secrets.add(name);
+        kept.versions.push(createId());
+        workers.set(worker, kept);
+        return {
+          result: {
+            id: worker,
+            etag: "e",
+            startup_time_ms: 10,
+            deployment_id: kept.versions.at(-1),
+            pipeline_hash: "p",
+            mutable_pipeline_id: "m",
+            entry_point: "index.js",
+          },
+        };
+      }
+      if (rest === "/assets-upload-session") return { result: { jwt: "jwt", buckets: [] } };
+      if (existing === undefined) return missing;
+      if (rest === "/secrets") return { result: [...existing.secrets].map((name) => ({ name, type: "secret_text" })) };
+      if (rest === "/deployments") {
+        if (method === "POST") existing.versions.push(String((json().versions as { version_id: string }[])[0]?.version_id));
+        return {
+          result: {
+            deployments: existing.versions.toReversed().map((id) => ({
+              id,
+              source: "wrangler",
+              strategy: "percentage",
+              author_email: "operator@example.com",
+              created_on: "2026-11-26T00:00:00.000Z",
+              annotations: {},
+              versions: [{ version_id: id, percentage: 100 }],
+            })),
+          },
+        };
+      }
+      if (rest.startsWith("/versions")) {
+        const id = rest.split("/")[2];
+        const version = (versionId: string) => ({
+          id: versionId,
+          number: 1,
+          metadata: { created_on: "2026-11-26T00:00:00.000Z", author_email: "operator@example.com", source: "wrangler" },
+          annotations: {},
+          resources: { bindings: [], script: { etag: "e", handlers: ["fetch"] }, script_runtime: {} },
+        });
+        return { result: id === undefined ? { items: existing.versions.map(version) } : version(id) };
+      }
+      if (rest === "/domains/changeset") return { result: { added: json(), removed: [], updated: [], conflicting: [] } };
+      if (rest === "/domains/records") domains.push(...(json().origins as { hostname: string }[]).map(({ hostname }) => hostname));
+      if (rest === "/settings")
+        return {
+          result: {
+            bindings: [...existing.secrets].map((name) => ({ type: "secret_text", name })),
+            compatibility_date: "2026-10-01",
+            compatibility_flags: [],
+            tags: [],
+          },
+        };
+      if (rest === "" && account.startsWith("/workers/workers/"))
+        return {
+          result: { id: worker, name: worker, subdomain: { enabled: false, previews_enabled: false }, observability: {}, tags: [] },
+        };
+      if (rest === "")
+        return {
+          result: { id: worker, default_environment: { environment: "production", script: { last_deployed_from: "wrangler", tag: "t" } } },
+        };
+      return { result: {} };
+    }
+    if (account.startsWith("/workers/domains")) return { result: method === "GET" ? [] : {} };
+    if (account === "/workers/subdomain") return { result: { subdomain: "acme" } };
+    return undefined;
+  };
+
+  const server: Server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const url = new URL(request.url ?? "/", "http://localhost");
+      const path = url.pathname.replace(/^\/client\/v4/, "");
+      const method = request.method ?? "GET";
+      const at = `${method} ${path.replace(`/accounts/${accountId}`, "").replace(`/zones/${zoneId}`, "/zone")}`;
+      let reply: Reply;
+      if (failing?.test(at) === true) reply = { status: 500, code: 10_000, message: "Internal error" };
+      else {
+        reply = handle(method, path, url.searchParams, body);
+        if (reply === undefined) unknown.push(at);
+        else if (method !== "GET" && reply.status === undefined) changes.push(at);
+      }
+      const { status = 200, result: found = null, code, message } = reply ?? { status: 404, code: 7_003, message: `unknown: ${at}` };
+      const result = Array.isArray(found) && Number(url.searchParams.get("page") ?? 1) > 1 ? [] : found; // every list fits one page
+      const errors = code === undefined ? [] : [{ code, message }];
+      response.writeHead(status, { "content-type": "application/json" });
+      const listed = Array.isArray(result)
+        ? { result_info: { page: 1, per_page: 1_000, count: result.length, total_count: result.length, total_pages: 1 } }
+        : {};
+      response.end(JSON.stringify({ success: errors.length === 0, errors, messages: [], result, ...listed }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    environment: {
+      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+      CLOUDFLARE_API_TOKEN: "token-of-the-stub",
+    },
+    changes,
+    unknown,
+    databases,
+    namespaces,
+    queues,
+    workers,
+    emailDomains,
+    domains,
+    uploads,
+    fail: (pattern) => {
+      failing = pattern;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+};
