@@ -678,8 +678,8 @@ CREATE TABLE withdrawal_work (
   cert_id TEXT PRIMARY KEY REFERENCES withdrawals (cert_id),
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  address_kind TEXT NOT NULL DEFAULT 'email' CHECK (address_kind IN ('email', 'phone')),
-  address_index TEXT NOT NULL,
+  -- A JSON list of blind indexes.
+  address_indexes TEXT NOT NULL,
   withdrawn_at INTEGER NOT NULL,
   method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
   api_key_id TEXT REFERENCES api_keys (id),

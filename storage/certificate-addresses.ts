@@ -5,7 +5,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, jsonList, query } from "./query.ts";
 import { certificateAddresses, certificates } from "./schema.ts";
 
 const { certOrd, kind, addressIndex, businessId, environment } = certificateAddresses;
@@ -36,14 +36,14 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
   );
 };
 
-/** Condition on a query over `certificates`: it belongs to the business and carries the address. */
-export const hasAddress = (index: string | SQL, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
+/** Condition on a query over `certificates`: it belongs to the business and carries at least one of the addresses. */
+export const hasAddress = (indexes: readonly string[], of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
   inArray(
     certificates.ord,
     query
       .select({ certOrd })
       .from(certificateAddresses)
-      .where(allOf(eq(addressIndex, index), eq(businessId, of.businessId), eq(environment, of.environment))),
+      .where(allOf(inArray(addressIndex, jsonList(indexes)), eq(businessId, of.businessId), eq(environment, of.environment))),
   );
 
 /** Field for a query over `certificates`: the indexes of all addresses. Empty once the person is erased. */

@@ -1,6 +1,6 @@
 // Erases the personal data in a certificate: every sealed value together with its only key, the blind indexes used to find the person, and
 // all queued or saved data about them. Triggers allow exactly this change, and only once. SPEC Certificate.
-import { count, eq, gt, inArray, isNotNull, isNull, lte, min } from "drizzle-orm";
+import { count, eq, gt, inArray, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -93,11 +93,10 @@ export const isAlreadyErased = (error: unknown): boolean =>
  * certificates.
  */
 const isErasureDue = (now: Instant) => {
-  const { addressIndex } = withdrawalWork;
   const isOfPerson = existsIn(
     certificateAddresses,
     eq(certificateAddresses.certOrd, certificates.ord),
-    eq(certificateAddresses.addressIndex, addressIndex),
+    sql`${certificateAddresses.addressIndex} in (select value from json_each(${withdrawalWork.addressIndexes}))`,
   );
   return allOf(
     isNull(subjectErasedAt),

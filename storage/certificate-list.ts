@@ -97,8 +97,8 @@ const searchByAddress = (db: Database, list: CertificateListQuery) => {
   const { filter } = list;
   const matching = and(
     isOwnCertificate(list),
-    whenSet(filter.emailIndex, (index) => hasAddress(index, list)),
-    whenSet(filter.phoneIndex, (index) => hasAddress(index, list)),
+    whenSet(filter.emailIndex, (index) => hasAddress([index], list)),
+    whenSet(filter.phoneIndex, (index) => hasAddress([index], list)),
     whenSet(filter.originDomain, (domain) => eq(certificates.originDomain, domain)),
     whenSet(filter.entity, (entity) => isListedInCertificate(entity)),
     isIssuedBetween(filter),

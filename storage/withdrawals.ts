@@ -5,13 +5,7 @@ import { count, countDistinct, desc, eq, gt, lte, ne, sql, type SQL } from "driz
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
 import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
-import type {
-  RecordedRequest,
-  RecordedChannel,
-  WithdrawableCertificate,
-  Withdrawal,
-  WithdrawalAddress,
-} from "../core/withdrawals/withdrawal.ts";
+import type { RecordedRequest, RecordedChannel, WithdrawableCertificate, Withdrawal } from "../core/withdrawals/withdrawal.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields, verifiedDomainsField } from "./accounts.ts";
@@ -115,6 +109,8 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
   const { certificate, chain, accepted, entitiesWithdrawn, addresses, ...rest } = row;
   return {
     ...rest,
+    /** Every email address and phone number on the certificate. */
+    addressIndexes: addresses.map(({ index }) => index),
     /** Every email address on the certificate; a code sent to any of them withdraws it. */
     emailIndexes: addresses.flatMap(({ kind, index }) => (kind === "email" ? [index] : [])),
     certificate: { ...certificate, chain },
@@ -128,19 +124,20 @@ export type WithdrawableRecord = Found<typeof findWithdrawable>;
 interface AddressScope {
   readonly businessId: BusinessId;
   readonly environment: Environment;
-  readonly address: WithdrawalAddress;
+  /** Blind indexes of email addresses and phone numbers. A certificate is in the scope if it has any of them. */
+  readonly addressIndexes: readonly string[];
 }
 
 /**
- * The certificates covered by a withdrawal of everything: one business's certificates that contain the email address or phone number and
- * were active at a given time.
+ * The certificates covered by a withdrawal of everything: one business's certificates that contain one of the addresses and were active at
+ * a given time.
  */
 export interface AddressWithdrawalScope extends AddressScope {
   /** A certificate issued later is a new consent. */
   readonly issuedUntil: Instant;
 }
 
-const isInAddressScope = (scope: AddressScope) => hasAddress(scope.address.index, scope);
+const isInAddressScope = (scope: AddressScope) => hasAddress(scope.addressIndexes, scope);
 const isActiveInScope = (scope: AddressScope) => allOf(isInAddressScope(scope), eq(certificates.status, "active"));
 
 /**

@@ -85,25 +85,6 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
   actor: { kind: "api_key", id: keyId },
 });
 
-/** The email address or phone number that finds the person's other certificates for a withdrawal with the scope `business`. */
-export interface WithdrawalAddress {
-  readonly kind: "email" | "phone";
-  /** Blind index of the email address or phone number. */
-  readonly index: string;
-}
-
-/**
- * Selects the email address, which an email code verifies, or the phone number if the certificate has no email address. A phone number then
- * also matches certificates that have an email address, because a STOP message from that number covers them.
- */
-export const selectWithdrawalAddress = (indexes: {
-  readonly emailIndex: string | null;
-  readonly phoneIndex: string | null;
-}): WithdrawalAddress | null => {
-  if (indexes.emailIndex !== null) return { kind: "email", index: indexes.emailIndex };
-  return indexes.phoneIndex === null ? null : { kind: "phone", index: indexes.phoneIndex };
-};
-
 export const decideWithdrawal = (input: {
   readonly certificate: WithdrawableCertificate;
   readonly change: WithdrawalSource;

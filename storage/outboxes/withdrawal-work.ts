@@ -20,17 +20,15 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
 }
 
 /** Returns the statement to add to the first withdrawal's batch. It saves the remaining work, which is due immediately. */
-export const insertWithdrawalWork = (db: Database, { issuedUntil, address, ...work }: WithdrawalWork) =>
-  db
-    .insert(withdrawalWork)
-    .values({ ...work, addressKind: address.kind, addressIndex: address.index, withdrawnAt: issuedUntil, nextAt: issuedUntil });
+export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
+  db.insert(withdrawalWork).values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil });
 
 /** Takes the most overdue work. Returns null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
-  const { addressKind, addressIndex, withdrawnAt, ...rest } = work;
-  return { ...rest, address: { kind: addressKind, index: addressIndex }, issuedUntil: withdrawnAt };
+  const { withdrawnAt, ...rest } = work;
+  return { ...rest, issuedUntil: withdrawnAt };
 };
 
 /** Deletes completed work. */

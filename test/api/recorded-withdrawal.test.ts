@@ -90,7 +90,28 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     expect((await record(same[1].certId, { scope: "business" })).body.data.withdrawal.scope).toBe("business");
   });
 
-  test("matches by phone number if the certificate has no email address, and withdraws only the certificate if it has neither", async () => {
+  test("follows every email address and phone number of the certificate, whichever of them the person used to stop", async () => {
+    const [first, second, mobile, landline] = [createEmailAddress(), createEmailAddress(), freshNumber(), freshNumber()];
+    const stopped = await issueToNewPerson({ fields: { phone: landline, mobile, email: first, work_email: second } });
+    const sharing = [
+      await issueToNewPerson({ fields: { phone: mobile } }),
+      await issueToNewPerson({ fields: { phone: landline } }),
+      await issueToNewPerson({ fields: { email: second } }),
+      await issueToNewPerson({ fields: { email: createEmailAddress(), work_email: first } }),
+      await issueToNewPerson({ fields: { email: createEmailAddress(), phone: freshNumber(), mobile: landline } }),
+    ];
+    const stranger = await issueToNewPerson({ fields: { email: createEmailAddress(), phone: freshNumber() } });
+    await record(stopped.certId);
+    expect(await statuses([stopped, ...sharing, stranger])).toEqual([...sharing.map(() => "revoked"), "revoked", "active"]);
+    expect(await countTraces(stopped.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const check = async (subject: object): Promise<string> =>
+      (await call("/v1/contact-check", buildJsonPost({ subjects: [subject] }, { authorization: `Bearer ${key}` }))).body.data.results[0]
+        .reason;
+    for (const subject of [{ email: first }, { email: second }, { phone: mobile }, { phone: landline }])
+      expect(await check(subject)).toBe("revoked");
+  });
+
+  test("matches by phone number, and withdraws only the certificate if it has no address", async () => {
     const phone = freshNumber();
     const email = createEmailAddress();
     const called = await issueToNewPerson({ fields: { phone } });
@@ -99,10 +120,10 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     expect((await record(called.certId)).body.data.withdrawal.scope).toBe("business");
     expect(await statuses([called, both, other])).toEqual(["revoked", "revoked", "active"]);
 
-    const mailed = await issueToNewPerson({ fields: { email, phone } }); // A certificate with both an email address and a number is matched by the email address only.
+    const mailed = await issueToNewPerson({ fields: { email, phone } });
     const onlyCalled = await issueToNewPerson({ fields: { phone } });
     await record(mailed.certId);
-    expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "active"]);
+    expect(await statuses([mailed, other, onlyCalled])).toEqual(["revoked", "revoked", "revoked"]);
 
     const nameless = [
       await issueToNewPerson({ fields: { first_name: "Pat" } }),

@@ -196,7 +196,7 @@ describe("docs/internals/storage.md", () => {
   test("gives columns the kind that their names end in", () => {
     const suffixes: readonly (readonly [RegExp, string])[] = [
       [/_sealed$/, "sealed"],
-      [/_index$/, "blind index"],
+      [/_index(?:es)?$/, "blind index"],
     ];
     const rows = findSection("D1").flatMap(({ table, rows: of }) => of.map((row) => ({ column: `${table}.${row.name}`, kind: row.kind })));
     const wrong = rows.filter(({ column, kind }) =>

@@ -116,9 +116,9 @@ describe("a certificate whose retention has ended", () => {
       .first<{ email_index: string }>()) ?? { email_index: "" };
     await endRetention(second.certId);
     await env.DB.prepare(
-      "INSERT INTO withdrawal_work (cert_id, business_id, environment, address_index, withdrawn_at, method, next_at) VALUES (?, ?, 'live', ?, ?, 'email_code', 9e15)",
+      "INSERT INTO withdrawal_work (cert_id, business_id, environment, address_indexes, withdrawn_at, method, next_at) VALUES (?, ?, 'live', ?, ?, 'email_code', 9e15)",
     )
-      .bind(first.certId, world.acme.id, index, now)
+      .bind(first.certId, world.acme.id, JSON.stringify(["an address of someone else", index]), now)
       .run();
     await eraseExpired(platformAt(() => now));
     expect(await erasedAt(second.certId)).toBeNull();

@@ -289,7 +289,7 @@ const withdrawalObjectSchema = z.object({
   }),
   scope: z.enum(["certificate", "recipient", "business"]).openapi({
     description:
-      "`certificate`: this certificate. `business`: all certificates of the business with the same email address. `recipient`: individual recipients.",
+      "`certificate`: this certificate. `business`: all certificates of the business of the same person. `recipient`: individual recipients.",
   }),
   received_at: describedTime(
     "When the business received the withdrawal, if the business recorded it. `cease_by` counts from this time",

@@ -139,7 +139,7 @@ export const recordWithdrawalSchema = z
       .transform((chosen) => chosen ?? null)
       .openapi({
         description:
-          "`certificate`: only this certificate. `business`: all your active certificates with the same email address. If this certificate has no email address, the phone number is used instead; if it has neither, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
+          "`certificate`: only this certificate. `business`: all your active certificates with any email address or phone number of this certificate. If it has none, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
       }),
     entities: entitiesSchema,
   })

@@ -27,7 +27,7 @@ export const withdrawOwnCertificate = async (
   return withdrawCertificate(services, located.value, {
     change: accountWithdrawalChange,
     scope: "certificate",
-    address: null,
+    addressIndexes: [],
     addressIndex: located.value.addressIndex,
     language,
     saveIdempotentResponse,

@@ -41,11 +41,7 @@ export const prepareConfirmationMail = async (
   const onlyIf =
     change.method === "email_code"
       ? undefined
-      : hasFewUnverifiedWithdrawals(
-          { businessId, environment, address: { kind: "email", index } },
-          now - dayMs,
-          maxUnverifiedConfirmations,
-        );
+      : hasFewUnverifiedWithdrawals({ businessId, environment, addressIndexes: [index] }, now - dayMs, maxUnverifiedConfirmations);
   return insertMail(db, vault, {
     template: "withdrawal_confirmation",
     data: {

@@ -16,7 +16,7 @@ export const loadOtherCertificates = async ({ db, record }: LocatedRecord, addre
   const issuedAfter = withdrawal?.scope === "business" ? withdrawal.withdrawnAt : null;
   return findOtherCertificates(
     db,
-    { businessId, environment, address: { kind: "email", index: addressIndex } },
+    { businessId, environment, addressIndexes: [addressIndex] },
     { certId, issuedAfter },
     maxShownCertificates,
   );

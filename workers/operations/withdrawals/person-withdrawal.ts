@@ -73,13 +73,13 @@ export const withdrawVerified = async (
   const extraRows = addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
   const request: WithdrawalRequest = { change, language, addressIndex, extraRows, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
-  const address = addressIndex === null ? null : ({ kind: "email", index: addressIndex } as const);
+  const addressIndexes = addressIndex === null ? [] : [addressIndex];
   const { businessId, environment } = located.record.certificate;
   if (scope !== "business" || addressIndex === null || environment !== "live")
-    return withdrawCertificate(services, located, { ...request, scope, address });
+    return withdrawCertificate(services, located, { ...request, scope, addressIndexes });
   const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock() };
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
-  const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, address });
+  const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
   // What fails or does not fit is finished by the minute job.
   await runIsolated(services, "shares of a withdrawal", async () => {

@@ -4,13 +4,7 @@ import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import {
-  sourceFromBusiness,
-  parseReceivedAt,
-  selectWithdrawalAddress,
-  type RecordedRequest,
-  type WithdrawalScope,
-} from "../../../core/withdrawals/withdrawal.ts";
+import { sourceFromBusiness, parseReceivedAt, type RecordedRequest, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import {
   idempotencyKeyHash,
   insertIdempotentResponse,
@@ -101,12 +95,13 @@ export const recordWithdrawal = async (
   };
   const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
   const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is unknown here
-  const address = selectWithdrawalAddress(located.record);
-  const appliedScope = address === null ? "certificate" : (scope ?? located.record.recordedScope);
+  // A STOP concerns the person, whichever of their addresses it came from, so every address on the certificate finds the others.
+  const { addressIndexes } = located.record;
+  const appliedScope = addressIndexes.length === 0 ? "certificate" : (scope ?? located.record.recordedScope);
   try {
     const done =
       entities === null
-        ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, address })
+        ? await withdrawCertificate(services, located, { ...withdrawal, scope: appliedScope, addressIndexes })
         : await withdrawFromEntities(services, located, { ...withdrawal, entities });
     if (done.ok) return ok({ ...done.value, isReplayed: false });
     // An identical concurrent request has already recorded the withdrawal.

@@ -1,6 +1,6 @@
 // Withdraws a whole certificate and, with scope `business`, the person's other certificates with that business.
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { decideWithdrawal, type WithdrawalScope, type WithdrawalAddress } from "../../../core/withdrawals/withdrawal.ts";
+import { decideWithdrawal, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
@@ -21,19 +21,19 @@ export const withdrawCertificate = async (
   { db, record }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** Used to find the other certificates. If null, withdraws only this one. */
-    readonly address: WithdrawalAddress | null;
+    /** Blind indexes of the addresses that find the other certificates. If empty, withdraws only this one. */
+    readonly addressIndexes: readonly string[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
   const { id: certId, businessId, environment } = certificate;
-  const { change, scope, address, addressIndex = null, language, extraRows = [] } = request;
+  const { change, scope, addressIndexes, addressIndex = null, language, extraRows = [] } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
     const work: WithdrawalWork | null =
-      scope === "business" && address !== null
-        ? { certId, businessId, environment, address, issuedUntil: now, method: change.method, apiKeyId }
+      scope === "business" && addressIndexes.length > 0
+        ? { certId, businessId, environment, addressIndexes, issuedUntil: now, method: change.method, apiKeyId }
         : null;
     const others = work === null ? [] : (await listActiveWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
     const hasMore = others.length > maxPerBatch - 1;

@@ -75,7 +75,7 @@ export const withdrawFromEntities = async (
     const chosen = named.value.filter((name) => active.includes(name));
     if (chosen.length === 0) return refuse("already_revoked");
     if (chosen.length === active.length)
-      return withdrawCertificate(services, { db, record: current }, { ...request, scope: "certificate", address: null });
+      return withdrawCertificate(services, { db, record: current }, { ...request, scope: "certificate", addressIndexes: [] });
     try {
       return ok(await commitEntityWithdrawal(services, { db, record: current }, request, chosen));
     } catch (error) {

@@ -1135,7 +1135,7 @@ export const messages = {
       note: "For withdrawals that people tell you about directly and you record for them.",
       legend: "A withdrawal you record covers",
       scopes: {
-        business: { label: "Everything they agreed to with you", hint: "All certificates with the same email address or phone number" },
+        business: { label: "Everything they agreed to with you", hint: "All certificates with any of the same email addresses or phone numbers" },
         certificate: { label: "Only that certificate" },
       },
       save: "Save withdrawal setting",
