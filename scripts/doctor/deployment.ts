@@ -1,0 +1,109 @@
+// Checks of a deployment: its options, its secrets on this machine, and what the running service reports.
+import { DeploymentError, resolveDeployment, type Deployment, type Deployments } from "../deploy/config.ts";
+import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
+import { failure, passed, warning, type Finding } from "./finding.ts";
+
+const fullShardRatio = 0.7; // a shard that is fuller should be closed to new accounts
+const requestTimeoutMs = 10_000;
+
+/** Checks the options. Returns the deployment if it can be deployed. */
+export const checkOptions = (
+  deployments: Deployments,
+  environment: string,
+  domain: string | undefined,
+): { readonly deployment: Deployment | null; readonly findings: readonly Finding[] } => {
+  try {
+    const deployment = resolveDeployment(deployments, environment, { domain });
+    return { deployment, findings: [passed(`svc.config.ts, ${environment}: ${deployment.domain} with the Worker ${deployment.worker}.`)] };
+  } catch (error) {
+    if (!(error instanceof DeploymentError)) throw error;
+    const isUnset = deployments[environment] !== undefined && domain === undefined && deployments[environment]?.domain === undefined;
+    return {
+      deployment: null,
+      findings: isUnset
+        ? [passed(`svc.config.ts, ${environment}: no domain yet. It is needed only to deploy.`)]
+        : error.message.split("\n").map((line) => failure(line, "Correct svc.config.ts, or the options of this command.")),
+    };
+  }
+};
+
+/** Checks the local secrets file: permissions and completeness. Values are never shown. */
+export const checkSecrets = (
+  folder: string,
+  deployment: Deployment,
+): { readonly secrets: Secrets | null; readonly findings: readonly Finding[] } => {
+  const path = getSecretsPath(folder, deployment);
+  try {
+    const secrets = readSecrets(path);
+    if (secrets === null)
+      return {
+        secrets,
+        findings: [warning(`${path} is not on this machine.`, "Restore it from your backup, unless you have not deployed yet.")],
+      };
+    const missing = findMissingSecrets(deployment, Object.keys(secrets));
+    return {
+      secrets,
+      findings:
+        missing.length === 0
+          ? [passed(`${path} has every secret, and only you can read it.`)]
+          : [failure(`${path} lacks ${missing.join(", ")}.`, "Restore the file from your backup.")],
+    };
+  } catch (error) {
+    return { secrets: null, findings: [failure((error as Error).message, "Then run this command again.")] };
+  }
+};
+
+interface Shard {
+  readonly home: string;
+  readonly bytes: number;
+  readonly max_bytes: number;
+}
+interface WorkReport {
+  readonly stuck: readonly { readonly kind: string; readonly count: number; readonly home: string; readonly since: string }[];
+  readonly homes: readonly Shard[];
+  readonly failing_endpoints: readonly object[];
+}
+
+const describeShard = ({ home, bytes, max_bytes: maxBytes }: Shard): Finding => {
+  const percent = Math.round((bytes / maxBytes) * 100);
+  return bytes / maxBytes < fullShardRatio
+    ? passed(`Shard ${home} is ${percent} % full.`)
+    : warning(`Shard ${home} is ${percent} % full.`, "Add a shard: docs/operate/deploy.md.");
+};
+
+/** Asks the running service. `origin` replaces the public host of the API. Without the operator's token, only checks its health. */
+export const checkService = async (
+  deployment: Deployment,
+  adminToken: string | undefined,
+  origin: string | null,
+): Promise<readonly Finding[]> => {
+  const api = `${origin ?? `https://${deployment.hosts.api}`}/v1`;
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Response | null> =>
+    fetch(`${api}${path}`, { headers, signal: AbortSignal.timeout(requestTimeoutMs) }).catch(() => null);
+  const health = await get("/health");
+  if (health === null) return [warning(`${api} does not answer.`, "Run npm run deploy, or check the DNS records of the host.")];
+  if (health.status !== 200)
+    return [failure(`${api}/health returned ${health.status}.`, "Read the newest log lines with npx wrangler tail, then npm run deploy.")];
+  if (adminToken === undefined) return [passed(`${api} is healthy.`)];
+  const response = await get("/admin/stuck", { authorization: `Bearer ${adminToken}` });
+  if (response?.status !== 200)
+    return [
+      passed(`${api} is healthy.`),
+      failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash."),
+    ];
+  const { stuck, homes, failing_endpoints: failing } = ((await response.json()) as { readonly data: WorkReport }).data;
+  return [
+    passed(`${api} is healthy.`),
+    ...homes.map(describeShard),
+    ...stuck.map(({ kind, count, home, since }) =>
+      failure(
+        `Shard ${home} has ${count} overdue ${kind} tasks, the oldest since ${since}.`,
+        "docs/operate/admin-commands.md explains them.",
+      ),
+    ),
+    ...(stuck.length === 0 ? [passed("No work is overdue.")] : []),
+    ...(failing.length === 0
+      ? [passed("No webhook endpoint is failing.")]
+      : [warning(`${failing.length} webhook endpoints are failing.`, "Run npm run admin -- stuck to list them.")]),
+  ];
+};

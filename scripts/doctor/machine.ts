@@ -1,0 +1,48 @@
+// Checks of this machine: what `npm start` and `npm test` need.
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { failure, passed, warning, type Finding } from "./finding.ts";
+
+const neededDiskBytes = 2_000_000_000; // the test suite writes databases and browser profiles
+
+const isPortFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+
+const checkPort = async (port: number, name: string): Promise<Finding> => {
+  if (await isPortFree(port)) return passed(`Port ${port} is free for ${name}.`);
+  const isService = await fetch(`http://localhost:${port}/`, { signal: AbortSignal.timeout(2_000) }).then(
+    () => true,
+    () => false,
+  );
+  return isService
+    ? passed(`Port ${port} answers: ${name} is running.`)
+    : failure(`Port ${port} is used by another program.`, `Stop that program, or set ${name === "the service" ? "PORT" : "DEMO_PORT"}.`);
+};
+
+const checkDevVars = (path: string): Finding => {
+  if (!existsSync(path)) return passed("No .dev.vars yet. npm start creates it.");
+  return (statSync(path).mode & 0o077) === 0
+    ? passed("Only you can read .dev.vars.")
+    : warning("Other users of this machine can read .dev.vars.", "Run chmod 600 .dev.vars.");
+};
+
+const checkDisk = (): Finding => {
+  const { bavail, bsize } = statfsSync(".");
+  const gigabytes = ((bavail * bsize) / 1_000_000_000).toFixed(1);
+  return bavail * bsize >= neededDiskBytes
+    ? passed(`${gigabytes} GB of disk space are free.`)
+    : failure(`Only ${gigabytes} GB of disk space are free.`, "Free at least 2 GB. Databases of npm start are in .wrangler/state.");
+};
+
+/** The packages themselves are checked and installed by every npm script. */
+export const checkMachine = async (): Promise<readonly Finding[]> => [
+  passed(`Node.js ${process.version}, as pinned in package.json.`),
+  checkDisk(),
+  checkDevVars(".dev.vars"),
+  await checkPort(Number(process.env.PORT ?? "8787"), "the service"),
+  await checkPort(Number(process.env.DEMO_PORT ?? "8788"), "the demo site"),
+];

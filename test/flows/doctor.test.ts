@@ -1,0 +1,78 @@
+// Runs `npm run doctor` and its checks of a deployment against a running service.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sha256Hex } from "../../core/hash.ts";
+import { resolveDeployment } from "../../scripts/deploy/config.ts";
+import { generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../scripts/deploy/secrets.ts";
+import { checkOptions, checkSecrets, checkService } from "../../scripts/doctor/deployment.ts";
+import type { Finding } from "../../scripts/doctor/finding.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const deployment = resolveDeployment({ production: {} }, "production", { domain: "acme-solar.test" });
+const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const describeFindings = (findings: readonly Finding[]): string[] => findings.map(({ level, text }) => `${level} ${text}`);
+
+test("npm run doctor checks the machine and the configuration, and needs no domain", () => {
+  const { status, stdout } = spawnSync(process.execPath, ["scripts/doctor.ts"], {
+    encoding: "utf8",
+    env: { ...process.env, PORT: "0", DEMO_PORT: "0" },
+  });
+  expect(status, stdout).toBe(0);
+  expect(stdout).toContain("ok    svc.config.ts, production: no domain yet. It is needed only to deploy.");
+  expect(stdout).toContain("Nothing must be fixed.");
+});
+
+describe("the options of a deployment", () => {
+  test("are reported with what to correct", () => {
+    const { findings } = checkOptions({ production: { domain: "example.com" } }, "production", undefined);
+    expect(findings[0]).toMatchObject({
+      level: "fail",
+      text: "svc.config.ts, production: domain is a placeholder. Use a domain of yours.",
+    });
+  });
+});
+
+describe("the secrets of a deployment", () => {
+  const path = getSecretsPath(folder, deployment);
+
+  test("may be missing, must be complete, and must be readable by their owner only", async () => {
+    expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([`warn ${path} is not on this machine.`]);
+    const { INDEX_KEY: _, ...incomplete } = await generateDeploymentSecrets(deployment, new Date("2026-11-26T00:00:00Z"));
+    writeFileSync(path, JSON.stringify(incomplete), { mode: 0o600 });
+    expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([`fail ${path} lacks INDEX_KEY.`]);
+    writeSecrets(path, await generateDeploymentSecrets(deployment, new Date("2026-11-26T00:00:00Z")));
+    expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([`ok ${path} has every secret, and only you can read it.`]);
+    chmodSync(path, 0o644);
+    expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([
+      `fail Other users of this machine can read ${path}. Run chmod 600 ${path}.`,
+    ]);
+  });
+});
+
+describe("a running deployment", () => {
+  const adminToken = "operator-token-of-the-doctor-test-43-chars-";
+  let service: LocalService;
+  beforeAll(async () => {
+    service = await startLocalService({ ADMIN_TOKEN_SHA256: sha256Hex(adminToken) });
+  }, 120_000);
+  afterAll(() => service.stop());
+
+  test("is reported with its shards and its overdue work", async () => {
+    const findings = describeFindings(await checkService(deployment, adminToken, service.origin));
+    expect(findings).toContain(`ok ${service.origin}/v1 is healthy.`);
+    expect(findings).toContain("ok Shard 00 is 0 % full.");
+    expect(findings).toContain("ok No work is overdue.");
+  });
+
+  test("is reported when it refuses the operator's token or does not answer", async () => {
+    const refused = await checkService(deployment, "another-operator-token-that-is-not-set-here", service.origin);
+    expect(describeFindings(refused)).toContain("fail The service does not accept the operator's token.");
+    const silent = await checkService(deployment, adminToken, "http://127.0.0.1:9");
+    expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 does not answer."]);
+  });
+});
