@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { auditLogSteps } from "../../durable-objects/audit-log/migrations.ts";
 import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrations.ts";
 import { deliveryQueueSteps } from "../../durable-objects/delivery-queue/migrations.ts";
+import { destinationHostSteps } from "../../durable-objects/destination-host/migrations.ts";
 import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
 import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
 import { logTables } from "../../durable-objects/transparency-log/migrations.ts";
@@ -55,6 +56,7 @@ const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-object
 const stepsByClass: Readonly<Record<string, readonly string[]>> = {
   "audit-log": auditLogSteps,
   "delivery-queue": deliveryQueueSteps,
+  "destination-host": destinationHostSteps,
   "event-sequence": eventSequenceSteps,
   "ledger-log": ledgerLogSteps,
   "rate-limiter": rateLimiterSteps,
