@@ -1088,23 +1088,54 @@ CREATE INDEX idempotency_claims_expiry ON idempotency_claims (expires_at);
 
 -- Audit log and ledger
 
-CREATE TABLE audit_outbox (
-  ord INTEGER PRIMARY KEY AUTOINCREMENT,
+CREATE TABLE changes (
+  -- Without AUTOINCREMENT: the row that a reader has reached is never deleted, so no number is used twice.
+  ord INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  entity_type TEXT NOT NULL,
+  entity_id TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE change_readers (
+  reader TEXT PRIMARY KEY,
+  ord INTEGER NOT NULL,
+  id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE change_exceptions (
+  reader TEXT NOT NULL,
+  ord INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 1,
+  next_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (reader, ord)
+) STRICT, WITHOUT ROWID;
+
+-- Sorted by change, so that inserts append. One change has one row for each of its chains.
+CREATE TABLE audit_entries (
+  ord INTEGER NOT NULL,
+  chain TEXT NOT NULL,
   id TEXT NOT NULL,
   audit_log INTEGER NOT NULL,
-  chain TEXT NOT NULL,
   type TEXT NOT NULL,
   entity_type TEXT NOT NULL,
   entity_id TEXT NOT NULL,
   at INTEGER NOT NULL,
   payload_hash TEXT NOT NULL,
   payload_sealed TEXT,
-  drained_at INTEGER,
-  UNIQUE (id, chain)
-) STRICT;
-CREATE INDEX audit_outbox_undrained ON audit_outbox (audit_log, ord) WHERE drained_at IS NULL;
-CREATE INDEX audit_outbox_entity ON audit_outbox (entity_id);
-CREATE INDEX audit_outbox_chain ON audit_outbox (chain) WHERE entity_type <> 'certificate';
+  PRIMARY KEY (ord, chain)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_entries_entity ON audit_entries (entity_id);
+CREATE INDEX audit_entries_chain ON audit_entries (chain) WHERE entity_type <> 'certificate';
+
+CREATE TABLE audit_batches (
+  audit_log INTEGER NOT NULL,
+  ord INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  PRIMARY KEY (audit_log, ord)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE anchors (
   ord INTEGER PRIMARY KEY AUTOINCREMENT,

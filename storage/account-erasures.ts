@@ -14,7 +14,7 @@ import { allOf, existsIn, query } from "./query.ts";
 import {
   accountErasures,
   agentTokens,
-  auditOutbox,
+  auditEntries,
   consumerShards,
   consumers,
   fieldFanouts,
@@ -77,10 +77,10 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
       })
       .where(ended),
     db
-      .update(auditOutbox)
+      .update(auditEntries)
       .set({ payloadSealed: null })
       .where(
-        allOf(eq(auditOutbox.chain, chain.tag), sql`${auditOutbox.entityType} <> 'certificate'`, isNotNull(auditOutbox.payloadSealed)),
+        allOf(eq(auditEntries.chain, chain.tag), sql`${auditEntries.entityType} <> 'certificate'`, isNotNull(auditEntries.payloadSealed)),
       ),
     db.delete(mailOutbox).where(eq(mailOutbox.consumerId, consumerId)),
     db.delete(failedMail).where(eq(failedMail.consumerId, consumerId)),

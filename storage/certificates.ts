@@ -1,5 +1,5 @@
 // Stores issued certificates and reads them for verification, the public page and the detail view. Each read is one query.
-import { desc, eq, inArray, isNotNull, or, sql, type Placeholder } from "drizzle-orm";
+import { desc, eq, inArray, or, sql, type Placeholder } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -27,12 +27,13 @@ import {
   withdrawnEntitiesField,
 } from "./entity-withdrawals.ts";
 import { isConstraintViolation } from "./faults.ts";
+import { isRecorded, recordedAtField } from "./audit-entries.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
 import { toPolicyTopic, requestPolicyCapture } from "./outboxes/policies.ts";
 import { isSharedCapture } from "./policies.ts";
 import {
   anchors,
-  auditOutbox,
+  auditEntries,
   businesses,
   ceaseAcknowledgements,
   certificateGroups,
@@ -287,7 +288,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
 );
 
 /** Matches the audit entry for issuing the certificate in the outer query. */
-const isIssuanceEntry = allOf(eq(auditOutbox.entityId, certificates.id), eq(auditOutbox.type, "certificate.issued"));
+const isIssuanceEntry = allOf(eq(auditEntries.entityId, certificates.id), eq(auditEntries.type, "certificate.issued"));
 
 const publishedFields = {
   id: certificates.id,
@@ -375,7 +376,10 @@ export const lookUpRetention = (db: Database, certId: CertId): Lookup<Instant | 
   );
 
 const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
-  const entry = query.select({ at: auditOutbox.drainedAt }).from(auditOutbox).where(isIssuanceEntry);
+  const entry = query
+    .select({ at: recordedAtField.as("at") })
+    .from(auditEntries)
+    .where(isIssuanceEntry);
   return selectPublished(db, { loggedAt: sql<Instant | null>`${entry}` })
     .where(eq(certificates.id, certId))
     .prepare();
@@ -405,10 +409,7 @@ interface OwnedCertificateRef {
 
 const selectOwnedById = (db: Database, { certId, businessId, environment }: OwnedCertificateRef) => {
   const { retentionUntil, evidenceHash, subjectSealed, evidenceSealed } = certificates;
-  const entered = query
-    .select({ id: auditOutbox.id })
-    .from(auditOutbox)
-    .where(allOf(isIssuanceEntry, isNotNull(auditOutbox.drainedAt)));
+  const entered = query.select({ id: auditEntries.id }).from(auditEntries).where(allOf(isIssuanceEntry, isRecorded));
   return selectPublished(db, {
     own: { retentionUntil, evidenceHash, subjectSealed, evidenceSealed },
     chain: businessChainFields,

@@ -10,34 +10,36 @@ import type { BusinessId } from "../core/ids.ts";
 import { refuse, type Refusal } from "../core/result.ts";
 import { formatAnchorStatement, hashStatement, type AnchoredEventType } from "../core/ledger/statement.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
-import { auditEntryColumns, auditPayloadContext } from "./outboxes/audit.ts";
+import { auditPayloadContext, insertAuditEntries } from "./audit-entries.ts";
+import { appendChanges, lastChangeOrd, type NewChange } from "./changes.ts";
 import { batch, shapeResults, type BatchResults, type Database, type Statement, type Statements } from "./database.ts";
 import { insertOutboxEvents, type NewEvent } from "./outboxes/events.ts";
 import { insertIf, bulkInsert } from "./inserts.ts";
-import { anchors, auditOutbox } from "./schema.ts";
+import { anchors, auditEntries, changes } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-type AuditRow = typeof auditOutbox.$inferInsert;
+type AuditRow = Omit<typeof auditEntries.$inferInsert, "ord">;
 type AnchorRow = typeof anchors.$inferInsert;
 
-const insertAuditEntries = bulkInsert(auditOutbox, auditEntryColumns);
 const statementColumns = ["id", "ledgerId", "kind", "entityId", "event", "statement", "entryHash", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns);
 
-/**
- * Builds a domain event's audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately.
- */
-const toAuditRows = (vault: Vault, event: DomainEvent): Promise<AuditRow[]> => {
+/** A change and its audit entries, one for each of its chains. They share an ID, but each has its own salt and is sealed separately. */
+interface RecordedChange {
+  readonly change: NewChange;
+  readonly entries: readonly AuditRow[];
+}
+
+const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<RecordedChange> => {
   const { type, entityType, entityId, at, chains } = event;
-  const id = crypto.randomUUID();
-  return Promise.all(
-    chains.map(async ({ tag, auditLog, content = event }) => {
-      const payload = toAuditPayload(content);
-      const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
-      const payloadSealed = await vault.seal(auditPayloadContext(id, tag), toCanonicalJson([salt, payload]));
-      return { id, auditLog, chain: tag, type, entityType, entityId, at, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
-    }),
-  );
+  const change = { id: crypto.randomUUID(), type, entityType, entityId, at };
+  const entries = chains.map(async ({ tag, auditLog, content = event }) => {
+    const payload = toAuditPayload(content);
+    const salt = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+    const payloadSealed = await vault.seal(auditPayloadContext(change.id, tag), toCanonicalJson([salt, payload]));
+    return { ...change, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
+  });
+  return { change, entries: await Promise.all(entries) };
 };
 
 /** Builds a domain event's anchor row. Throws if the event type is anchored but the event has no anchor data. */
@@ -86,8 +88,8 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
 };
 
 /**
- * Returns the statements that domain events add to a change: one insert for all audit entries, one for all anchors, and one per environment
- * for all public events. A conditional change can add only audit entries.
+ * Returns the statements that domain events add to a change: one insert each for the change log, all audit entries and all anchors, and one
+ * per environment for all public events. A conditional change can add only audit entries.
  */
 const buildDomainEventStatements = async (
   db: Database,
@@ -98,14 +100,24 @@ const buildDomainEventStatements = async (
   if (domainEvents.length === 0) return [];
   const statements = domainEvents.filter((event) => getDomainEventRoute(event).anchored).map((event) => toAnchorRow(ledgerId, event));
   const events = domainEvents.filter(hasPublicEvent).map((event) => toOutboxEvent(event, getDomainEventRoute(event).event as EventType));
-  const entries = (await Promise.all(domainEvents.map((event) => toAuditRows(vault, event)))).flat();
+  const recorded = await Promise.all(domainEvents.map((event) => toRecordedChange(vault, event)));
   if (onlyIf !== undefined) {
     if (statements.length + events.length > 0)
       throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
-    return entries.map((entry) => insertIf(db, auditOutbox, entry, onlyIf));
+    return recorded.flatMap(({ change, entries }) => [
+      insertIf(db, changes, change, onlyIf),
+      ...entries.map((entry) => insertIf(db, auditEntries, { ...entry, ord: lastChangeOrd }, onlyIf)),
+    ]);
   }
   return [
-    insertAuditEntries(db, entries),
+    appendChanges(
+      db,
+      recorded.map(({ change }) => change),
+    ),
+    insertAuditEntries(
+      db,
+      recorded.flatMap(({ entries }, at) => entries.map((entry) => ({ ...entry, back: recorded.length - 1 - at }))),
+    ),
     ...(statements.length === 0 ? [] : [insertAnchorStatements(db, statements)]),
     ...buildEventStatements(db, events),
   ];

@@ -21,13 +21,16 @@ export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id
 
 /**
  * Returns a function that inserts any number of rows, in order, with one statement and one bound value. D1 binds at most 100 values per
- * statement. Columns not in `keys` get the database default.
+ * statement. Columns not in `keys` get the database default. A `computed` column gets the value of an expression, in which `value` is the
+ * row as JSON.
  */
-export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string>(
+export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string, Computed extends Key = never>(
   table: Table,
   keys: readonly Key[],
+  computed: Readonly<Record<Computed, SQL>> = {} as Record<Computed, SQL>,
 ) => {
-  const cells = keys.map((key) => sql`value ->> ${sql.raw(`'${key}'`)}`);
-  return (db: Database, rows: readonly Pick<InferInsertModel<Table>, Key>[]): Statement =>
+  const expressions: Readonly<Record<string, SQL>> = computed;
+  const cells = keys.map((key) => expressions[key] ?? sql`value ->> ${sql.raw(`'${key}'`)}`);
+  return (db: Database, rows: readonly Omit<Pick<InferInsertModel<Table>, Key>, Computed>[]): Statement =>
     db.insert(table, ...(keys as never)).select(sql`select ${sql.join(cells, sql`, `)} from json_each(${JSON.stringify(rows)})`);
 };

@@ -8,7 +8,7 @@ import { policyKinds, type CapturedPolicies, type PolicyCapture, type PolicyKind
 import type { Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { isForeignKeyViolation, isTriggerError, translateFaults } from "./faults.ts";
-import { auditOutbox, certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
+import { auditEntries, certificates, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
 import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (contentHash: string): string => `policy:${contentHash}`;
@@ -106,7 +106,7 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
-  const isUnlogged = notExistsIn(auditOutbox, eq(auditOutbox.entityId, certId), eq(auditOutbox.type, "policy.linked"));
+  const isUnlogged = notExistsIn(auditEntries, eq(auditEntries.entityId, certId), eq(auditEntries.type, "policy.linked"));
   return toCapture(
     await selectCapture(db)
       .where(allOf(inArray(captures.id, linked), isUnlogged))

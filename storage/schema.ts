@@ -332,27 +332,62 @@ export const idempotentResponses = table(
   ],
 );
 
-export const auditOutbox = table(
-  "audit_outbox",
+export const changes = table("changes", {
+  ord: integer().primaryKey(),
+  id: text().notNull(),
+  type: text().$type<DomainEventType>().notNull(),
+  entityType: text().$type<EntityType>().notNull(),
+  entityId: text().notNull(),
+  at: instant().notNull(),
+});
+
+export const changeReaders = table("change_readers", {
+  reader: text().primaryKey(),
+  ord: integer().notNull(),
+  id: text().notNull(),
+});
+
+export const changeExceptions = table(
+  "change_exceptions",
   {
-    ord: ord(),
+    reader: text().notNull(),
+    ord: integer().notNull(),
+    attempts: integer().notNull().default(1),
+    nextAt: instant().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.reader, t.ord] })],
+);
+
+export const auditEntries = table(
+  "audit_entries",
+  {
+    ord: integer().notNull(),
+    chain: text().notNull(),
     id: text().notNull(),
     auditLog: integer().notNull(),
-    chain: text().notNull(),
     type: text().$type<DomainEventType>().notNull(),
     entityType: text().$type<EntityType>().notNull(),
     entityId: text().notNull(),
     at: instant().notNull(),
     payloadHash: text().notNull(),
     payloadSealed: text(),
-    drainedAt: instant(),
   },
   (t) => [
-    unique().on(t.id, t.chain),
-    index("audit_outbox_undrained").on(t.auditLog, t.ord).where(isNull(t.drainedAt)),
-    index("audit_outbox_entity").on(t.entityId),
-    index("audit_outbox_chain").on(t.chain).where(sql`${t.entityType} <> 'certificate'`),
+    primaryKey({ columns: [t.ord, t.chain] }),
+    index("audit_entries_entity").on(t.entityId),
+    index("audit_entries_chain").on(t.chain).where(sql`${t.entityType} <> 'certificate'`),
   ],
+);
+
+export const auditBatches = table(
+  "audit_batches",
+  {
+    auditLog: integer().notNull(),
+    ord: integer().notNull(),
+    recordedAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.auditLog, t.ord] })],
 );
 
 export const anchors = table(

@@ -6,7 +6,7 @@ import { codeLifetimeMs } from "../core/shares/request.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
-import { insertShareAuditEntries, createUnsealedPayload } from "./outboxes/audit.ts";
+import { recordShareChanges, createUnsealedPayload } from "./audit-entries.ts";
 import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
@@ -91,12 +91,13 @@ export const attemptRedemption = async (db: Database, attempt: Redemption) => {
           mayRead,
         ),
       ),
-    auditEntries: insertShareAuditEntries(db, {
+    ...recordShareChanges(db, {
       from: sql`${shareCodes} inner join ${shares} on ${shares.id} = ${shareCodes.shareId}`,
       where: allOf(eq(shareCodes.codeHash, codeHash), eq(shareCodes.usedBy, requestId)),
       id: crypto.randomUUID(),
       type: "share.redeemed",
       at: now,
+      max: 1,
       business: createPayload(),
       person: createPayload(),
     }),

@@ -6,7 +6,7 @@ import type { BusinessId, ConsumerId } from "../core/ids.ts";
 import { computeNextDueAt } from "../core/shares/due-dates.ts";
 import { toIso, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { insertShareAuditEntries, createUnsealedPayload, type UnsealedEventType } from "./outboxes/audit.ts";
+import { recordShareChanges, createUnsealedPayload, type UnsealedEventType } from "./audit-entries.ts";
 import { eventOutboxFor } from "./outboxes/events.ts";
 import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
@@ -117,15 +117,18 @@ export const sweepShares = async (db: Database, environment: Environment, due: r
       .select(
         sql`select ${cell("event")}, ${shares.businessId}, ${cell("type")}, ${shares.id}, ${cell("at")} from ${swept} where ${shares.environment} = ${environment} order by ${order}`,
       ),
-    insertShareAuditEntries(db, {
-      from: swept,
-      where: sql`true`,
-      id: cell("entry"),
-      type: cell("type"),
-      at: now,
-      business: { hash: cell("businessHash"), text: cell("businessText") },
-      person: { hash: cell("personHash"), text: cell("personText") },
-    }),
+    ...Object.values(
+      recordShareChanges(db, {
+        from: swept,
+        where: sql`true`,
+        id: cell("entry"),
+        type: cell("type"),
+        at: now,
+        max: due.length,
+        business: { hash: cell("businessHash"), text: cell("businessText") },
+        person: { hash: cell("personHash"), text: cell("personText") },
+      }),
+    ),
     db
       .insert(shareNotices, "shareId", "kind", "nextAt")
       .select(sql`select ${shares.id}, 'expiring', ${now} from ${swept} where ${shares.consumerId} is not null and not (${isOver})`)

@@ -6,10 +6,10 @@ import type { ContactFields } from "../core/shares/fields.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import { parseContactFields } from "./contact-fields.ts";
 import { batch, type Database } from "./database.ts";
-import { insertShareAuditEntries, createUnsealedPayload } from "./outboxes/audit.ts";
+import { recordShareChanges, createUnsealedPayload } from "./audit-entries.ts";
 import { allOf, notExistsIn } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
-import { auditOutbox, shares, shareValues } from "./schema.ts";
+import { auditEntries, shares, shareValues } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
 /** Context of a share's copy; the owner is the business. */
@@ -64,19 +64,26 @@ export const readShareValues = async (
 ) => {
   const { id, businessId, environment, keyId, now } = reading;
   const own = isOwnShare(id, businessId, environment);
-  const { entityId, type, chain, at } = auditOutbox;
+  const { entityId, type, chain, at } = auditEntries;
   const today = Math.floor(now / dayMs) * dayMs;
   const { copies } = await batch(db, {
     copies: db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(own),
-    auditEntries: insertShareAuditEntries(db, {
+    ...recordShareChanges(db, {
       from: sql`${shares}`,
       where: sql`${own} and ${shares.state} = 'active' and ${shares.expiresAt} > ${shareTime(now)}`,
       id: crypto.randomUUID(),
       type: currentReadType,
       at: now,
+      max: 1,
       business: createUnsealedPayload({ actor: `api_key:${keyId}` }),
       person: createUnsealedPayload({ actor: "business", business_id: businessId }),
-      personEntryIf: notExistsIn(auditOutbox, eq(entityId, id), eq(type, currentReadType), eq(chain, shares.consumerChain), gte(at, today)),
+      personEntryIf: notExistsIn(
+        auditEntries,
+        eq(entityId, id),
+        eq(type, currentReadType),
+        eq(chain, shares.consumerChain),
+        gte(at, today),
+      ),
     }),
   });
   return copies[0] ?? null;

@@ -8,12 +8,13 @@ import { getShareStatus, type Share, type ShareStatus } from "../core/shares/sha
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { anchorFields } from "./outboxes/anchors.ts";
+import { isRecorded } from "./audit-entries.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { jsonRow } from "./json-rows.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, jsonList, query } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
-import { anchors, auditOutbox, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
+import { anchors, auditEntries, businesses, disclosures, shareAcknowledgements, shares } from "./schema.ts";
 
 const shareAcknowledgedAtField = sql<Instant | null>`${query
   .select({ at: shareAcknowledgements.acknowledgedAt })
@@ -166,7 +167,7 @@ const firstAnchorField = jsonRow(anchorFields, (row) =>
 
 /** Builds the condition for a share's history. A renewal is recorded in the entry of the new share. */
 const isHistoryOfShare = (id: ShareId): SQL => {
-  const { entityId, type } = auditOutbox;
+  const { entityId, type } = auditEntries;
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
   return sql`(${entityId} = ${id} or (${entityId} = (${successor}) and ${eq(type, "share.renewed")}))`;
 };
@@ -176,8 +177,8 @@ const isHistoryOfShare = (id: ShareId): SQL => {
  * each history entry has its ID and says whether the audit log has recorded it. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
-  const { at, type, drainedAt } = auditOutbox;
-  const isDrained = sql`${drainedAt} is not null`.mapWith(Boolean).as("is_drained");
+  const { at, type } = auditEntries;
+  const isDrained = isRecorded.mapWith(Boolean).as("is_drained");
   const { reasonSealed } = shares;
   const { rows, history } = await batch(db, {
     rows: db
@@ -187,11 +188,11 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
       .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))
       .where(allOf(eq(shares.id, id), isOwnedShare(owner))),
     history: db
-      .select({ at, type, entryId: auditOutbox.id, isDrained })
-      .from(auditOutbox)
-      .innerJoin(businesses, eq(businesses.auditChain, auditOutbox.chain))
+      .select({ at, type, entryId: auditEntries.id, isDrained })
+      .from(auditEntries)
+      .innerJoin(businesses, eq(businesses.auditChain, auditEntries.chain))
       .where(allOf(isHistoryOfShare(id), eq(businesses.id, owner.businessId)))
-      .orderBy(auditOutbox.ord),
+      .orderBy(auditEntries.ord),
   });
   const [row] = rows;
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
@@ -213,10 +214,10 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
 };
 
 const selectLastRead = query
-  .select({ at: auditOutbox.at })
-  .from(auditOutbox)
-  .where(allOf(eq(auditOutbox.entityId, shares.id), inArray(auditOutbox.type, ["share.redeemed", "consumer.current_read"])))
-  .orderBy(desc(auditOutbox.ord)) // the newest entry of an active share is usually a read, so the first row examined is usually the result
+  .select({ at: auditEntries.at })
+  .from(auditEntries)
+  .where(allOf(eq(auditEntries.entityId, shares.id), inArray(auditEntries.type, ["share.redeemed", "consumer.current_read"])))
+  .orderBy(desc(auditEntries.ord)) // the newest entry of an active share is usually a read, so the first row examined is usually the result
   .limit(1);
 
 /** A share as the person sees it, including when the business last received its values. */
@@ -284,11 +285,11 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
       .leftJoin(shareAcknowledgements, eq(shareAcknowledgements.shareId, shares.id))
       .where(allOf(eq(shares.id, id), eq(shares.consumerId, consumerId))),
     history: db
-      .select({ at: auditOutbox.at, type: auditOutbox.type })
-      .from(auditOutbox)
-      .innerJoin(shares, allOf(eq(shares.id, auditOutbox.entityId), eq(shares.consumerChain, auditOutbox.chain)))
-      .where(allOf(eq(auditOutbox.entityId, id), eq(shares.consumerId, consumerId)))
-      .orderBy(auditOutbox.ord),
+      .select({ at: auditEntries.at, type: auditEntries.type })
+      .from(auditEntries)
+      .innerJoin(shares, allOf(eq(shares.id, auditEntries.entityId), eq(shares.consumerChain, auditEntries.chain)))
+      .where(allOf(eq(auditEntries.entityId, id), eq(shares.consumerId, consumerId)))
+      .orderBy(auditEntries.ord),
   });
   const [row] = rows;
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };

@@ -1,10 +1,11 @@
 // Counts work that should already be done, for operators.
-import { count, eq, isNull, lte, min, sql, type SQL } from "drizzle-orm";
+import { count, eq, lte, min, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found } from "./database.ts";
-import { allOf } from "./query.ts";
-import { anchors, auditOutbox, eventOutbox, mailOutbox, outbox } from "./schema.ts";
+import { allOf, existsIn } from "./query.ts";
+import { isRecorded } from "./audit-entries.ts";
+import { anchors, auditEntries, changeExceptions, changes, eventOutbox, mailOutbox, outbox } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // each of these is tried every minute
 
@@ -19,7 +20,13 @@ export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;
   const counts = {
-    audit: countWaiting(db, auditOutbox, auditOutbox.at, allOf(isNull(auditOutbox.drainedAt), lte(auditOutbox.at, before))),
+    audit: countWaiting(
+      db,
+      changes,
+      changes.at,
+      allOf(lte(changes.at, before), existsIn(auditEntries, eq(auditEntries.ord, changes.ord), sql`not ${isRecorded}`)),
+    ),
+    change_exceptions: countWaiting(db, changeExceptions, changeExceptions.createdAt, sql`true`),
     anchors: countWaiting(db, anchors, anchors.createdAt, allOf(isOpen, lte(anchors.createdAt, before))),
     parked_anchors: countWaiting(db, anchors, anchors.createdAt, sql`${anchors.status} = 'parked'`),
     events: countWaiting(db, eventOutbox, eventOutbox.createdAt, lte(eventOutbox.createdAt, before)),

@@ -1,4 +1,4 @@
-// An audit log, the only writer of its chains. Entries come from the shards' audit outboxes. Each entry is added to its chain exactly once,
+// An audit log, the only writer of its chains. Entries come from the shards' change logs. Each entry is added to its chain exactly once,
 // and one transparency log contains all chains. The object named `0` signs as `<host>/audit/0`. Appending is one synchronous transaction,
 // so concurrent calls never fork a chain. The work is done in drain.ts, intervals.ts and proofs.ts.
 import type { ShardId } from "../../core/ids.ts";
@@ -116,9 +116,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }
 
-  /** Returns the entries made from these outbox rows, oldest first. Omits rows that are not in the chain yet. */
-  listEntries(chain: string, outboxIds: readonly string[]): StoredEntry[] {
-    return tables.listEntriesByOutboxIds(this.ctx.storage.sql, chain, outboxIds);
+  /** Returns the entries that record these changes, oldest first. Omits changes that are not in the chain yet. */
+  listEntries(chain: string, changeIds: readonly string[]): StoredEntry[] {
+    return tables.listEntriesByChangeIds(this.ctx.storage.sql, chain, changeIds);
   }
 
   /**
@@ -126,11 +126,11 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
    * call returns the same proofs. If the chain is not in a record of heads yet, adds one now, unless the log is frozen. Returns null if
    * there are no entries, or if the log froze before it signed them.
    */
-  getTrail(chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> {
-    return buildTrail(this.#proofPorts, chain, outboxIds);
+  getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
+    return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Makes the log read the outboxes within 50 ms. Costs at most one write, even if it is called often. */
+  /** Makes the log read the change logs within 50 ms. Costs at most one write, even if it is called often. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();

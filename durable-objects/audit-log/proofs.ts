@@ -79,10 +79,10 @@ const findFirstCheckpoint = async (
 };
 
 /** See `AuditLog.getTrail`. */
-export const buildTrail = async (ports: ProofPorts, chain: string, outboxIds: readonly string[]): Promise<TrailProof | null> => {
+export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: readonly string[]): Promise<TrailProof | null> => {
   const { storage } = ports;
   const { sql } = storage;
-  const entries = tables.listEntriesByOutboxIds(sql, chain, outboxIds);
+  const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
   // Runs before signing, so that one checkpoint covers both the entries and the record.

@@ -27,9 +27,12 @@ import {
   type SignedCheckpoint,
 } from "../transparency-log/tables.ts";
 
-/** A row of the audit outbox. */
+/** An entry to append: one chain's record of a change. */
 export interface AuditRow extends PendingEntry {
+  /** The ID of the change. */
   readonly id: string;
+  /** The number of the change in its shard's change log. */
+  readonly changeOrd: number;
   /** The shard whose database contains the row and its payload. */
   readonly shard: string;
   readonly chain: string;
@@ -43,8 +46,7 @@ const isValidRow = (row: AuditRow): boolean =>
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
 /**
- * Builds the key that identifies an entry. It includes the chain, because an event that concerns two principals has the same outbox ID in
- * two chains.
+ * Builds the key that identifies an entry. It includes the chain, because a change that concerns two principals has the same ID in two chains.
  */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`);
 
@@ -131,7 +133,7 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** The number of rows that were already in their chains because their outbox was read twice. */
+  /** The number of rows that were already in their chains because the change log was read twice. */
   readonly known: number;
   /** IDs of rows that cannot be added to any chain. They are caused by a bug and do not block other rows. */
   readonly malformed: readonly string[];
@@ -178,12 +180,13 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[], now: Inst
   );
   for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
     sql.exec(
-      `INSERT INTO entry (chain, seq, log_index, outbox_id, shard, at, type, entity_type, entity_id, payload_hash, prev_hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO entry (chain, seq, log_index, change_id, change_ord, shard, at, type, entity_type, entity_id, payload_hash, prev_hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       chain,
       seq,
       indices[at],
       row.id,
+      row.changeOrd,
       row.shard,
       toIso(row.at),
       row.type,
@@ -275,7 +278,8 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
 /** An entry as it was hashed and published, with its index in the log and the shard that contains its payload. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
-  readonly outbox_id: string;
+  readonly change_id: string;
+  readonly change_ord: number;
   readonly shard: string;
 }
 
@@ -294,7 +298,7 @@ export interface ChainPage extends ChainState {
 }
 
 const entryColumns =
-  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.outbox_id, e.shard";
+  "e.seq, e.at, e.type, e.entity_type, e.entity_id, e.payload_hash, e.prev_hash, l.entry AS hash, e.log_index, e.change_id, e.change_ord, e.shard";
 
 type EntryRow = Omit<StoredEntry, "chain" | "seq" | "log_index" | "prev_hash" | "hash"> &
   Record<"seq" | "log_index", number> &
@@ -366,9 +370,9 @@ export const findChainPage = (
   };
 };
 
-/** Returns the entries made from these outbox rows, oldest first. Omits rows that are not in the chain. */
-export const listEntriesByOutboxIds = (sql: SqlStorage, tag: string, outboxIds: readonly string[]): StoredEntry[] =>
-  outboxIds
+/** Returns the entries that record these changes, oldest first. Omits changes that are not in the chain. */
+export const listEntriesByChangeIds = (sql: SqlStorage, tag: string, changeIds: readonly string[]): StoredEntry[] =>
+  changeIds
     .flatMap((id) =>
       sql
         .exec<EntryRow>(`SELECT ${entryColumns} FROM leaf l JOIN entry e ON e.log_index = l.idx WHERE l.dedupe = ?`, dedupeKeyFor(id, tag))

@@ -125,9 +125,14 @@ export default {
         "INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at, cert_id) VALUES (?, ?, 201, ?, ?, ?)",
       ).bind(random(64), random(64), sealedAnswer, now, id),
       env.DB.prepare(
-        `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
-         SELECT value ->> 'id', value ->> 'shard', value ->> 'chain', value ->> 'type', value ->> 'entityType', value ->> 'entityId',
-           value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed' FROM json_each(?)`,
+        `INSERT INTO changes (id, type, entity_type, entity_id, at)
+         SELECT value ->> 'id', value ->> 'type', value ->> 'entityType', value ->> 'entityId', value ->> 'at' FROM json_each(?)`,
+      ).bind(JSON.stringify([entry])),
+      env.DB.prepare(
+        `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+         SELECT (SELECT MAX(ord) FROM changes), value ->> 'chain', value ->> 'id', value ->> 'shard', value ->> 'type',
+           value ->> 'entityType', value ->> 'entityId', value ->> 'at', value ->> 'payloadHash', value ->> 'payloadSealed'
+         FROM json_each(?)`,
       ).bind(JSON.stringify([entry])),
       env.DB.prepare(
         `INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at)

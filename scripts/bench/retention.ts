@@ -30,7 +30,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
   }
   process.stderr.write("\r");
   const entries = await db
-    .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id) AS different FROM audit_outbox WHERE type = 'certificate.subject_erased'")
+    .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id) AS different FROM audit_entries WHERE type = 'certificate.subject_erased'")
     .first<{ n: number; different: number }>();
   console.log(`retention        ${bench.due} expired certificates, ${await countRemaining()} not erased at the end`);
   console.log(

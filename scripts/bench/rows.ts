@@ -40,7 +40,7 @@ const sharesPerPerson = 24;
 const settleMs = 20_000;
 
 /** Counts the work that is still waiting. */
-const waitingSql = `SELECT (SELECT COUNT(*) FROM audit_outbox WHERE drained_at IS NULL)
+const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
   + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM event_outbox)
   + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) AS n`;
 

@@ -19,15 +19,19 @@ interface FloorRequest {
 
 const yearMs = 365 * 86_400_000;
 
-const insertEntries = (db: D1Database, entityId: string, type: string, now: number, count: number): D1PreparedStatement => {
+const insertEntries = (db: D1Database, entityId: string, type: string, now: number, count: number): D1PreparedStatement[] => {
   const id = random(36);
   const entry = () => ({ id, chain: random(32), hash: random(64), sealed: "x".repeat(446) });
-  return db
-    .prepare(
-      `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash, payload_sealed)
-       SELECT value ->> 'id', 0, value ->> 'chain', ?2, 'share', ?3, ?4, value ->> 'hash', value ->> 'sealed' FROM json_each(?1)`,
-    )
-    .bind(JSON.stringify(Array.from({ length: count }, entry)), type, entityId, now);
+  return [
+    db.prepare("INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES (?, ?, 'share', ?, ?)").bind(id, type, entityId, now),
+    db
+      .prepare(
+        `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash, payload_sealed)
+         SELECT (SELECT MAX(ord) FROM changes), value ->> 'chain', value ->> 'id', 0, ?2, 'share', ?3, ?4, value ->> 'hash',
+           value ->> 'sealed' FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(Array.from({ length: count }, entry)), type, entityId, now),
+  ];
 };
 
 const grant = async (db: D1Database, { business, client, consumer, code }: FloorRequest): Promise<Response> => {
@@ -78,7 +82,7 @@ const grant = async (db: D1Database, { business, client, consumer, code }: Floor
         "INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at, consumer_id) VALUES (?, 'share_receipt', ?, ?, ?, ?, ?)",
       )
       .bind(random(36), "x".repeat(1_200), now + yearMs, now + yearMs, now, consumer),
-    insertEntries(db, id, "share.created", now, 2),
+    ...insertEntries(db, id, "share.created", now, 2),
     db
       .prepare(
         "INSERT INTO anchors (id, ledger_id, kind, entity_id, event, statement, entry_hash, next_at, created_at) VALUES (?, 'tlog:floor', 'event', ?, 'share.created', ?, ?, ?, ?)",
@@ -109,7 +113,7 @@ const redeem = async (db: D1Database, code: string): Promise<Response> => {
 const getCurrentValues = async (db: D1Database, id: string): Promise<Response> => {
   const [read] = await db.batch([
     db.prepare("SELECT s.*, v.values_sealed FROM shares s LEFT JOIN share_values v ON v.share_id = s.id WHERE s.id = ?").bind(id),
-    insertEntries(db, id, "consumer.current_read", Date.now(), 1),
+    ...insertEntries(db, id, "consumer.current_read", Date.now(), 1),
   ]);
   return Response.json(read?.results[0]);
 };

@@ -122,7 +122,7 @@ const reconcile = async (service: Service, keys: readonly string[], due: Readonl
   const reported = await readFeed(url, keys);
   for (const [type, expected] of Object.entries(due)) {
     const entries = await db
-      .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id || chain) AS different FROM audit_outbox WHERE type = ?")
+      .prepare("SELECT COUNT(*) AS n, COUNT(DISTINCT entity_id || chain) AS different FROM audit_entries WHERE type = ?")
       .bind(type)
       .first<{ n: number; different: number }>();
     const events = reported.filter((event) => event.type === type).map(({ share_id }) => share_id);

@@ -292,7 +292,7 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
     }
     const row = await env.DB.prepare("SELECT email_sealed, fields_sealed FROM consumers WHERE id = ?").bind(id).first();
     expect(row).toEqual({ email_sealed: "", fields_sealed: null });
-    const deleted = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'account.deleted'")
+    const deleted = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'account.deleted'")
       .bind(id)
       .first<{ n: number }>();
     expect(deleted?.n).toBe(1);

@@ -92,7 +92,7 @@ describe("GET /v1/me/export", () => {
     const answers = [];
     for (let count = 0; count < 6; count += 1) answers.push(await by.get("/v1/me/export"));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
-    const rows = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'data.exported' AND entity_id = ?")
+    const rows = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'data.exported' AND entity_id = ?")
       .bind((await by.get("/v1/me")).body.data.id)
       .first<{ n: number }>();
     expect(rows?.n).toBe(5);

@@ -33,7 +33,7 @@ const outcome = ({ status, body }: TestResponse): string => `${status} ${body.er
 beforeEach(async () => {
   await env.DB.batch([
     env.DB.prepare("DELETE FROM billing_customers"),
-    env.DB.prepare("DELETE FROM audit_outbox WHERE entity_id = ?").bind(free.id),
+    env.DB.prepare("DELETE FROM audit_entries WHERE entity_id = ?").bind(free.id),
     env.DB.prepare("UPDATE businesses SET status = 'pending', plan = 'free' WHERE id = ?").bind(free.id),
   ]);
 });
@@ -46,7 +46,7 @@ describe("/v1/admin with the operator's token", () => {
     expect((await getWithKey("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
     expect((await service(at, { headers: bearer })).body.data).toEqual({ id: free.id, status: "suspended", plan: "business" });
     await set({ status: "suspended" });
-    const { results } = await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(free.id).all();
+    const { results } = await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_id = ? ORDER BY ord").bind(free.id).all();
     expect(results.map(({ type }) => type)).toEqual([
       "business.status_changed",
       "business.plan_changed",

@@ -101,7 +101,7 @@ describe("the limit of ten active agent tokens", () => {
     expect(answers.map(outcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 10 });
     const minted = await env.DB.prepare(
-      "SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'agent_token.minted' AND entity_id IN (SELECT id FROM agent_tokens)",
+      "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'agent_token.minted' AND entity_id IN (SELECT id FROM agent_tokens)",
     ).first("n");
     expect(minted).toBe(10);
   });
@@ -204,7 +204,7 @@ describe("an agent token stops working at the next request", () => {
     const ended = await Promise.all(Array.from({ length: 10 }, () => remove(`${ownPath}/${id}`, session)));
     expect(ended.map(({ status }) => status)).toContain(200);
     expect(await ping(token)).toBe(401);
-    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'agent_token.revoked' AND entity_id = ?")
+    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'agent_token.revoked' AND entity_id = ?")
       .bind(id)
       .first("n");
     expect(entries).toBe(1);

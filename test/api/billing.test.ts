@@ -43,7 +43,7 @@ const consumerId = async (): Promise<string> =>
   (await env.DB.prepare("SELECT id FROM consumers LIMIT 1").first<{ id: string }>())?.id as string;
 
 const entriesAbout = async (id: string): Promise<string[]> =>
-  (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(id).all<{ type: string }>()).results.map(
+  (await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_id = ? ORDER BY ord").bind(id).all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
 
@@ -61,7 +61,7 @@ const resetAccounts = (): Promise<unknown> =>
   env.DB.batch([
     env.DB.prepare("DELETE FROM billing_customers"),
     env.DB.prepare("DELETE FROM billing_events"),
-    env.DB.prepare("DELETE FROM audit_outbox WHERE type LIKE 'business.%' OR type LIKE 'consumer.%'"),
+    env.DB.prepare("DELETE FROM audit_entries WHERE type LIKE 'business.%' OR type LIKE 'consumer.%'"),
     env.DB.prepare("UPDATE businesses SET status = 'active', plan = 'free' WHERE id = ?").bind(free.id),
     env.DB.prepare("UPDATE consumers SET plan = 'free'"),
   ]);

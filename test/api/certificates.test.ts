@@ -351,7 +351,7 @@ describe("GET /v1/certs/{id}", () => {
   test("records each read in the business's audit chain, and no refused read", async () => {
     const { cert_id } = await issueCertificate();
     const entries = async (): Promise<number> =>
-      (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.subject_read'")
+      (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.subject_read'")
         .bind(cert_id)
         .first<number>("n")) as number;
     await detailed(cert_id);
@@ -504,7 +504,7 @@ describe("GET /v1/certs/{id}/evidence-pack", () => {
   test("records each export in the business's audit chain", async () => {
     const { cert_id } = await issueCertificate();
     await pack(cert_id);
-    const count = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'evidence_pack.exported'")
+    const count = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'evidence_pack.exported'")
       .bind(cert_id)
       .first("n");
     expect(count).toBe(1);

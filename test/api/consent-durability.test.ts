@@ -162,13 +162,13 @@ const issuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
        (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT SUM(active) FROM purposes) AS active, (SELECT COUNT(*) FROM idempotent_responses) AS idempotency,
-       (SELECT COUNT(*) FROM audit_outbox WHERE type = 'certificate.issued') AS audited,
+       (SELECT COUNT(*) FROM audit_entries WHERE type = 'certificate.issued') AS audited,
        (SELECT COUNT(*) FROM anchors WHERE event = 'certificate.issued') AS anchored,
        (SELECT COUNT(*) FROM outbox WHERE kind = 'policy' AND entity_id NOT IN (SELECT id FROM certificates)) AS orphans`,
   ).first();
 
 describe("a failing table", () => {
-  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_outbox", "anchors"] as const;
+  const tables = ["purposes", "disclosures", "certificates", "idempotent_responses", "outbox", "audit_entries", "anchors"] as const;
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();

@@ -36,7 +36,7 @@ const events = async (certId: string): Promise<string[]> =>
 const countWithdrawals = async (certId: string): Promise<number[]> => {
   const row = await env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM entity_withdrawals WHERE cert_id = ?1) AS acts,
-      (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.entities_withdrawn') AS entries,
+      (SELECT COUNT(*) FROM audit_entries WHERE entity_id = ?1 AND type = 'certificate.entities_withdrawn') AS entries,
       (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.entities_withdrawn') AS statements`,
   )
     .bind(certId)

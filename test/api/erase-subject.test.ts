@@ -29,9 +29,9 @@ const withKey = { authorization: `Bearer ${key}` };
 
 const verified = async (certId: string) => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
 const entriesOf = async (certId: string): Promise<string[]> =>
-  (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_id = ? ORDER BY ord").bind(certId).all<{ type: string }>()).results.map(
-    ({ type }) => type,
-  );
+  (
+    await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_id = ? ORDER BY ord").bind(certId).all<{ type: string }>()
+  ).results.map(({ type }) => type);
 
 /** Returns all rows of all tables and all values in the key-value store as one string, without the emails captured in development. */
 const everythingStored = async (): Promise<string> => {

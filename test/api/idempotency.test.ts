@@ -404,7 +404,7 @@ const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
-  const entries = "(SELECT COUNT(*) FROM audit_outbox WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run on their own schedule.
+  const entries = "(SELECT COUNT(*) FROM audit_entries WHERE type NOT LIKE 'policy.%') AS entries"; // Policy captures run on their own schedule.
   const misses = "(SELECT TOTAL(misses) FROM match_misses) AS misses, (SELECT TOTAL(failures) FROM email_code_failures) AS failures";
   const log = eventSequences.getByName(world.acme.id);
   const endpoints = await log.listEndpoints();
@@ -610,7 +610,7 @@ const losingChanges = {
   withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
   batch: async (statements: D1PreparedStatement[]) => {
     const [stopWaiting] = vi.mocked(setTimeout).mock.lastCall ?? [];
-    const entries = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_outbox").first("last");
+    const entries = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_entries").first("last");
     const before = await entries();
     const results = await env.DB.batch(statements);
     if ((await entries()) === before) return results;
@@ -904,7 +904,7 @@ describe("POST /v1/share/redeem", () => {
     const granted = await grantShare(await signInPerson());
     const key = { origin, "idempotency-key": freshKey() };
     const entries = async (): Promise<unknown> =>
-      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'share.redeemed' AND entity_id = ?")
+      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'share.redeemed' AND entity_id = ?")
         .bind(granted.share.id)
         .first();
     return { granted, key, entries };

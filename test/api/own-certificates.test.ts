@@ -82,11 +82,11 @@ describe("POST /v1/me/certificates/withdraw", () => {
       1,
     );
     const row = await env.DB.prepare(
-      "SELECT id, chain, payload_sealed FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.revoked'",
+      "SELECT id, chain, payload_sealed FROM audit_entries WHERE entity_id = ? AND type = 'certificate.revoked'",
     )
       .bind(mine.certId)
       .first<{ id: string; chain: string; payload_sealed: string }>();
-    const context = { table: "audit_outbox", record: row?.id as string, field: "payload", owner: row?.chain as string };
+    const context = { table: "audit_entries", record: row?.id as string, field: "payload", owner: row?.chain as string };
     expect(await platform.vault.open(context, row?.payload_sealed as string)).toContain('"actor":"subject:account"');
     expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id: mine.certId }))).toBe("409 already_revoked");
   });

@@ -31,7 +31,7 @@ import {
 const { consumerEmail, ownerEmail } = world;
 const strangerEmail = "stranger@example.com";
 const noon = Date.parse("2030-05-06T12:00:00.000Z");
-const tables = ["passkeys", "sessions", "audit_outbox", "consumers"] as const;
+const tables = ["passkeys", "sessions", "audit_entries", "consumers"] as const;
 
 const at = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
@@ -438,8 +438,8 @@ describe("DELETE /v1/me/passkeys/{id}", () => {
     await withPasskey();
     const [{ id }] = await list(await person());
     const stranger = await person(strangerEmail);
-    const before = await countRows(["passkeys", "audit_outbox"]);
+    const before = await countRows(["passkeys", "audit_entries"]);
     for (const one of [id, `psk_00${"0".repeat(24)}`, "nothing"]) expect(outcome(await remove(stranger, one))).toBe("404 not_found");
-    expect(await countRows(["passkeys", "audit_outbox"])).toEqual(before);
+    expect(await countRows(["passkeys", "audit_entries"])).toEqual(before);
   });
 });

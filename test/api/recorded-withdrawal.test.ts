@@ -261,7 +261,7 @@ describe("POST /v1/certs/{id}/withdrawals with entities", () => {
 
 describe("POST /v1/certs/{id}/cease-ack with entities", () => {
   const entries = (certId: string) =>
-    env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'business.entities_ceased'")
+    env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'business.entities_ceased'")
       .bind(certId)
       .first<number>("n");
 

@@ -171,7 +171,7 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
     const outcomes = await Promise.all([progress(id, { spokeo: "completed" }), progress(id, { radaris: "completed" })]);
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
     expect((await by.get("/v1/me/removals")).body.data.removals[0].status).toBe("completed");
-    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'removal.completed'")
+    const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'removal.completed'")
       .bind(id)
       .first<{ n: number }>();
     expect(entries?.n).toBe(1);

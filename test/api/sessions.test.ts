@@ -168,20 +168,20 @@ describe("P18: DELETE /v1/me/sessions", () => {
       entity_type: "consumer",
       payload: { kept: await currentId(mine) },
     });
-    const entries = await countRows(["audit_outbox"]);
+    const entries = await countRows(["audit_entries"]);
     expect((await endOtherSessions(mine)).body.data).toEqual({ sessions_ended: 0 });
-    expect(await countRows(["audit_outbox"])).toEqual(entries);
+    expect(await countRows(["audit_entries"])).toEqual(entries);
   });
 
   test("returns the same 404 for another person's, an unknown and a malformed id, and ends nothing", async () => {
     const stranger = await signInWith(iphone, "stranger@example.com");
     const mine = await signInWith(firefox);
-    const before = await countRows(["sessions", "audit_outbox"]);
+    const before = await countRows(["sessions", "audit_entries"]);
     const answers = await Promise.all(
       [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => endSession(mine, id)),
     );
     expect(new Set(answers.map(outcome))).toEqual(new Set(["404 not_found"]));
-    expect(await countRows(["sessions", "audit_outbox"])).toEqual(before);
+    expect(await countRows(["sessions", "audit_entries"])).toEqual(before);
     expect(await isSignedIn(stranger)).toBe(true);
   });
 

@@ -46,7 +46,7 @@ const outcomes = (answers: readonly TestResponse[]): Record<string, number> => {
 const concurrently = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 const entriesOf = async (shareId: string, type: string): Promise<number> =>
-  (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = ?")
+  (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = ?")
     .bind(shareId, type)
     .first("n")) as number;
 const eventsOf = async (shareId: string): Promise<string[]> => {
@@ -635,7 +635,7 @@ describe("a share", () => {
     expect(await readDatabaseContents()).toEqual(before);
     await getWithApiKey(`/v1/consumers/${share.id}/current`);
     const after = await readDatabaseContents();
-    expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_outbox"]);
+    expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_entries"]);
   });
 
   test("P27: is no longer readable past its end, whether or not a sweep has run", async () => {

@@ -41,7 +41,7 @@ beforeEach(async () => {
     (name) => addresses(name),
   );
   await env.DB.batch([
-    env.DB.prepare("DELETE FROM audit_outbox WHERE entity_type = 'webhook'"),
+    env.DB.prepare("DELETE FROM audit_entries WHERE entity_type = 'webhook'"),
     env.DB.prepare("DELETE FROM idempotent_responses"),
     env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id),
   ]);
@@ -85,7 +85,7 @@ const created = async (body: unknown = { url: hook }): Promise<{ readonly id: st
 const list = async (person: Person = owner): Promise<Record<string, unknown>[]> =>
   (await callWebhooks(person, "GET", "")).body.data.webhooks;
 const entries = async (): Promise<string[]> =>
-  (await env.DB.prepare("SELECT type FROM audit_outbox WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
+  (await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
 /** Commits an event and runs the first delivery attempt. Returns the delivery's ID. */
@@ -283,7 +283,7 @@ describe("POST /v1/webhooks", () => {
   });
 
   test("undoes the creation if its audit entry cannot be written", async () => {
-    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
       expect(outcome(await create())).toBe("503 storage_unavailable");
       expect(await list()).toEqual([]);
@@ -395,7 +395,7 @@ describe("the secret of an endpoint", () => {
     const { id, secret } = await created();
     expect((await callWebhooks(owner, "GET", `/${id}/secret`)).body.data).toEqual({ id, secret });
     expect(await entries()).toEqual(["webhook.created", "webhook.secret_revealed"]);
-    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
       const answer = await callWebhooks(owner, "GET", `/${id}/secret`);
       expect(outcome(answer)).toBe("503 storage_unavailable");
@@ -707,7 +707,7 @@ describe("the audit chain of webhooks", () => {
       "webhook.secret_rotated",
       "webhook.deleted",
     ]);
-    const { results } = await env.DB.prepare("SELECT DISTINCT entity_id, chain FROM audit_outbox WHERE entity_type = 'webhook'").all();
+    const { results } = await env.DB.prepare("SELECT DISTINCT entity_id, chain FROM audit_entries WHERE entity_type = 'webhook'").all();
     expect(results).toEqual([{ entity_id: webhook, chain: world.acme.chain }]);
   });
 });
@@ -846,7 +846,7 @@ describe("a delivery", () => {
         attempts: [{ response_body: `echo ${posts[0]?.body}` }],
       });
       expect(await entries()).toEqual(["webhook.created", "webhook.delivery_revealed"]);
-      const row = await env.DB.prepare("SELECT entity_id FROM audit_outbox WHERE type = 'webhook.delivery_revealed'").first();
+      const row = await env.DB.prepare("SELECT entity_id FROM audit_entries WHERE type = 'webhook.delivery_revealed'").first();
       expect(row).toEqual({ entity_id: webhook });
     });
 

@@ -44,7 +44,7 @@ const issueForOtherBusiness = async (email: string): Promise<{ readonly certId: 
   return { certId: (await submitConsent(body, { origin: "https://other.example" })).body.data.cert_id };
 };
 const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status === "active";
-const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_outbox", "event_outbox", "anchors", "withdrawals"];
+const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_entries", "event_outbox", "anchors", "withdrawals"];
 
 /** Counts the rows that each table has gained, and the emails that were sent. */
 const growth = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
@@ -76,8 +76,8 @@ describe("O1: whether an address is on a certificate", () => {
     const [first, second] = answers as [TestResponse, TestResponse];
     expect(first.body.data).toEqual({ accepted: true });
     expect(shapeOf(second)).toEqual(shapeOf(first));
-    expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 1 });
-    expect(miss).toEqual({ ...hit, audit_outbox: 0 }); // The audit log records only emails that were sent.
+    expect(hit).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 1 });
+    expect(miss).toEqual({ ...hit, audit_entries: 0 }); // The audit log records only emails that were sent.
     expect(await listCodes(mine.email)).toHaveLength(1);
     expect(await listMailTo(stranger)).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe("O1: whether an address is on a certificate", () => {
         }),
       );
     }
-    expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_outbox: 0 });
+    expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 0 });
     expect(grown[1]).toEqual(grown[0]);
     expect(grown[2]).toEqual(grown[0]); // The same as for an address that is below the limits.
     expect(await listCodes(mine.email)).toHaveLength(3);
@@ -412,7 +412,7 @@ describe("O4: mail bombing", () => {
   test("leaves an audit entry for each email sent, and for nothing else", async () => {
     const mine = await issueToNewPerson();
     const entries = () =>
-      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'optout.code_requested'")
+      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'optout.code_requested'")
         .bind(mine.certId)
         .first<number>("n");
     for (let times = 0; times < 6; times += 1) {

@@ -1,49 +1,33 @@
-// Moving audit outbox rows into the chains: every row arrives exactly once, whatever fails along the way.
+// Reading the change logs into the chains: every entry arrives exactly once, whatever fails along the way.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { AuditLog, type AuditEnv } from "../../durable-objects/audit-log/object.ts";
 import type { ShardId } from "../../core/ids.ts";
-import { listUndrainedRows } from "../../storage/outboxes/audit.ts";
-import { openDatabase } from "../../storage/database.ts";
 import type { ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import { appendAuditedChanges, countUnreadEntries } from "../support/changes.ts";
 import { getAuditLogStub, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
 // Log numbers that only this file uses, because the storage cleanup between files skips idle objects.
 let written = 0;
-/** Inserts rows into a shard's outbox, as a committed change does. */
+/** Appends changes to a shard's change log. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => {
     written += 1;
     return `outbox-${written}`;
   });
-  await db.batch(
-    ids.map((id) =>
-      db
-        .prepare(
-          `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
-           VALUES (?, ?, ?, 'share.created', 'share', ?, 1772600767089, ?)`,
-        )
-        .bind(id, shard, chain, `shr_${id}`, "ab".repeat(32)),
-    ),
-  );
+  await appendAuditedChanges(db, ids, shard, chain);
   return ids;
 };
 
-/** Inserts many rows with one statement. */
+/** The same for many changes. */
 const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
-  db
-    .prepare(
-      `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
-       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-       SELECT 'many-' || ?2 || '-' || ?3 || '-' || i, ?2, ?3, 'share.created', 'share', 'shr_' || i, 1772600767089, ?4 FROM n`,
-    )
-    .bind(count, shard, chain, "ab".repeat(32))
-    .run();
-
-const undrained = async (db: D1Database, shard: number): Promise<number> =>
-  (await db.prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE audit_log = ? AND drained_at IS NULL").bind(shard).first<{ n: number }>())
-    ?.n ?? -1;
+  appendAuditedChanges(
+    db,
+    Array.from({ length: count }, (_, i) => `many-${shard}-${chain}-${i}`),
+    shard,
+    chain,
+  );
 
 const lengthOf = async (stub: AuditStub, chain: string): Promise<number> => {
   const page = (await stub.getChainPage(chain, 1)) as ChainPage | null;
@@ -81,7 +65,7 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
   return { db: guard(db), failed: () => failed };
 };
 
-describe("draining the audit outboxes", () => {
+describe("reading the change logs", () => {
   test("drains every shard soon after a request and marks the rows", async () => {
     const stub = getAuditLogStub(21);
     const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
@@ -89,10 +73,10 @@ describe("draining the audit outboxes", () => {
     await commitRows(env.DB_01, 21, there, 2);
     await commitRows(env.DB, 22, here, 1); // belongs to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
-    await eventually(async () => (await undrained(env.DB, 21)) + (await undrained(env.DB_01, 21)) === 0);
+    await eventually(async () => (await countUnreadEntries(env.DB, 21)) + (await countUnreadEntries(env.DB_01, 21)) === 0);
     expect(await lengthOf(stub, here)).toBe(3);
     expect(await lengthOf(stub, there)).toBe(2);
-    expect(await undrained(env.DB, 22)).toBe(1);
+    expect(await countUnreadEntries(env.DB, 22)).toBe(1);
     const { page, proven } = await fetchChainWithProof(stub, there);
     expect(page.entries.map(({ shard }) => shard)).toEqual(["01", "01"]);
     expect(await verifyChain(21, page, proven)).toBe("ok");
@@ -105,9 +89,8 @@ describe("draining the audit outboxes", () => {
     const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
     expect(await stub.drainNow()).toMatchObject({ hasMore: false });
     const page = (await stub.getChainPage(chain, 2_000)) as ChainPage;
-    expect(page.entries.map(({ outbox_id }) => outbox_id)).toEqual(ids.toReversed());
-    expect(await undrained(env.DB, 22)).toBe(0);
-    expect(await listUndrainedRows(openDatabase(env.DB), 22, 0, 10)).toEqual([]);
+    expect(page.entries.map(({ change_id }) => change_id)).toEqual(ids.toReversed());
+    expect(await countUnreadEntries(env.DB, 22)).toBe(0);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
@@ -119,7 +102,7 @@ describe("draining the audit outboxes", () => {
       const next = await state.storage.getAlarm();
       expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // instead of 15 seconds, the delay after a failure
     });
-    await eventually(async () => (await undrained(env.DB, 29)) === 0);
+    await eventually(async () => (await countUnreadEntries(env.DB, 29)) === 0);
     expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
   });
 
@@ -127,16 +110,16 @@ describe("draining the audit outboxes", () => {
     const stub = getAuditLogStub(23);
     const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
-    const { db } = failing(env.DB, 'update "audit_outbox"', 1);
+    const { db } = failing(env.DB, 'insert into "change_readers"', 1);
     await runInDurableObject(stub, async (_, state) => {
       const dying = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await expect(dying.drainNow()).rejects.toMatchObject({ cause: { kind: "outage" } });
     });
     expect(await lengthOf(stub, chain)).toBe(5);
-    expect(await undrained(env.DB, 23)).toBe(5);
+    expect(await countUnreadEntries(env.DB, 23)).toBe(5);
     await evictDurableObject(stub);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
-    expect(await undrained(env.DB, 23)).toBe(0);
+    expect(await countUnreadEntries(env.DB, 23)).toBe(0);
     expect(await lengthOf(stub, chain)).toBe(5);
   });
 
@@ -153,7 +136,7 @@ describe("draining the audit outboxes", () => {
     const stub = getAuditLogStub(24);
     const chain = toChainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
-    const { db, failed } = failing(env.DB, 'select "ord"', 10);
+    const { db, failed } = failing(env.DB, 'from "changes"', 10);
     await runInDurableObject(stub, async (_, state) => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {
@@ -166,7 +149,7 @@ describe("draining the audit outboxes", () => {
       expect(await state.storage.getAlarm()).toBeNull();
     });
     expect(await lengthOf(stub, chain)).toBe(2);
-    expect(await undrained(env.DB, 24)).toBe(0);
+    expect(await countUnreadEntries(env.DB, 24)).toBe(0);
   });
 
   test("drains the other shards while one fails, and tries that one again", async () => {
@@ -174,7 +157,7 @@ describe("draining the audit outboxes", () => {
     const [broken, sound] = [toChainTag(0x42), toChainTag(0x43)];
     await commitRows(env.DB, 24, broken, 1);
     await commitRows(env.DB_01, 24, sound, 2);
-    const { db } = failing(env.DB, 'select "ord"', 3);
+    const { db } = failing(env.DB, 'from "changes"', 3);
     await runInDurableObject(stub, async (_, state) => {
       const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await log.alarm();
@@ -185,9 +168,9 @@ describe("draining the audit outboxes", () => {
       expect(await log.drainNow("01" as ShardId)).toEqual({ appended: 1, hasMore: false }); // draining one shard ignores failures in other shards
       await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
-    expect(await undrained(env.DB_01, 24)).toBe(0);
+    expect(await countUnreadEntries(env.DB_01, 24)).toBe(0);
     expect(await lengthOf(stub, sound)).toBe(4);
-    expect(await undrained(env.DB, 24)).toBe(1);
+    expect(await countUnreadEntries(env.DB, 24)).toBe(1);
     expect(await stub.drainNow()).toMatchObject({ appended: 1 });
   });
 
@@ -201,13 +184,13 @@ describe("draining the audit outboxes", () => {
     expect(await lengthOf(stub, chain)).toBe(1);
   });
 
-  test("leaves only malformed rows in the outbox", async () => {
+  test("sets only malformed entries aside", async () => {
     const stub = getAuditLogStub(26);
     const chain = toChainTag(0x61);
     await commitRows(env.DB, 26, "not a tag", 1);
     await commitRows(env.DB, 26, chain, 3);
     expect(await stub.drainNow()).toEqual({ appended: 3, hasMore: false });
-    expect(await undrained(env.DB, 26)).toBe(1);
+    expect(await countUnreadEntries(env.DB, 26)).toBe(1);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
   });
 
@@ -228,7 +211,7 @@ describe("draining the audit outboxes", () => {
       await log.alarm();
       expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 30_000);
     });
-    expect(await undrained(env.DB, 27)).toBe(1);
+    expect(await countUnreadEntries(env.DB, 27)).toBe(1);
   });
 
   test("keeps an alarm that is due sooner than the request", async () => {

@@ -139,7 +139,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
       const stored = db.prepare("SELECT fingerprint FROM certificates WHERE id = ?").all(cert_id) as { fingerprint: string }[];
       const audited = db
-        .prepare("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type = 'certificate.issued'")
+        .prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'certificate.issued'")
         .get(cert_id) as { n: number };
       const anchored = db
         .prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'certificate.issued'")
@@ -152,7 +152,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
         .prepare(
           `SELECT c.status,
              (SELECT COUNT(*) FROM withdrawals w WHERE w.cert_id = c.id) AS withdrawals,
-             (SELECT COUNT(*) FROM audit_outbox o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
+             (SELECT COUNT(*) FROM audit_entries o WHERE o.entity_id = c.id AND o.type = 'certificate.revoked') AS audited,
              (SELECT COUNT(*) FROM anchors a WHERE a.entity_id = c.id AND a.event = 'certificate.revoked') AS anchored
            FROM certificates c WHERE c.id = ?`,
         )
@@ -165,7 +165,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     // Work that was not acknowledged must be either complete or absent.
     const certificates = count("SELECT COUNT(*) AS n FROM certificates");
     expect(certificates).toBeGreaterThanOrEqual(acknowledged.length);
-    expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_outbox WHERE type = 'certificate.issued'")).toBe(certificates);
+    expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM audit_entries WHERE type = 'certificate.issued'")).toBe(certificates);
     expect(count("SELECT COUNT(DISTINCT entity_id) AS n FROM anchors")).toBe(certificates);
     expect(count("SELECT COUNT(*) AS n FROM idempotent_responses")).toBe(certificates);
     expect(count("SELECT SUM(active + revoked) AS n FROM purposes")).toBe(certificates);
@@ -173,7 +173,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(withdrawals).toBeGreaterThanOrEqual(withdrawn.length);
     expect(count("SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'")).toBe(withdrawals);
     expect(count("SELECT SUM(revoked) AS n FROM purposes")).toBe(withdrawals);
-    expect(count("SELECT COUNT(*) AS n FROM audit_outbox WHERE type = 'certificate.revoked'")).toBe(withdrawals);
+    expect(count("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'certificate.revoked'")).toBe(withdrawals);
     expect(count("SELECT COUNT(*) AS n FROM anchors WHERE event = 'certificate.revoked'")).toBe(withdrawals);
     db.close();
 

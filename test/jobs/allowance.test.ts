@@ -202,7 +202,7 @@ describe("an account deletion with more shares than a run may end", () => {
     now += 2 * minuteMs;
     await settleShares(withBudget(platform, { maxMs: 40 * secondMs, maxQueries: 400 }));
     expect([await active(), await isThere()]).toEqual([0, 0]);
-    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.revoked' AND chain = ?";
+    const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id LIKE ? AND type = 'share.revoked' AND chain = ?";
     expect(await number(entries, like, world.acme.chain)).toBe(1_401);
   });
 });

@@ -70,7 +70,7 @@ afterEach(async () => {
 
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
-const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id = ?", certId);
+const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id = ?", certId);
 /** Matches every page of a host. */
 const topicsAt = (name: string): string => `https://${name} %`;
 const waitingRows = () =>
@@ -427,7 +427,7 @@ describe("crashes and concurrent runs", () => {
     for (let n = 0; n < 130; n += 1) certIds.push(await issueWaitingCertificate(host));
     const bad = certIds[110] as string;
     await env.DB.prepare(
-      `CREATE TRIGGER broken BEFORE INSERT ON audit_outbox WHEN NEW.entity_id = '${bad}' BEGIN SELECT RAISE(ABORT, 'injected fault'); END`,
+      `CREATE TRIGGER broken BEFORE INSERT ON audit_entries WHEN NEW.entity_id = '${bad}' BEGIN SELECT RAISE(ABORT, 'injected fault'); END`,
     ).run();
     await runCapture(0, { log: silentLog });
     expect((await getPublicPolicies(certIds[99] as string)).status).toBe("captured");
@@ -440,7 +440,7 @@ describe("crashes and concurrent runs", () => {
     expect(captures).toHaveLength(1);
     expect(
       await queryRows(
-        "SELECT id FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
+        "SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?)",
         host,
       ),
     ).toHaveLength(130);
@@ -465,22 +465,17 @@ describe("crashes and concurrent runs", () => {
     )
       .bind(host, first)
       .run();
-    // The entries are marked as drained, so that the audit log does not process 10,000 of them during this test.
-    await env.DB.prepare(
-      "CREATE TRIGGER drained AFTER INSERT ON audit_outbox BEGIN UPDATE audit_outbox SET drained_at = 0 WHERE ord = NEW.ord; END",
-    ).run();
     const batches: number[] = [];
     const db = watched(async (statements) => {
       batches.push(statements.length);
     });
     await capturePolicies(await createPlatformAt(), openDatabase(db));
-    await env.DB.prepare("DROP TRIGGER drained").run();
     expect(batches).toHaveLength(100);
     expect(Math.max(...batches)).toBeLessThanOrEqual(110);
     expect(await waitingRows()).toEqual([]);
     const [counts] = await queryRows<{ certs: number; entries: number }>(
       `SELECT (SELECT count(*) FROM certificates WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
-              (SELECT count(*) FROM audit_outbox WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries`,
+              (SELECT count(*) FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM certificates WHERE origin_domain = ?1)) AS entries`,
       host,
     );
     expect(counts).toEqual({ certs: 10_000, entries: 10_000 });

@@ -160,7 +160,7 @@ describe("the retention sweep", () => {
       ),
     );
     expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
-    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
+    const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
       (email_index IS NOT NULL OR evidence_sealed <> '' OR manage_token_hash <> '' OR subject_masked <> '{}' OR subject_erased_at <> ?)`;
@@ -220,7 +220,7 @@ describe("the retention sweep", () => {
     await Promise.all([eraseExpired(platformAt(() => now)), eraseExpired(platformAt(() => now))]);
     await eraseExpired(platformAt(() => now));
     expect(await keptOf("raced")).toBe(0);
-    const entries = "SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
+    const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(1_200);
     expect(faults).toEqual([]);
   });

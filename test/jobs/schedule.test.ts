@@ -1,4 +1,5 @@
 // The cron runs: each job runs whether or not others fail, and the log contains the name of a job that failed.
+import { appendAuditedChanges } from "../support/changes.ts";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -68,14 +69,7 @@ describe("the audit logs", () => {
     await requestAuditDrains(platform);
     expect(notified).toEqual([]);
     const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
-    const entry = (db: D1Database, shard: number) =>
-      db
-        .prepare(
-          `INSERT INTO audit_outbox (id, audit_log, chain, type, entity_type, entity_id, at, payload_hash)
-           VALUES ('told', ?, ?, 'share.created', 'share', 'shr_told', 1, ?)`,
-        )
-        .bind(shard, "c".repeat(32), "ab".repeat(32))
-        .run();
+    const entry = (db: D1Database, auditLog: number) => appendAuditedChanges(db, [`told ${auditLog}`], auditLog, "c".repeat(32));
     await entry(DB, 28);
     await entry(DB_01, 27);
     await requestAuditDrains(platform);

@@ -353,7 +353,7 @@ test.each(seeds)(
           // N11, as far as the rows show it; test/api/account-deletion.test.ts decrypts what is left.
           const left = await db
             .prepare(
-              "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_outbox WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
+              "SELECT (SELECT COUNT(*) FROM shares WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM consumer_shards WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM field_fanouts WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM account_erasures WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM mail_outbox WHERE consumer_id = ?1) + (SELECT COUNT(*) FROM audit_entries WHERE chain = ?2 AND payload_sealed IS NOT NULL AND type <> 'account.deleted') + (SELECT COUNT(*) FROM shares s WHERE s.id IN (SELECT value FROM json_each(?3)) AND (s.subject_sealed IS NOT NULL OR s.email_index IS NOT NULL OR s.phone_index IS NOT NULL OR s.consumer_chain IS NOT NULL)) AS n",
             )
             .bind(by.id, chain, JSON.stringify(shares.filter((one) => one.by === by).map(({ id }) => id)))
             .first("n");
@@ -377,7 +377,7 @@ test.each(seeds)(
             databases.map((db) =>
               db
                 .prepare(
-                  "SELECT (SELECT COUNT(*) || '|' || COALESCE(MAX(changed_by), '') FROM shares) || '|' || (SELECT COUNT(*) FROM share_codes) || '|' || (SELECT COUNT(*) FROM audit_outbox) || '|' || (SELECT COUNT(*) FROM event_outbox) || '|' || (SELECT COUNT(*) FROM share_intents) || '|' || (SELECT TOTAL(revision) FROM share_values) || '|' || (SELECT COUNT(*) FROM consumer_shards) AS n",
+                  "SELECT (SELECT COUNT(*) || '|' || COALESCE(MAX(changed_by), '') FROM shares) || '|' || (SELECT COUNT(*) FROM share_codes) || '|' || (SELECT COUNT(*) FROM audit_entries) || '|' || (SELECT COUNT(*) FROM event_outbox) || '|' || (SELECT COUNT(*) FROM share_intents) || '|' || (SELECT TOTAL(revision) FROM share_values) || '|' || (SELECT COUNT(*) FROM consumer_shards) AS n",
                 )
                 .first("n"),
             ),
@@ -495,7 +495,7 @@ test.each(seeds)(
         // N2; for redemptions this is N3
         expect(
           await counted(
-            "SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",
+            "SELECT type, COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type <> 'consumer.current_read' GROUP BY type",
           ),
           history.join(", "),
         ).toEqual(expected(({ chains }) => chains));

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
-import { unsealedEventTypes } from "../../storage/outboxes/audit.ts";
+import { unsealedEventTypes } from "../../storage/audit-entries.ts";
 import { listDueShares, maxSweptShares, sweepShares } from "../../storage/share-sweep.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
 import type { Env } from "../../workers/env.ts";
@@ -35,7 +35,7 @@ const sweepAt = async (now: number): Promise<void> => {
 const typesOf = async (id: string): Promise<string[]> =>
   (await listAllEvents()).filter(({ share_id }) => share_id === id).map(({ type }) => type);
 const entriesOf = async (id: string): Promise<Record<string, number>> => {
-  const { results } = await env.DB.prepare("SELECT type, COUNT(*) AS n FROM audit_outbox WHERE entity_id = ? GROUP BY type ORDER BY type")
+  const { results } = await env.DB.prepare("SELECT type, COUNT(*) AS n FROM audit_entries WHERE entity_id = ? GROUP BY type ORDER BY type")
     .bind(id)
     .all<{ type: string; n: number }>();
   return Object.fromEntries(results.map(({ type, n }) => [type, n]));
@@ -270,9 +270,9 @@ test("2,500 due shares expire in one run, each with one event and two entries", 
   expect(maxSweptShares).toBeLessThan(2_500);
   await sweepDueShares(at(now));
   expect(await count("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'expired' AND key_sealed IS NULL")).toBe(2_500);
-  expect(await count("SELECT COUNT(*) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'")).toBe(5_000);
+  expect(await count("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id LIKE ? AND type = 'share.expired'")).toBe(5_000);
   expect(
-    await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_outbox WHERE entity_id LIKE ? AND type = 'share.expired'"),
+    await count("SELECT COUNT(DISTINCT entity_id || chain) AS n FROM audit_entries WHERE entity_id LIKE ? AND type = 'share.expired'"),
   ).toBe(5_000);
   await waitUntilSettled();
   const events = (await listAllEvents(world.acme.keys.live)).filter(
@@ -289,7 +289,7 @@ test("unsealed audit entries have one of the four allowed types, and contain not
   await getWithApiKey(`/v1/consumers/${made.share.id}/current`);
   await pat.post(`/v1/shares/${made.share.id}/revoke`, { reason: "Found another provider" });
   await waitUntilSettled();
-  const { results } = await env.DB.prepare("SELECT type, payload_sealed AS text FROM audit_outbox WHERE payload_sealed LIKE '0.%'").all<{
+  const { results } = await env.DB.prepare("SELECT type, payload_sealed AS text FROM audit_entries WHERE payload_sealed LIKE '0.%'").all<{
     type: string;
     text: string;
   }>();
@@ -300,7 +300,7 @@ test("unsealed audit entries have one of the four allowed types, and contain not
   for (const personal of [...Object.values(contactValues).filter((value) => value.length > 6), pat.email, "con_00"])
     expect(all).not.toContain(personal);
   const others = await env.DB.prepare(
-    `SELECT COUNT(*) AS n FROM audit_outbox WHERE payload_sealed NOT LIKE '0.%' AND type IN (${unsealedEventTypes.map(() => "?").join(", ")})`,
+    `SELECT COUNT(*) AS n FROM audit_entries WHERE payload_sealed NOT LIKE '0.%' AND type IN (${unsealedEventTypes.map(() => "?").join(", ")})`,
   )
     .bind(...unsealedEventTypes)
     .first("n");

@@ -75,7 +75,7 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
   test("writes nothing but the audit entry, and opening the page writes nothing", async () => {
     await waitUntilSettled();
     const kept = async () => {
-      const { audit_outbox: _, agent_tokens: __, ...tables } = await readDatabaseContents();
+      const { audit_entries: _, agent_tokens: __, ...tables } = await readDatabaseContents();
       return tables;
     };
     const before = await kept();

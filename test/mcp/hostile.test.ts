@@ -44,7 +44,7 @@ const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
 /** The database contents without what a call may change: its audit entry and the day its token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
-  const { audit_outbox: _, ...tables } = await readDatabaseContents();
+  const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));
   return { ...tables, agent_tokens: withoutDay(tables.agent_tokens as string) };
 };
@@ -72,7 +72,7 @@ beforeAll(async () => {
   sealed = (await openConsentPage(client, session)).sealed;
   await waitUntilSettled();
   before = await lasting();
-  entriesBefore = (await env.DB.prepare("SELECT MAX(ord) AS n FROM audit_outbox").first<number>("n")) as number;
+  entriesBefore = (await env.DB.prepare("SELECT MAX(ord) AS n FROM audit_entries").first<number>("n")) as number;
 });
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
@@ -540,7 +540,7 @@ describe("hostile requests", () => {
     await waitUntilSettled();
     const after = await lasting();
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);
-    const { results } = await env.DB.prepare("SELECT DISTINCT type FROM audit_outbox WHERE ord > ?").bind(entriesBefore).all();
+    const { results } = await env.DB.prepare("SELECT DISTINCT type FROM audit_entries WHERE ord > ?").bind(entriesBefore).all();
     expect(results).toEqual([{ type: "agent.called" }]);
   });
 

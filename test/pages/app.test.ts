@@ -11,8 +11,8 @@ import {
   getPageText,
   type BrowserSession,
 } from "../support/browser-session.ts";
+import { copyAuditEntry } from "../support/changes.ts";
 import { findEmailCode, clearCodes, signIn, differentCode } from "../support/people.ts";
-import { copyRow } from "../support/copied-rows.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { registerPasskey } from "../support/passkeys.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -375,11 +375,12 @@ test("returns at once for a business without entries, however long the chain is"
   const pat = await signInPerson();
   const { share } = await grantShare(pat);
   await waitUntilSettled();
-  const newest = "SELECT id FROM audit_outbox WHERE chain = (SELECT consumer_chain FROM shares WHERE id = ?) ORDER BY ord DESC";
-  await copyRow("audit_outbox", (await env.DB.prepare(newest).bind(share.id).first<string>("id")) as string, maxEntriesScanned, {
-    drained_at: "null",
-    payload_sealed: "null",
-  });
+  const newest = await env.DB.prepare(
+    "SELECT id, chain FROM audit_entries WHERE chain = (SELECT consumer_chain FROM shares WHERE id = ?) ORDER BY ord DESC",
+  )
+    .bind(share.id)
+    .first<{ id: string; chain: string }>();
+  await copyAuditEntry(env.DB, newest?.id ?? "", newest?.chain ?? "", maxEntriesScanned);
   await waitUntilSettled();
   const newestEntry = /data-label="Entry">(\d+)</.exec((await browserOf(pat).open("/app/history")).text);
   expect(Number(newestEntry?.[1])).toBeGreaterThan(maxEntriesScanned);

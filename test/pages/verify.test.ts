@@ -200,7 +200,10 @@ describe("the timeline", () => {
   const openIn = async (certId: string, state: State): Promise<ReadPage> => {
     for (;;) {
       await env.DB.batch([
-        env.DB.prepare("UPDATE audit_outbox SET drained_at = ?1 WHERE entity_id = ?2").bind(state.drained_at, certId),
+        env.DB.prepare("DELETE FROM audit_batches"),
+        env.DB.prepare(
+          "INSERT INTO audit_batches SELECT audit_log, ord, ?1 FROM audit_entries WHERE entity_id = ?2 AND ?1 IS NOT NULL",
+        ).bind(state.drained_at, certId),
         env.DB.prepare("UPDATE anchors SET status = ?1, anchored_at = ?2, receipt = NULL WHERE entity_id = ?3").bind(
           state.status,
           state.anchored_at,
@@ -209,7 +212,8 @@ describe("the timeline", () => {
       ]);
       const page = await open(certId);
       const found = await env.DB.prepare(
-        "SELECT o.drained_at, a.status, a.anchored_at FROM audit_outbox o JOIN anchors a ON a.entity_id = o.entity_id WHERE o.entity_id = ?",
+        `SELECT (SELECT b.recorded_at FROM audit_batches b WHERE b.ord >= o.ord) AS drained_at, a.status, a.anchored_at
+         FROM audit_entries o JOIN anchors a ON a.entity_id = o.entity_id WHERE o.entity_id = ?`,
       )
         .bind(certId)
         .first<State>();

@@ -43,11 +43,11 @@ describe("a commit", () => {
   test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {
     await commitChange([rename("Renamed")], [event(), event({ type: "certificate.subject_read", at: 2_000 })]);
     expect(await env.DB.prepare("SELECT name FROM businesses WHERE id = ?").bind(world.acme.id).first("name")).toBe("Renamed");
-    const entries = await env.DB.prepare("SELECT * FROM audit_outbox WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
+    const entries = await env.DB.prepare("SELECT * FROM audit_entries WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
     expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_read"]);
     for (const entry of entries.results) {
       expect(JSON.stringify(entry)).not.toContain("secret");
-      const context = { table: "audit_outbox", record: entry.id as string, field: "payload", owner: world.acme.chain };
+      const context = { table: "audit_entries", record: entry.id as string, field: "payload", owner: world.acme.chain };
       const opened = await vault.open(context, entry.payload_sealed as string);
       expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
       expect(opened).toBe(toCanonicalJson(JSON.parse(opened)));
@@ -63,7 +63,7 @@ describe("a commit", () => {
     const theirs = { tag: "c".repeat(32), auditLog: 3 };
     await commitChange([], [event({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: 0 }, theirs] })]);
     const { results } = await env.DB.prepare(
-      "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_outbox WHERE entity_id = 'cc_two' ORDER BY ord",
+      "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_entries WHERE entity_id = 'cc_two' ORDER BY ord, audit_log",
     ).all<Record<string, string>>();
     expect(results.map(({ chain, audit_log }) => [chain, audit_log])).toEqual([
       [world.acme.chain, 0],
@@ -72,7 +72,7 @@ describe("a commit", () => {
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
     expect(new Set(results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
     for (const { id, chain, payload_hash, payload_sealed } of results) {
-      const context = { table: "audit_outbox", record: id as string, field: "payload", owner: chain as string };
+      const context = { table: "audit_entries", record: id as string, field: "payload", owner: chain as string };
       const opened = await vault.open(context, payload_sealed as string);
       expect(sha256Hex(opened)).toBe(payload_hash);
       expect(JSON.parse(opened)[1]).toEqual({ actor: "api_key:key_test", secret: "payload" });
@@ -127,7 +127,7 @@ describe("a commit", () => {
   test("writes one distinct entry each for 50 concurrent commits", async () => {
     await Promise.all(Array.from({ length: 50 }, (_, at) => commitChange([], [event({ entityId: `cc_many_${at}`, at })])));
     const row = await env.DB.prepare(
-      "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_outbox WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",
+      "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_entries WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",
     ).first();
     expect(row).toEqual({ n: 50, hashes: 50 });
   });

@@ -24,6 +24,7 @@ export const toChainTag = (index: number): string => index.toString(16).padStart
 
 export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRow> = {}): AuditRow => ({
   id,
+  changeOrd: 1,
   shard: "00",
   chain,
   type: "share.created",

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 
 /** Copies a row `count` times. Each copy has its own ID; other columns differ only where `own` contains an SQL expression for them. */
 export const copyRow = async (
-  table: "shares" | "businesses" | "audit_outbox",
+  table: "shares" | "businesses",
   id: string,
   count: number,
   own: Readonly<Record<string, string>> = {},

@@ -65,7 +65,7 @@ export const verifyDomain = async (person: Person, domain: string, web: StubWeb)
 /** Lists the types of a business's audit entries, oldest first. */
 export const listAuditEntryTypes = async (businessId: string): Promise<readonly string[]> => {
   const { results } = await env.DB.prepare(
-    "SELECT o.type FROM audit_outbox o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",
+    "SELECT o.type FROM audit_entries o JOIN businesses b ON b.audit_chain = o.chain WHERE b.id = ? ORDER BY o.ord",
   )
     .bind(businessId)
     .all<{ type: string }>();

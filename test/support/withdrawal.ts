@@ -100,7 +100,7 @@ export const countTraces = async (certId: string, db: D1Database = env.DB): Prom
     .prepare(
       `SELECT
         (SELECT COUNT(*) FROM withdrawals WHERE cert_id = ?1) AS withdrawals,
-        (SELECT COUNT(*) FROM audit_outbox WHERE entity_id = ?1 AND type = 'certificate.revoked') AS audit,
+        (SELECT COUNT(*) FROM audit_entries WHERE entity_id = ?1 AND type = 'certificate.revoked') AS audit,
         (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.revoked') AS anchors`,
     )
     .bind(certId)

@@ -154,10 +154,9 @@ export const issueCertificate = async (
 const backgroundColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["last_used_at"],
   sessions: ["seen_day"],
-  audit_outbox: ["drained_at"],
   anchors: ["status", "attempts", "next_at", "lease", "lease_until", "prepared", "tx_ref", "receipt", "anchored_at", "last_error"],
 };
-const backgroundTables: ReadonlySet<string> = new Set(["ledger_state"]);
+const backgroundTables: ReadonlySet<string> = new Set(["ledger_state", "changes", "change_readers", "audit_batches"]);
 
 const omitBackgroundData = (table: string, rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !backgroundColumns[table]?.includes(column))));

@@ -1,5 +1,5 @@
-// Notifies the audit logs when outboxes have rows for their chains. The logs read the rows themselves.
-import { listUndrainedLogs } from "../../storage/outboxes/audit.ts";
+// Notifies the audit logs of changes that have entries for their chains. The logs read the change logs themselves.
+import { listUndrainedLogs } from "../../storage/audit-entries.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";

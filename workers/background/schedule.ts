@@ -9,6 +9,7 @@ import { submitAnchors } from "./anchoring.ts";
 import { attestDue } from "./attestations.ts";
 import { checkpointAuditLogs } from "./audit-checkpoints.ts";
 import { requestAuditDrains } from "./audit-drain-requests.ts";
+import { deletePassed } from "./change-log-cleanup.ts";
 import { sendConnectionExpiryNotices } from "./connection-expiry-notices.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { sweepEvents } from "./event-sweep.ts";
@@ -36,6 +37,7 @@ const everyQuarterHour = "*/15 * * * *";
  */
 const minuteJobs: Jobs = {
   "audit-drain-requests": requestAuditDrains,
+  "change-log-cleanup": deletePassed,
   "expiry-sweep": deleteExpired,
   "retention-sweep": eraseExpired,
   "unpaid-sweep": suspendUnpaid,

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const countReads = async (): Promise<number> =>
   Number(
-    await env.DB.prepare("SELECT count(*) AS n FROM audit_outbox WHERE type = 'certificate.subject_read' AND entity_id = ?")
+    await env.DB.prepare("SELECT count(*) AS n FROM audit_entries WHERE type = 'certificate.subject_read' AND entity_id = ?")
       .bind(certId)
       .first("n"),
   );
@@ -79,7 +79,7 @@ describe("GET /v1/business/portal/certs/{id}", () => {
   });
 
   test("reveals nothing if the audit entry cannot be written", async () => {
-    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_outbox BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
+    await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
       const answer = await callPortal(owner, "POST", `/certs/${certId}/reveal`);
       expect(describeOutcome(answer)).toBe("503 storage_unavailable");

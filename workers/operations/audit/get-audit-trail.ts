@@ -6,7 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { firstShard, shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import { findNewestCheckpointAnchor } from "../../../storage/outboxes/anchors.ts";
-import { listCommittedPayloads, listWaitingEntries } from "../../../storage/outboxes/audit.ts";
+import { listCommittedPayloads, listWaitingEntries } from "../../../storage/audit-entries.ts";
 import { listPersonShards } from "../../../storage/people.ts";
 import { runIsolated } from "../../log.ts";
 import type { Proofs, Stores } from "../dependencies.ts";
@@ -29,7 +29,7 @@ export interface TrailQuery {
   readonly entityIds?: readonly string[];
 }
 
-/** Drains the shards' outboxes into the log, then reads a page of the chain with its proof. Returns null if the chain has no entries. */
+/** Drains the shards' change logs into the audit log, then reads a page of the chain with its proof. Returns null if the chain has no entries. */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
@@ -41,12 +41,12 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads from one shard the payloads of the page's entries, the entries still in its outbox, and the checkpoint's anchor. */
+/** Reads from one shard the payloads of the page's entries, the entries that the log has not read, and the checkpoint's anchor. */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
-  const outboxIds = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId).map(({ outbox_id }) => outbox_id);
+  const recorded = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId);
   const [payloads, waiting, anchor = null] = await combineLookups(db, [
-    listCommittedPayloads(db, services.vault, chain.tag, outboxIds),
+    listCommittedPayloads(db, services.vault, chain.tag, recorded),
     listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: maxPending }),
     ...(page === null ? [] : [findNewestCheckpointAnchor(db, services.ledgerId, page.proof.origin)]),
   ]);
@@ -71,7 +71,7 @@ export const getAuditTrailInShards = async (
     const payloads = new Map(found.flatMap((entries) => [...entries.payloads]));
     return {
       chain: owner.chain.tag,
-      page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.outbox_id) ?? null })) },
+      page: page && { ...page, entries: page.entries.map((entry) => ({ ...entry, committed: payloads.get(entry.change_id) ?? null })) },
       pending: found.flatMap(({ waiting }) => waiting).filter(({ entityId }) => query.entityIds?.includes(entityId) ?? true),
       anchor: found.find(({ anchor }) => anchor !== null)?.anchor ?? null,
     };

@@ -6,12 +6,13 @@ import type { CommittedPayload } from "../../../core/audit/trail.ts";
 import { getPayloadActor } from "../../../core/domain-events.ts";
 import { shardOfId, type ShardId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { StoredEntry } from "../../../durable-objects/audit-log/tables.ts";
 import type { ApiKey } from "../../../storage/api-keys.ts";
 import { listOriginDomains } from "../../../storage/certificates.ts";
 import type { Client } from "../../../storage/clients.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
 import type { Member } from "../../../storage/members.ts";
-import { listCommittedPayloads, listWaitingEntries } from "../../../storage/outboxes/audit.ts";
+import { listCommittedPayloads, listWaitingEntries } from "../../../storage/audit-entries.ts";
 import { runIsolated } from "../../log.ts";
 import { listApiKeys } from "../portal/list-api-keys.ts";
 import { listClients } from "../portal/list-clients.ts";
@@ -56,8 +57,8 @@ export interface AuditEntryPage {
 }
 
 /** Reads the payloads in a shard other than the business's own, for entries of events that another shard committed. */
-const listPayloadsInShard = (services: AuditDependencies, chainTag: string, shardId: ShardId, outboxIds: readonly string[]) =>
-  listCommittedPayloads(services.shards.get(shardId), services.vault, chainTag, outboxIds);
+const listPayloadsInShard = (services: AuditDependencies, chainTag: string, shardId: ShardId, recorded: readonly StoredEntry[]) =>
+  listCommittedPayloads(services.shards.get(shardId), services.vault, chainTag, recorded);
 
 /** Returns one page, newest entries first. Returns `storage_unavailable` if the log or a shard does not respond. */
 export const listAuditEntries = async (
@@ -79,25 +80,24 @@ export const listAuditEntries = async (
       type === null ? null : [type],
     );
     const rows = page?.entries ?? [];
-    const outboxIdsIn = (shardId: string): readonly string[] =>
-      rows.filter(({ shard }) => shard === shardId).map(({ outbox_id }) => outbox_id);
+    const recordedIn = (shardId: string): readonly StoredEntry[] => rows.filter(({ shard }) => shard === shardId);
     const otherShards = new Set(rows.map(({ shard }) => shard as ShardId).filter((shardId) => shardId !== ownShard));
     const db = services.shards.get(ownShard);
     const issued = rows.filter((row) => row.type === "certificate.issued").map(({ entity_id }) => entity_id);
     const [[ownPayloads, waiting, members, keys, clients, originDomains], ...otherPayloads] = await Promise.all([
       combineLookups(db, [
-        listCommittedPayloads(db, services.vault, chain.tag, outboxIdsIn(ownShard)),
+        listCommittedPayloads(db, services.vault, chain.tag, recordedIn(ownShard)),
         listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: 1 }),
         listMembers(services, member),
         listApiKeys(services, member),
         listClients(services, member),
         listOriginDomains(db, id, issued),
       ]),
-      ...[...otherShards].map((shardId) => listPayloadsInShard(services, chain.tag, shardId, outboxIdsIn(shardId))),
+      ...[...otherShards].map((shardId) => listPayloadsInShard(services, chain.tag, shardId, recordedIn(shardId))),
     ]);
     const payloads = new Map<string, CommittedPayload | null>([ownPayloads, ...otherPayloads].flatMap((part) => [...part]));
     const entries = rows.map((row): AuditEntry => {
-      const payload = payloads.get(row.outbox_id)?.payload;
+      const payload = payloads.get(row.change_id)?.payload;
       return {
         seq: row.seq,
         at: row.at,

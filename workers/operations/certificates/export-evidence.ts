@@ -21,7 +21,7 @@ import { createPolicyLinkedEvent } from "../../../core/policies/snapshot.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { getBusinessIdentity } from "../../../storage/accounts.ts";
-import { listCertificateEntries } from "../../../storage/outboxes/audit.ts";
+import { listCertificateEntries } from "../../../storage/audit-entries.ts";
 import { listEntityWithdrawalProofs } from "../../../storage/entity-withdrawals.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findUnloggedCapture } from "../../../storage/policies.ts";
@@ -72,8 +72,8 @@ const packAudit = async (
       head: trail.head,
       entries: trail.entries,
       payloads: new Map(
-        trail.entries.flatMap(({ seq, outbox_id }) => {
-          const one = committed.get(outbox_id) ?? null;
+        trail.entries.flatMap(({ seq, change_id }) => {
+          const one = committed.get(change_id) ?? null;
           return one === null ? [] : [[seq, one]];
         }),
       ),

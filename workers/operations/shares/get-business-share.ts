@@ -30,7 +30,7 @@ const findAuditSeqs = async (
 ): Promise<ReadonlyMap<string, string>> => {
   if (entryIds.length === 0) return new Map();
   const entries = await runIsolated(services, "audit", () => services.auditLogStub(chain.auditLog).listEntries(chain.tag, [...entryIds]));
-  return new Map(entries?.map(({ outbox_id, seq }) => [outbox_id, seq]));
+  return new Map(entries?.map(({ change_id, seq }) => [change_id, seq]));
 };
 
 /** Returns the share with its history, or `not_found` for unknown shares and other businesses' shares. */

@@ -11,7 +11,7 @@ import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import { parseLine } from "../../../core/text.ts";
 import { parseSelectedEvents, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
-import { hasAuditEntry } from "../../../storage/outboxes/audit.ts";
+import { hasAuditEntry } from "../../../storage/audit-entries.ts";
 import {
   idempotencyKeyHash,
   insertIdempotentResponse,

@@ -1,0 +1,105 @@
+// The change log of a shard: one row for each committed change, in commit order. Readers do the work that follows from a change. Each reader
+// stores the last change it has read, and rows that all readers have passed are deleted. docs/internals/change-log.md explains the design.
+import { desc, eq, inArray, lte, sql, type SQL } from "drizzle-orm";
+import type { DrizzleD1Database } from "drizzle-orm/d1";
+import { hourMs, type Instant } from "../core/time.ts";
+import type { Database } from "./database.ts";
+import { bulkInsert, excluded } from "./inserts.ts";
+import { allOf, jsonList, notExistsIn, query } from "./query.ts";
+import { changeExceptions, changeReaders, changes } from "./schema.ts";
+
+export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
+
+/** Appends changes in order. The last one gets `lastChangeOrd`, which later statements of the same batch can use. */
+export const appendChanges = bulkInsert(changes, ["id", "type", "entityType", "entityId", "at"]);
+
+/** The number of the newest change: in a batch, of the change that the batch has just appended. */
+export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.ord.name)}) from ${changes})`;
+
+/** A change that a reader has reached. The ID shows whether the number still belongs to the same change. */
+export interface ChangePosition {
+  readonly ord: number;
+  readonly id: string;
+}
+
+const isPresent = (position: typeof changeReaders): SQL =>
+  sql`exists ${query
+    .select({ one: sql`1` })
+    .from(changes)
+    .where(allOf(eq(changes.ord, position.ord), eq(changes.id, position.id)))}`;
+
+/**
+ * Returns the number of the last change that a reader has read. If the log no longer contains that change, the database was set back: the
+ * reader then starts with the oldest change that the log contains, and must recognize what it has already done. A new reader does the same.
+ */
+export const readerOffset = (reader: SQL | string): SQL<number> =>
+  sql`coalesce(
+    (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
+    (select min(${changes.ord}) - 1 from ${changes}), 0)`;
+
+/** Selects the position of the newest change, to read in the same transaction as what a reader has not read. */
+export const selectNewestChange = (db: Database | DrizzleD1Database) =>
+  db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
+
+/** Stores the position of a reader. A position behind the current one is ignored unless the database was set back. */
+export const advanceReader = (db: Database, reader: string, position: ChangePosition) =>
+  db
+    .insert(changeReaders)
+    .values({ reader, ord: position.ord, id: position.id })
+    .onConflictDoUpdate({
+      target: changeReaders.reader,
+      set: { ord: excluded(changeReaders.ord), id: excluded(changeReaders.id) },
+      setWhere: sql`${excluded(changeReaders.ord)} > ${changeReaders.ord} or not ${isPresent(changeReaders)}`,
+    });
+
+/**
+ * Deletes up to `max` changes that all of these readers have passed, oldest first. The change that the slowest reader has reached stays, so
+ * that its number is not used again and a database that was set back is noticed.
+ */
+export const deletePassedChanges = (db: Database, readers: readonly string[], max: number) => {
+  const slowest = sql`(select min(${readerOffset(sql`j.value`)}) from json_each(${JSON.stringify(readers)}) j)`;
+  const passed = query.select({ ord: changes.ord }).from(changes).where(sql`${changes.ord} < ${slowest}`).orderBy(changes.ord).limit(max);
+  return db.delete(changes).where(inArray(changes.ord, passed));
+};
+
+const retryStepMs = hourMs; // exceptions need a fix or another system to recover, so frequent attempts would not help
+const maxRetrySteps = 6;
+
+/** Sets changes aside for one reader that could not process them, so that the reader can pass them. A second call changes nothing. */
+export const setChangesAside = (db: Database, reader: string, ords: readonly number[], now: Instant) =>
+  db
+    .insert(changeExceptions, "reader", "ord", "nextAt", "createdAt")
+    .select(sql`select ${reader}, value, ${now + retryStepMs}, ${now} from json_each(${JSON.stringify(ords)}) where true`)
+    .onConflictDoNothing();
+
+/** Builds the condition that a change was not set aside for a reader. */
+export const isNotException = (reader: SQL | string, ord: SQL): SQL =>
+  notExistsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.ord} = ${ord}`);
+
+/** Lists changes that were set aside for a reader and are due again. */
+export const listDueExceptions = async (db: Database, reader: string, now: Instant, max: number): Promise<readonly number[]> => {
+  const rows = await db
+    .select({ ord: changeExceptions.ord })
+    .from(changeExceptions)
+    .where(allOf(eq(changeExceptions.reader, reader), lte(changeExceptions.nextAt, now)))
+    .orderBy(changeExceptions.ord)
+    .limit(max);
+  return rows.map(({ ord }) => ord);
+};
+
+const areExceptions = (reader: string, ords: readonly number[]): SQL =>
+  allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.ord, jsonList(ords)));
+
+/** Ends exceptions whose changes the reader has processed. */
+export const deleteExceptions = (db: Database, reader: string, ords: readonly number[]) =>
+  db.delete(changeExceptions).where(areExceptions(reader, ords));
+
+/** Waits longer before the next attempt, up to six hours. */
+export const postponeExceptions = (db: Database, reader: string, ords: readonly number[], now: Instant) =>
+  db
+    .update(changeExceptions)
+    .set({
+      attempts: sql`${changeExceptions.attempts} + 1`,
+      nextAt: sql`${now} + min(${changeExceptions.attempts} + 1, ${maxRetrySteps}) * ${retryStepMs}`,
+    })
+    .where(areExceptions(reader, ords));

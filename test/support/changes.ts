@@ -1,0 +1,49 @@
+// Writes to the change log as a committed change does, for tests that need many changes or malformed ones.
+
+/** Appends one change for each ID, with an entry in this chain of an audit log. */
+export const appendAuditedChanges = (db: D1Database, ids: readonly string[], auditLog: number, chain: string): Promise<unknown> =>
+  db.batch([
+    db
+      .prepare(
+        `INSERT INTO changes (id, type, entity_type, entity_id, at)
+         SELECT value, 'share.created', 'share', 'shr_' || value, 1772600767089 FROM json_each(?)`,
+      )
+      .bind(JSON.stringify(ids)),
+    db
+      .prepare(
+        `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash)
+         SELECT (SELECT MAX(ord) FROM changes) - (SELECT COUNT(*) - 1 FROM json_each(?1)) + key, ?2, value, ?3,
+           'share.created', 'share', 'shr_' || value, 1772600767089, ?4 FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(ids), chain, auditLog, "ab".repeat(32)),
+  ]);
+
+/** Adds copies of an audit entry, each of a change of its own. */
+export const copyAuditEntry = (db: D1Database, id: string, chain: string, count: number): Promise<unknown> =>
+  db.batch([
+    db
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+         INSERT INTO changes (id, type, entity_type, entity_id, at)
+         SELECT 'copy-' || i || '-' || e.id, e.type, e.entity_type, e.entity_id, e.at FROM n, audit_entries e WHERE e.id = ?2 AND e.chain = ?3`,
+      )
+      .bind(count, id, chain),
+    db
+      .prepare(
+        `INSERT INTO audit_entries (ord, chain, id, audit_log, type, entity_type, entity_id, at, payload_hash)
+         SELECT c.ord, e.chain, c.id, e.audit_log, e.type, e.entity_type, e.entity_id, e.at, e.payload_hash
+         FROM changes c, audit_entries e WHERE c.ord > (SELECT MAX(ord) FROM changes) - ?1 AND e.id = ?2 AND e.chain = ?3`,
+      )
+      .bind(count, id, chain),
+  ]);
+
+/** Counts the audit entries that an audit log has not read, with those that it set aside. */
+export const countUnreadEntries = async (db: D1Database, auditLog: number): Promise<number> =>
+  (await db
+    .prepare(
+      `SELECT (SELECT COUNT(*) FROM audit_entries WHERE audit_log = ?1
+         AND ord > coalesce((SELECT ord FROM change_readers WHERE reader = ?2), 0))
+         + (SELECT COUNT(*) FROM change_exceptions WHERE reader = ?2) AS n`,
+    )
+    .bind(auditLog, `audit/${auditLog}`)
+    .first<number>("n")) as number;

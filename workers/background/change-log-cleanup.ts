@@ -1,0 +1,17 @@
+// Deletes the changes that every reader has passed, every minute.
+import { getAuditReader } from "../../storage/audit-entries.ts";
+import { deletePassedChanges } from "../../storage/changes.ts";
+import type { Platform } from "../platform/platform.ts";
+import { forEachShard } from "./for-each-shard.ts";
+
+const changesPerStatement = 5_000; // half a second
+
+export const deletePassed = (platform: Platform): Promise<void> => {
+  const readers = [...platform.config.auditKeys.keys()].map(getAuditReader);
+  return forEachShard(platform, "changes", async (db) => {
+    while (await platform.hasBudget()) {
+      const { meta } = await deletePassedChanges(db, readers, changesPerStatement).run();
+      if (meta.changes < changesPerStatement) return;
+    }
+  });
+};
