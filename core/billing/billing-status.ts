@@ -28,7 +28,7 @@ export interface CheckoutEvent extends BillingEventBase {
 
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
-  /** `inactive`: paused, or given up as unpaid. It gives no plan, but it can become active again. */
+  /** `inactive`: paused, not collected, given up as unpaid, or of nothing. It gives no plan, but it can become active again. */
   readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
   readonly plan: string | null;
@@ -113,7 +113,7 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
     return { ...status, plan: "free", planAt, endedAt: event.at, pastDueSince: null, suspendedAt: null };
   }
   if (event.state === "inactive")
-    return event.at < status.planAt ? status : { ...status, plan: "free", planAt: event.at, pastDueSince: null, suspendedAt: null };
+    return event.at < status.planAt ? status : { ...status, plan: "free", planAt: event.at, suspendedAt: null };
   const isNewerPlan = plan !== null && event.state !== "unsettled" && event.at >= status.planAt;
   const planned = isNewerPlan ? { ...status, plan, planAt: event.at } : status;
   if (event.state === "paid") return applyPaid(planned, event.at);
@@ -171,12 +171,15 @@ export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, afte
   return after.plan !== null && (isCheckout || after.plan !== before?.plan) ? after.plan : current;
 };
 
+/** Returns whether a payment is due. Without a plan none is, whatever the provider tries to collect. */
+const isPastDue = ({ pastDueSince, plan }: BillingStatus): boolean => pastDueSince !== null && plan !== null && plan !== "free";
+
 /** Returns the account's new status. Statuses set by an operator, and pending or closed accounts, stay unchanged. */
 export const resolveBusinessStatus = (current: BusinessStatus, before: BillingStatus | null, after: BillingStatus): BusinessStatus => {
   if (current === "pending" || current === "closed") return current;
   if (current === "suspended" && (before?.suspendedAt ?? null) === null) return current;
   if (after.suspendedAt !== null) return "suspended";
-  return after.pastDueSince !== null ? "past_due" : "active";
+  return isPastDue(after) ? "past_due" : "active";
 };
 
 /**

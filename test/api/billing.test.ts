@@ -349,7 +349,16 @@ describe("POST /v1/webhooks/stripe", () => {
     ["given up as unpaid", "unpaid", {}, "free"],
     ["canceled", "canceled", {}, "free"],
     ["expired before its first payment", "incomplete_expired", {}, "free"],
+    ["canceled while its payments are paused", "canceled", { pause_collection: { behavior: "void" } }, "free"],
     ["of nothing", "active", { items: { data: [{ quantity: 0 }] } }, "free"],
+    ["of nothing, as older versions of the API say it", "active", { quantity: 0 }, "free"],
+    ["of two items, one of them bought", "active", { items: { data: [{ quantity: 0 }, { quantity: 1 }] } }, "business"],
+    ["metered", "active", { items: { data: [{}] } }, "business"],
+    ["not collected, with drafts", "active", { pause_collection: { behavior: "keep_as_draft", resumes_at: null } }, "free"],
+    ["not collected, with void invoices", "active", { pause_collection: { behavior: "void", resumes_at: 1_900_000_000 } }, "free"],
+    ["not collected, with uncollectible invoices", "past_due", { pause_collection: { behavior: "mark_uncollectible" } }, "free"],
+    ["collected", "active", { pause_collection: null }, "business"],
+    ["canceled at the end of the period", "active", { cancel_at_period_end: true, cancel_at: 1_900_000_000 }, "business"],
     ["in trial", "trialing", {}, "business"],
     ["active", "active", { items: { data: [{ quantity: 1 }] } }, "business"],
     ["past due", "past_due", {}, "business"],
@@ -360,10 +369,59 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await accountOf(free.id)).toMatchObject({ plan });
   });
 
-  test.each(["paused", "unpaid"])("restores the plan when a subscription that is %s becomes active again", async (status) => {
+  test.each<[string, string, Readonly<Record<string, unknown>>]>([
+    ["is paused", "paused", {}],
+    ["is unpaid", "unpaid", {}],
+    ["is not collected", "active", { pause_collection: { behavior: "void" } }],
+    ["has the quantity 0", "active", { quantity: 0 }],
+  ])("restores the plan when a subscription that %s becomes active again", async (_name, status, change) => {
     const customer = createCustomer(free.id, "business");
-    await sendAll(customer.checkout(0), customer.updated(1, status), customer.updated(2, "active"));
+    await sendAll(customer.checkout(0), customer.updated(1, status, change));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    await sendAll(customer.updated(2, "active", { pause_collection: null, quantity: 1 }));
     expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+  });
+
+  test("pauses and resumes the plan with the provider's own events for it", async () => {
+    const customer = createCustomer(free.id, "business");
+    const as = (type: string, event: ProviderEvent): ProviderEvent => ({ ...event, type });
+    await sendAll(customer.checkout(0), as("customer.subscription.paused", customer.updated(1, "paused")));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    await sendAll(as("customer.subscription.resumed", customer.updated(2, "active")));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+  });
+
+  test("gives the plan of a trial from its checkout until the trial ends without a payment method", async () => {
+    const customer = createCustomer(free.id, "business");
+    await sendAll(customer.checkout(0, { payment_status: "no_payment_required" }), customer.updated(1, "trialing"));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    await sendAll(customer.updated(2, "paused"));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+  });
+
+  test("takes no payment for due without a plan, in whatever order the events arrive", async () => {
+    const never = createCustomer(free.id, "business");
+    await sendAll(never.checkout(0, { payment_status: "unpaid" }), never.failed(1));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    await resetAccounts();
+    const customer = createCustomer(free.id, "business");
+    const [failed, unpaid, failedAgain] = [customer.failed(1), customer.updated(2, "unpaid"), customer.failed(3)];
+    const orders = [
+      [failed, unpaid, failedAgain],
+      [unpaid, failed, failedAgain],
+      [failedAgain, unpaid, failed],
+    ];
+    for (const order of orders) {
+      await resetAccounts();
+      await sendAll(customer.checkout(0), ...order);
+      expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    }
+  });
+
+  test("takes a payment for due that failed after the subscription became active again, even if that event arrives later", async () => {
+    const customer = createCustomer(free.id, "business");
+    await sendAll(customer.checkout(0), customer.updated(2, "paused"), customer.failed(5), customer.updated(4, "active"));
+    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "past_due" });
   });
 
   test("ignores invoices of no subscription and of other subscriptions, paid or failed", async () => {

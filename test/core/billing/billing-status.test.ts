@@ -23,7 +23,7 @@ const life = fc
   .uniqueArray(
     fc.record({
       at: fc.integer({ min: 1_001, max: 9_000 }),
-      what: fc.constantFrom("paid", "failed", "active", "past_due", "enterprise", "incomplete"),
+      what: fc.constantFrom("paid", "failed", "active", "past_due", "enterprise", "incomplete", "inactive"),
     }),
     { selector: ({ at }) => at, maxLength: 12 },
   )
@@ -33,7 +33,7 @@ const life = fc
       ...generated.map(({ at, what }): BillingEvent => {
         if (what === "paid" || what === "failed") return { ...head(at), kind: "payment", isPaid: what === "paid" };
         const plan = what === "enterprise" ? "enterprise" : "business";
-        const state = what === "past_due" ? "past_due" : what === "incomplete" ? "unsettled" : "paid";
+        const state = what === "past_due" ? "past_due" : what === "incomplete" ? "unsettled" : what === "inactive" ? "inactive" : "paid";
         return { ...head(at), kind: "subscription", state, plan };
       }),
       ...(ends ? [{ ...head(10_000), kind: "subscription", state: "ended", plan: "business" } as const] : []),

@@ -38,6 +38,9 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
+  /** Set while the provider collects no payments, with any behavior for the invoices. The status stays `active`. */
+  pause_collection: z.object({}).nullish(),
+  quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
   metadata: metadataSchema,
 });
@@ -78,8 +81,9 @@ const parseCheckoutEvent = (header: ProviderEventHeader, object: unknown): Billi
 const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): BillingEvent | null => {
   const parsed = subscriptionSchema.safeParse(object);
   if (!parsed.success) return null;
-  const { id, customer: customerId, status, items } = parsed.data;
-  const isEmpty = items != null && items.data.length > 0 && items.data.every(({ quantity }) => quantity === 0); // nothing is bought
+  const { id, customer: customerId, status, items, quantity: total, pause_collection: pause } = parsed.data;
+  const isEmpty = total === 0 || (items != null && items.data.length > 0 && items.data.every(({ quantity }) => quantity === 0)); // nothing is bought
+  const state = subscriptionStateFromStatus(header.type, status);
   const planName = parsed.data.metadata?.plan;
   const plan = typeof planName === "string" ? planName : null;
   return {
@@ -87,7 +91,7 @@ const parseSubscriptionEvent = (header: ProviderEventHeader, object: unknown): B
     kind: "subscription",
     customerId,
     subscriptionId: id ?? null,
-    state: isEmpty && header.type !== "customer.subscription.deleted" ? "inactive" : subscriptionStateFromStatus(header.type, status),
+    state: (isEmpty || pause != null) && state !== "ended" ? "inactive" : state,
     plan,
   };
 };
@@ -104,6 +108,8 @@ const parsePaymentEvent = (header: ProviderEventHeader, object: unknown): Billin
 const parserByEventType: Readonly<Record<string, (header: ProviderEventHeader, object: unknown) => BillingEvent | null>> = {
   "checkout.session.completed": parseCheckoutEvent,
   "customer.subscription.updated": parseSubscriptionEvent,
+  "customer.subscription.paused": parseSubscriptionEvent,
+  "customer.subscription.resumed": parseSubscriptionEvent,
   "customer.subscription.deleted": parseSubscriptionEvent,
   "invoice.payment_failed": parsePaymentEvent,
   "invoice.paid": parsePaymentEvent,
