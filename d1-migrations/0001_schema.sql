@@ -163,6 +163,8 @@ CREATE TABLE invitations (
   role TEXT NOT NULL CHECK (role IN ('owner', 'member')),
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
+  -- The owner who sent it. NULL if unknown; the row of a removed owner is missing.
+  invited_by TEXT,
   UNIQUE (business_id, email_index)
 ) STRICT;
 CREATE INDEX invitations_address ON invitations (email_index, created_at);
@@ -202,7 +204,7 @@ CREATE TABLE consumer_shards (
 
 CREATE TABLE sessions (
   token_hash TEXT PRIMARY KEY,
-  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business')),
+  realm TEXT NOT NULL CHECK (realm IN ('consumer', 'business', 'invited')),
   user_id TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
@@ -210,7 +212,10 @@ CREATE TABLE sessions (
   device_sealed TEXT,
   seen_day INTEGER,
   verified_at INTEGER,
-  has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1))
+  has_other_shards INTEGER NOT NULL DEFAULT 0 CHECK (has_other_shards IN (0, 1)),
+  -- The verified address of a person who is only invited, and so has no row of their own; NULL for everyone else.
+  address_sealed TEXT,
+  CHECK ((realm = 'invited') = (address_sealed IS NOT NULL))
 ) STRICT;
 CREATE INDEX sessions_user ON sessions (user_id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);

@@ -1,5 +1,6 @@
 // A business's members and its open invitations.
 import { desc, eq, gt, inArray, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -7,7 +8,6 @@ import { businessChainFields } from "./accounts.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
-import { isCodeUsedBySession } from "./email-codes.ts";
 import { createLookup } from "./lookups.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { allOf, countIn, existsIn, withTablePrefix, query } from "./query.ts";
@@ -71,7 +71,9 @@ const maxListedInvitations = 20;
  * that the member will have.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
-  const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
+  const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil, invitedBy } = invitations;
+  const inviters = alias(members, "inviters");
+  const inviter = withTablePrefix({ inviterId: inviters.id, inviterSealed: inviters.emailSealed });
   const business = withTablePrefix({ id: businesses.id, name: businesses.name, status: businesses.status });
   const [memberships, invited] = await batch(db, [
     db
@@ -80,18 +82,27 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
       .innerJoin(businesses, eq(businesses.id, members.businessId))
       .where(eq(members.emailIndex, emailIndex)),
     db
-      .select({ id, emailSealed: sealed, role, invitedUntil, business })
+      .select({ id, emailSealed: sealed, role, invitedUntil, business, ...inviter })
       .from(invitations)
       .innerJoin(businesses, eq(businesses.id, invitations.businessId))
+      .leftJoin(inviters, allOf(eq(inviters.id, invitedBy), eq(inviters.businessId, invitations.businessId)))
       .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
       .orderBy(desc(createdAt), desc(id))
       .limit(maxListedInvitations),
   ]);
-  const rows = [...memberships.map((row) => ({ ...row, invitedUntil: null })), ...invited.map((row) => ({ ...row, lastUsedAt: null }))];
+  const rows = [
+    ...memberships.map((row) => ({ ...row, invitedUntil: null, inviterId: null, inviterSealed: null })),
+    ...invited.map((row) => ({ ...row, lastUsedAt: null })),
+  ];
   return Promise.all(
-    rows.map(async ({ emailSealed, ...row }) => ({
+    rows.map(async ({ emailSealed, inviterId, inviterSealed, ...row }) => ({
       ...row,
       email: await vault.open(memberEmailContext(row.id, row.business.id), emailSealed),
+      /** The address of the owner who sent the invitation; null for a membership, or if that owner has left. */
+      invitedBy:
+        inviterId === null || inviterSealed === null
+          ? null
+          : await vault.open(memberEmailContext(inviterId, row.business.id), inviterSealed),
     })),
   );
 };
@@ -147,7 +158,13 @@ export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a
 /** Finds an invitation that has not expired. Returns null if there is none. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
-    .select({ id: invitations.id, businessId: invitations.businessId, role: invitations.role, chain: businessChainFields })
+    .select({
+      id: invitations.id,
+      businessId: invitations.businessId,
+      emailSealed: invitations.emailSealed,
+      role: invitations.role,
+      chain: businessChainFields,
+    })
     .from(invitations)
     .innerJoin(businesses, eq(businesses.id, invitations.businessId))
     .where(allOf(eq(invitations.id, id), gt(invitations.expiresAt, now)))
@@ -155,30 +172,18 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
-/** Turns an invitation into a member. If two calls for the same email address and business run concurrently, only one creates a member. */
-const insertMemberFromInvitation = (db: Database, invitation: string, now: Instant, condition: SQL) => {
+/**
+ * Accepts an invitation with a verified email address. Does nothing if the invitation is for another address or has expired. If two calls
+ * for the same email address and business run concurrently, only one creates a member.
+ */
+export const acceptInvitation = (db: Database, invitation: string, address: string, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
-  const isOpen = allOf(eq(id, invitation), gt(expiresAt, now), condition);
+  const isOpen = allOf(eq(id, invitation), eq(emailIndex, address), gt(expiresAt, now));
   return db
     .insert(members, "id", "businessId", "emailSealed", "emailIndex", "role", "createdAt")
     .select(sql`select ${id}, ${businessId}, ${emailSealed}, ${emailIndex}, ${role}, ${now} from ${invitations} where ${isOpen}`)
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
-
-/** Accepts an invitation with the code from its email. Does nothing unless this session used the code. */
-export const acceptInvitationByCode = (
-  db: Database,
-  invitation: string,
-  spent: { readonly codeId: string; readonly sessionHash: string; readonly now: Instant },
-) =>
-  [
-    insertMemberFromInvitation(db, invitation, spent.now, isCodeUsedBySession(spent.codeId, spent.sessionHash)),
-    deleteAcceptedInvitation(db, invitation),
-  ] as const;
-
-/** Accepts an invitation with a verified email address. Does nothing if the invitation is for another address. */
-export const acceptInvitationByAddress = (db: Database, invitation: string, emailIndex: string, now: Instant) =>
-  insertMemberFromInvitation(db, invitation, now, eq(invitations.emailIndex, emailIndex));
 
 /** Declines an invitation with a verified email address. Does nothing if the invitation is for another address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
@@ -189,4 +194,4 @@ export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), isMember(invitation)));
 
 /** Builds the condition that a member with this ID exists. */
-export const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));
+const isMember = (id: string): SQL => existsIn(members, eq(members.id, id));

@@ -588,6 +588,7 @@ export const invitations = table(
     role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
+    invitedBy: text(),
   },
   (t) => [
     unique().on(t.businessId, t.emailIndex),
@@ -658,7 +659,7 @@ export const sessions = table(
   "sessions",
   {
     tokenHash: text().primaryKey(),
-    realm: realm().notNull(),
+    realm: oneOf("consumer", "business", "invited").notNull(),
     userId: text().notNull(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -667,6 +668,7 @@ export const sessions = table(
     seenDay: integer(),
     verifiedAt: instant(),
     hasOtherShards: flag().notNull().default(false),
+    addressSealed: text(),
   },
   (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
 );

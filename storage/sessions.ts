@@ -3,8 +3,8 @@
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Device } from "../core/access/device.ts";
-import { sessionLifetimeMs, type Realm, type Session } from "../core/access/session.ts";
 import type { Environment } from "../core/access/entitlement.ts";
+import { invitedSessionLifetimeMs, sessionLifetimeMs, type AnySession, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { countOpenDeadlines } from "./deadlines.ts";
@@ -84,6 +84,30 @@ export const insertSessionForMember = (
   return insertSessionRow(db, session, { realm: "business", userId: membership.id }, allOf(isOfAddress, condition), membership.verifiedAt);
 };
 
+/** The encryption context of an invited person's address. */
+export const sessionAddressContext = selfOwnedContext("sessions", "address");
+
+/** Inserts a session for a verified address that is only invited. Does nothing unless the session used the code and the invitation exists. */
+export const insertInvitedSession = async (
+  db: Database,
+  vault: Vault,
+  { now, ...session }: NewSession,
+  { invitationId, email, codeId }: { readonly invitationId: string; readonly email: string; readonly codeId: string },
+) => {
+  const row = {
+    ...session,
+    realm: "invited" as const,
+    userId: invitationId,
+    createdAt: now,
+    verifiedAt: now,
+    seenDay: Math.floor(now / dayMs),
+    expiresAt: now + invitedSessionLifetimeMs,
+    addressSealed: await vault.seal(sessionAddressContext(session.id), email),
+  };
+  const isInvited = existsIn(invitations, eq(invitations.id, invitationId));
+  return [insertIf(db, sessions, row, allOf(isInvited, isCodeUsedBySession(codeId, session.tokenHash)))] as const;
+};
+
 /** Builds the condition, for later statements in the batch, that the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
@@ -109,6 +133,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
       createdAt: sessions.createdAt,
       verifiedAt: sessions.verifiedAt,
       seenDay: sessions.seenDay,
+      addressSealed: sessions.addressSealed,
       hasMore: sql<number>`${hasMore}`,
       member: { emailSealed: members.emailSealed, emailIndex: members.emailIndex, role: members.role },
       business: { id, name, status, country, auditChain, auditLog },
@@ -132,11 +157,12 @@ export const findSessionByTokenHash = async (
   tokenHash: string,
   now: Instant,
   deadlinesIn: Environment | null = null,
-): Promise<Session | null> => {
+): Promise<AnySession | null> => {
   const row = await selectSessionByHash(db, tokenHash, now, deadlinesIn).get();
   if (row === undefined) return null;
   const { realm, userId, sessionId, seenDay, member, business, plan, consumer } = row;
   const signedIn = { userId, sessionId, tokenHash, verifiedAt: row.verifiedAt ?? row.createdAt, lastSeenDay: seenDay };
+  if (realm === "invited") return { realm, ...signedIn, emailSealed: row.addressSealed ?? "" };
   if (realm === "consumer") {
     if (consumer === null) return null;
     const { emailSealed, auditChain: tag, auditLog } = consumer;

@@ -16,6 +16,9 @@ export const realms: readonly Realm[] = ["consumer", "business"];
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
+/** A person who is only invited can answer invitations for an hour after verifying their address. */
+export const invitedSessionLifetimeMs = hourMs;
+
 interface BaseSession {
   readonly userId: string;
   /** `ssn_…`, the public ID of the session. */
@@ -48,6 +51,16 @@ export interface MemberSession extends BaseSession {
 }
 
 export type Session = ConsumerSession | MemberSession;
+
+/**
+ * A verified address that belongs to no business but has an invitation; `userId` is the invitation that the code was emailed for. It is not
+ * a `Session`, because it gives access to nothing except the invitations of its address.
+ */
+export interface InvitedSession extends BaseSession {
+  readonly realm: "invited";
+}
+
+export type AnySession = Session | InvitedSession;
 
 /** Returns the signed-in consumer, acting for themselves. */
 export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({

@@ -15,6 +15,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { requestErasure } from "../support/erasure.ts";
 import { registerPasskey, requestCreationOptions, submitSignedCredential, signInWithPasskey } from "../support/passkeys.ts";
 import { createCustomer, sendRawProviderEvent, signPayload } from "../support/billing.ts";
+import { acceptInvitation } from "../support/portal-pages.ts";
 import { requestEmailCode, findEmailCode, clearCodes, submitEmailCode, buildJsonRequest, signIn } from "../support/people.ts";
 import { toBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
@@ -765,6 +766,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     200: async () => {
       const leaver = "leaver@acme-solar.example";
       await callAsMember("POST", portal("/members"), { owner: true, body: { email: leaver, role: "member" } });
+      await acceptInvitation(leaver);
       return callAsMember("DELETE", portal("/members/me"), { as: leaver });
     },
     ...unsafeRefusals("DELETE", () => portal("/members/me")),

@@ -1,6 +1,7 @@
 // Opens portal pages and submits their forms, as a browser without JavaScript does.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, words, type ReadPage } from "../pages/page.ts";
+import { getCookie, signInByEmail } from "./people.ts";
 import { call, type TestResponse } from "./world.ts";
 
 type Fields = Readonly<Record<string, string>>;
@@ -46,3 +47,11 @@ export const postForm = ({ cookie }: Member, action: string, fields: Fields = {}
 export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
 export const getPageText = (answer: TestResponse): string => words(parsePage(answer).document);
 export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
+
+/** Signs in with an invited address and presses "Join" on the page that shows the invitation, or on the one with this ID. */
+export const acceptInvitation = async (email: string, id?: string): Promise<Member> => {
+  const invited = await signInByEmail(email);
+  const answer = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", id === undefined ? {} : { id });
+  if (describeRedirect(answer) !== "303 /portal?done=joined") throw new Error(`not joined: ${answer.status} ${answer.text}`);
+  return { cookie: getCookie(answer) };
+};

@@ -1,7 +1,7 @@
 // The Hono context variables. Each guard adds its results to the context type, so handlers behind it can read them directly.
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
-import type { ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
+import type { AnySession, ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
 import type { MailLanguage } from "../../core/mail/templates.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { ClaimedRequest } from "../operations/access/idempotency.ts";
@@ -37,6 +37,11 @@ export interface AppEnv {
 /** The context behind the API key guard. */
 export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
+}
+
+/** The context behind the guard that also accepts people who are only invited. */
+export interface AnySessionEnv {
+  Variables: AppEnv["Variables"] & { session: AnySession };
 }
 
 /** The context behind the session guard. */

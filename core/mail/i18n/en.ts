@@ -75,8 +75,8 @@ export const en = {
   member_invited: {
     subject: "You’re invited to a business account",
     intro: "{business} invited you to its svc account.",
-    action: "Accept the invitation",
-    hint: "Sign in with this address. We’ll email you a code.",
+    action: "View the invitation",
+    hint: "Sign in with this address. We’ll email you a code. You join only if you accept on the page that follows.",
     otherTitle: "Already a member of another business?",
     other: "You’ll find this invitation in the portal, under Invitations. Your other memberships don’t change.",
     wrongTitle: "Don’t know this business?",

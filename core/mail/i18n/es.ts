@@ -75,8 +75,8 @@ export const es: MailMessages = {
   member_invited: {
     subject: "Tiene una invitación a una cuenta de empresa",
     intro: "{business} le invita a su cuenta de svc.",
-    action: "Aceptar la invitación",
-    hint: "Inicie sesión con esta dirección. Le enviaremos un código por correo.",
+    action: "Ver la invitación",
+    hint: "Inicie sesión con esta dirección. Le enviaremos un código por correo. Solo se une si acepta en la página siguiente.",
     otherTitle: "¿Ya es miembro de otra empresa?",
     other: "Encontrará esta invitación en el portal, en Invitations. Sus demás membresías no cambian.",
     wrongTitle: "¿No conoce esta empresa?",

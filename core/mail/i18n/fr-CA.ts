@@ -75,8 +75,8 @@ export const frCa: MailMessages = {
   member_invited: {
     subject: "Invitation à un compte d’entreprise",
     intro: "{business} vous invite à son compte svc.",
-    action: "Accepter l’invitation",
-    hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel.",
+    action: "Voir l’invitation",
+    hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne vous joignez à l’entreprise que si vous acceptez à la page suivante.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",
     other: "Vous trouverez cette invitation dans le portail, sous Invitations. Vos autres accès ne changent pas.",
     wrongTitle: "Vous ne connaissez pas cette entreprise?",

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, listMailTo, signIn } from "../../support/people.ts";
 import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, signUp, type Person } from "../../support/portal.ts";
+import { acceptInvitation } from "../../support/portal-pages.ts";
 import { call, readDatabaseContents, countRows, createServiceCall, world } from "../../support/world.ts";
 
 let round = 0;
@@ -16,9 +17,13 @@ beforeEach(async () => {
 
 const invite = (email: string, role = "member", headers: Record<string, string> = {}) =>
   callPortal(owner, "POST", "/members", { email, role }, headers);
-const accept = async (email: string): Promise<Person> => {
+const signInAgain = async (email: string): Promise<Person> => {
   await clearCodes();
   return signIn(email);
+};
+const accept = async (email: string): Promise<Person> => {
+  await clearCodes();
+  return acceptInvitation(email);
 };
 const inviteAndJoin = async (name: string, role = "member"): Promise<Person & { id: string }> => {
   const { id } = (await invite(address(name), role)).body.data;
@@ -27,7 +32,7 @@ const inviteAndJoin = async (name: string, role = "member"): Promise<Person & { 
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/members")).body.data.members as Record<string, unknown>[];
 
 describe("POST /v1/business/portal/members", () => {
-  test("sends an invitation, and signing in with its address creates the member", async () => {
+  test("sends an invitation, which signing in with its address does not accept", async () => {
     const email = address("sam");
     const invited = await invite(email);
     expect(invited.status).toBe(201);
@@ -46,9 +51,28 @@ describe("POST /v1/business/portal/members", () => {
     await clearCodes();
     await requestEmailCode(email, "business");
     const signedIn = await submitEmailCode(email, await findEmailCode(email), "business");
-    expect(signedIn.body.data).toEqual({
-      user: { id: invited.body.data.id, email, realm: "business", role: "member", business_id: owner.id },
-      created: true,
+    const user = { id: invited.body.data.id, email, realm: "business", role: null, business_id: null };
+    expect(signedIn.body.data).toEqual({ user, created: false });
+    const session = { cookie: getCookie(signedIn) };
+    expect((await call("/v1/auth/session", { headers: session })).body.data).toEqual({ ...user, user });
+    for (const path of ["", "/members", "/certs"]) expect(describeOutcome(await callPortal(session, "GET", path))).toBe("401 unauthorized");
+    expect((await list()).map(({ email: of, status }) => [of, status])).toEqual([
+      [address("owner"), "active"],
+      [email, "invited"],
+    ]);
+    expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited"]);
+  });
+
+  test("sends an invitation, and accepting it on its page creates the member", async () => {
+    const email = address("kit");
+    const { id } = (await invite(email)).body.data;
+    const member = await accept(email);
+    expect((await call("/v1/auth/session", { headers: { ...member } })).body.data.user).toEqual({
+      id,
+      email,
+      realm: "business",
+      role: "member",
+      business_id: owner.id,
     });
     expect((await list()).map(({ email: of, status, role }) => [of, status, role])).toEqual([
       [address("owner"), "active", "owner"],
@@ -57,7 +81,7 @@ describe("POST /v1/business/portal/members", () => {
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
   });
 
-  test("gives the role that the invitation has at sign-in", async () => {
+  test("gives the role that the invitation has when it is accepted", async () => {
     const { id } = (await invite(address("kim"))).body.data;
     expect((await callPortal(owner, "PATCH", `/members/${id}`, { role: "owner" })).body.data).toMatchObject({
       role: "owner",
@@ -102,7 +126,7 @@ describe("POST /v1/business/portal/members", () => {
     const unregistered = await invite(address("nobody"));
     const shape = ({ status, body }: typeof existing) => [status, Object.keys(body.data), body.data.status];
     expect(shape(existing)).toEqual(shape(unregistered));
-    const other = await accept(world.otherOwnerEmail);
+    const other = await signInAgain(world.otherOwnerEmail);
     expect((await callPortal(other, "GET", "")).body.data.business.id).toBe(world.other.id);
   });
 
@@ -144,7 +168,7 @@ describe("POST /v1/business/portal/members", () => {
     await env.DB.batch(
       Array.from({ length: 97 }, (_, at) =>
         env.DB.prepare(
-          "INSERT INTO invitations SELECT 'mem_' || ?, business_id, 'x' || ?, email_sealed, role, created_at, expires_at FROM invitations WHERE business_id = ? LIMIT 1",
+          "INSERT INTO invitations SELECT 'mem_' || ?, business_id, 'x' || ?, email_sealed, role, created_at, expires_at, invited_by FROM invitations WHERE business_id = ? LIMIT 1",
         ).bind(String(at), String(at), owner.id),
       ),
     );
@@ -243,7 +267,7 @@ describe("permissions on members", () => {
     expect(describeOutcome(await callPortal(member, "GET", "/members"))).toBe("200 ok");
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");
-    const other = await accept(world.otherOwnerEmail);
+    const other = await signInAgain(world.otherOwnerEmail);
     const before = await readDatabaseContents();
     const body = { email: "x@example.com", role: "member" };
     for (const [method, path, sent] of [

@@ -32,7 +32,9 @@ const memberSchema = z
     id: z.string(),
     email: z.string(),
     role: roleSchema,
-    status: z.enum(["active", "invited"]).openapi({ description: "`invited` until the person accepts by signing in." }),
+    status: z
+      .enum(["active", "invited"])
+      .openapi({ description: "`invited` until the person accepts in the portal. Signing in alone does not accept." }),
     invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
     delivery_failed_at: timeSchema.nullable().openapi({
       description:
@@ -81,7 +83,7 @@ const inviteMemberRoute = createRoute({
   operationId: "inviteMember",
   summary: "Invite a member",
   description:
-    "Owners only. Emails an invitation that is valid for 7 days. The person accepts it by signing in with an email code or, if they already belong to another business, in the portal. The response does not reveal whether they do. A business can have up to 100 members and invitations.",
+    "Owners only. Emails an invitation that is valid for 7 days. After signing in with that address, the person sees who invites them and accepts or declines in the portal. The response does not reveal whether they do. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: { 201: successResponse("The invitation is sent.", "InvitedMemberAnswer", memberSchema, memberExample) },

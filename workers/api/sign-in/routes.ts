@@ -15,7 +15,7 @@ import { clearPendingSignIn, findPendingSignIn, identifySignInBrowser, savePendi
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
 import { clearSession, getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
-import { signedInGuard } from "../../http/guards/session.ts";
+import { anySessionGuard } from "../../http/guards/session.ts";
 import { successResponse, requestBody } from "../../http/wire.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
 import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.ts";
@@ -76,7 +76,7 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all others. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. Signing in never accepts an invitation: a person who belongs to no business gets a session of one hour with `role: null` and `business_id: null`, and accepts or declines in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all others. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
   when: {
@@ -132,9 +132,9 @@ const getSessionRoute = createRoute({
   method: "get",
   path: "/v1/auth/session",
   operationId: "currentSession",
-  middleware: signedInGuard,
+  middleware: anySessionGuard,
   summary: "Read the current session",
-  description: "Returns the signed-in user.",
+  description: "Returns the signed-in user. `role` and `business_id` are `null` for a person who is only invited to a business.",
   responses: {
     200: successResponse("The signed-in user.", "SessionAnswer", sessionSchema, { ...memberUserExample, user: memberUserExample }),
   },

@@ -40,11 +40,17 @@ export const consumerUserExample = {
 };
 export const userSchema = z
   .object({
-    id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or `con_` for a consumer." }),
+    id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or invited person, or `con_` for a consumer." }),
     email: z.string().openapi({ description: "Email address as first entered." }),
     realm: realmEnum,
-    role: z.enum(["owner", "member"]).nullable().openapi({ description: "Role in the business; `null` for a consumer." }),
-    business_id: z.string().nullable().openapi({ description: "ID of the member's business; `null` for a consumer." }),
+    role: z
+      .enum(["owner", "member"])
+      .nullable()
+      .openapi({ description: "Role in the business; `null` for a consumer and for a person who is only invited." }),
+    business_id: z
+      .string()
+      .nullable()
+      .openapi({ description: "ID of the member's business; `null` for a consumer and for a person who is only invited." }),
   })
   .openapi("SignedInUser");
 

@@ -1,6 +1,6 @@
 // Finds the session of a request's cookie. Separate from the lookup of other credentials, because the agent server never reads a session.
 import type { Environment } from "../../../core/access/entitlement.ts";
-import type { Session } from "../../../core/access/session.ts";
+import type { AnySession, Session } from "../../../core/access/session.ts";
 import { authenticateSession, isMalformedSessionToken } from "../../operations/access/authenticate-session.ts";
 import type { RequestContext } from "../context.ts";
 import type { FailureResponse } from "../envelope.ts";
@@ -8,11 +8,17 @@ import { lookUpCredential } from "./credential-lookup.ts";
 import { getSessionToken } from "./session-cookie.ts";
 
 /**
- * Returns the session of the request's cookie, null without a valid one, or the 429 response. `deadlinesIn` is passed on to
- * `authenticateSession`.
+ * Returns the session of the request's cookie, null without a valid one, or the 429 response. Includes people who are only invited.
+ * `deadlinesIn` is passed on to `authenticateSession`.
  */
-export const findSession = async (c: RequestContext, deadlinesIn?: Environment): Promise<Session | null | FailureResponse> => {
+export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);
   if (token === null || isMalformedSessionToken(token)) return null;
   return lookUpCredential(c, "UNKNOWN_SESSIONS_PER_IP", token, () => authenticateSession(c.var.services, token, deadlinesIn));
+};
+
+/** The same without people who are only invited: they have no account yet. */
+export const findSession = async (c: RequestContext): Promise<Session | null | FailureResponse> => {
+  const session = await findAnySession(c);
+  return session !== null && "realm" in session && session.realm === "invited" ? null : session;
 };

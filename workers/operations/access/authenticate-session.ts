@@ -1,6 +1,6 @@
 // Authenticates a request by its session cookie.
 import type { Environment } from "../../../core/access/entitlement.ts";
-import type { Session } from "../../../core/access/session.ts";
+import type { AnySession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -10,7 +10,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 
 /** Records the day on which the session was last used. Runs after the response and writes at most once per session and day. */
-const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: Session, day: number): void => {
+const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: AnySession, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {
     await runIsolated(services, "session_seen", () => updateLastSeenDay(db, tokenHash, day).run());
@@ -28,7 +28,7 @@ export const authenticateSession = async (
   services: ReadDependencies,
   token: string,
   deadlinesIn: Environment | null = null,
-): Promise<Session | null> => {
+): Promise<AnySession | null> => {
   if (isMalformedSessionToken(token)) return null;
   const db = services.shards.forId(token);
   const now = services.clock();

@@ -1,18 +1,21 @@
 // Starts a session once an email code, or the link in its email, has verified the address.
-import type { Session } from "../../../core/access/session.ts";
+import type { AnySession } from "../../../core/access/session.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findSignupIdByCode, markCodeUsed, expireOpenCodes } from "../../../storage/email-codes.ts";
 import { insertConsumer } from "../../../storage/people.ts";
-import { insertSessionByCode, findSessionByTokenHash } from "../../../storage/sessions.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
+import { findOpenInvitation } from "../../../storage/members.ts";
+import { memberEmailContext } from "../../../storage/people-contexts.ts";
+import { insertInvitedSession, insertSessionByCode, findSessionByTokenHash, type NewSession } from "../../../storage/sessions.ts";
 import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
 import { getSignedInUser, type SignedInUser } from "./get-signed-in-user.ts";
 import { listMemberships } from "./list-memberships.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { toCodeRequester, type AddressLookup } from "./sign-in-address.ts";
-import { prepareInvitationAcceptance, prepareSignupCompletion, type UsedCode, type SignInChanges } from "./sign-in-changes.ts";
+import { noSignInChanges, prepareSignupCompletion, type UsedCode, type SignInChanges } from "./sign-in-changes.ts";
 import { signOut } from "./sign-out.ts";
 import { switchMembership } from "./switch-membership.ts";
 
@@ -22,7 +25,7 @@ export interface SignInResult {
   /** Used only for the session cookie. */
   readonly token: string;
   readonly user: SignedInUser;
-  /** Whether this sign-in created the consumer or the membership. */
+  /** Whether this sign-in created the consumer or the business. */
   readonly created: boolean;
 }
 
@@ -44,17 +47,38 @@ const prepareNewConsumer = async (
   return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
-/** Completes the sign-up or invitation that belongs to the code, if one is open. Changes nothing for an existing member. */
-const prepareNewMember = async (
+/** The session of a person without a business, whose code was emailed for an invitation. Empty if the invitation is no longer open. */
+const prepareInvitedSession = async (
+  { vault }: ReadDependencies,
+  db: Database,
+  row: NewSession,
+  { codeId, invitationId }: { readonly codeId: string; readonly invitationId: string },
+): Promise<readonly Statement[]> => {
+  const invitation = await findOpenInvitation(db, invitationId, row.now);
+  if (invitation === null) return [];
+  const email = await vault.open(memberEmailContext(invitationId, invitation.businessId), invitation.emailSealed);
+  return insertInvitedSession(db, vault, row, { invitationId, email, codeId });
+};
+
+/**
+ * Returns the changes of a first sign-in, and the statement that inserts the session. A sign-up is completed if the code was emailed for it.
+ * An invitation is not accepted: its session only lets the person answer it.
+ */
+const prepareSignIn = async (
   services: ReadDependencies,
-  { db, addressee, shard }: AddressLookup,
-  usedCode: UsedCode,
-): Promise<SignInChanges> => {
-  const opens = addressee?.kind === "person" ? null : await findSignupIdByCode(db, usedCode.codeId);
-  if (opens === null) return { rows: [], domainEvents: [] };
-  return opens.startsWith("mem_")
-    ? prepareInvitationAcceptance(db, opens, usedCode)
-    : prepareSignupCompletion(services, db, opens, shard, usedCode);
+  lookup: AddressLookup,
+  { person, row, codeId }: { readonly person: SignInPerson; readonly row: NewSession; readonly codeId: string },
+): Promise<{ readonly changes: SignInChanges; readonly session: readonly Statement[] }> => {
+  const { db, realm, emailIndex, addressee, shard, hasOtherShards } = lookup;
+  const usedCode = { codeId, sessionHash: row.tokenHash, now: row.now };
+  const session = [insertSessionByCode(db, { ...row, hasOtherShards }, { realm, emailIndex, codeId })];
+  if (realm === "consumer") return { changes: await prepareNewConsumer(services, lookup, person, usedCode), session };
+  const opens = addressee?.kind === "person" ? null : await findSignupIdByCode(db, codeId);
+  if (opens?.startsWith("mem_")) {
+    return { changes: noSignInChanges, session: await prepareInvitedSession(services, db, row, { codeId, invitationId: opens }) };
+  }
+  const changes = opens === null ? noSignInChanges : await prepareSignupCompletion(services, db, opens, shard, usedCode);
+  return { changes, session };
 };
 
 /** Creates the session. Returns null if a concurrent request used up the code, or if the address has no account. */
@@ -63,21 +87,18 @@ const createSession = async (
   lookup: AddressLookup,
   codeId: string,
   person: SignInPerson,
-): Promise<{ readonly token: string; readonly session: Session; readonly created: boolean } | null> => {
-  const { db, realm, emailIndex, shard } = lookup;
+): Promise<{ readonly token: string; readonly session: AnySession; readonly created: boolean } | null> => {
+  const { db, shard } = lookup;
   const { token, row } = await prepareSession(services, shard, person.userAgent);
   const { tokenHash, now } = row;
-  const usedCode = { codeId, sessionHash: tokenHash, now };
-  const changes = await (realm === "consumer"
-    ? prepareNewConsumer(services, lookup, person, usedCode)
-    : prepareNewMember(services, lookup, usedCode));
+  const { changes, session: insertSession } = await prepareSignIn(services, lookup, { person, row, codeId });
   const results = await commit(
     db,
     services,
     [
-      markCodeUsed(db, usedCode),
+      markCodeUsed(db, { codeId, sessionHash: tokenHash, now }),
       ...changes.rows,
-      insertSessionByCode(db, { ...row, hasOtherShards: lookup.hasOtherShards }, { realm, emailIndex, codeId }),
+      ...insertSession,
       ...expireOpenCodes(db, toCodeRequester(lookup, null), now, tokenHash),
     ],
     changes.domainEvents,
@@ -89,9 +110,9 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. On first use, also creates the consumer, the sign-up's account or the invited membership. Ends the
- * browser's previous session (`replaces`), so that a token planted before sign-in is worthless. Returns `login_failed` if a concurrent
- * request used up the code.
+ * Starts a session with a verified code. On first use, also creates the consumer or the sign-up's account. A person who is only invited gets
+ * a session that joins no business. Ends the browser's previous session (`replaces`), so that a token planted before sign-in is worthless.
+ * Returns `login_failed` if a concurrent request used up the code.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -107,9 +128,12 @@ export const completeSignIn = async (
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;
-  const isInOtherShard = membershipId !== null && shardOfId(membershipId) !== lookup.shard && session.realm === "business";
-  const shouldSwitch = isInOtherShard && (await listMemberships(services, session)).some(({ id }) => id === membershipId);
-  const current = shouldSwitch ? await switchMembership(services, session, { id: membershipId, userAgent, hasOtherShards: true }) : created;
+  const isInOtherShard = membershipId !== null && shardOfId(membershipId) !== lookup.shard;
+  const shouldSwitch =
+    session.realm === "business" && isInOtherShard && (await listMemberships(services, session)).some(({ id }) => id === membershipId);
+  const current: { token: string; session: AnySession } | null = shouldSwitch
+    ? await switchMembership(services, session, { id: membershipId, userAgent, hasOtherShards: true })
+    : created;
   if (current === null) return refuse("login_failed");
   return ok({ token: current.token, user: await getSignedInUser(services, current.session), created: created.created });
 };

@@ -1,23 +1,22 @@
-// Lets the signed-in person decline a business's invitation. The business's audit chain records this.
-import type { MemberSession } from "../../../core/access/session.ts";
+// Lets the person who has verified the invited address decline a business's invitation. The business's audit chain records this.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findOpenInvitation, deleteDeclinedInvitation } from "../../../storage/members.ts";
 import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
-import { listMemberships } from "./list-memberships.ts";
+import { listMembershipsOfAddress, type VerifiedAddress } from "./list-memberships.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /**
- * Deletes an open invitation for the signed-in email address and records this in the inviting business's audit chain. Returns `not_found`
+ * Deletes an open invitation for the verified email address and records this in the inviting business's audit chain. Returns `not_found`
  * if the invitation is unknown, expired or addressed to another mailbox.
  */
 export const declineInvitation = async (
   services: WriteDependencies,
-  member: MemberSession,
+  address: VerifiedAddress,
   id: string,
 ): Promise<Result<null, "not_found">> => {
-  const isInvited = (await listMemberships(services, member)).some(
+  const isInvited = (await listMembershipsOfAddress(services, address)).some(
     (membership) => membership.id === id && membership.invitedUntil !== null,
   );
   const db = services.shards.forId(id);
@@ -25,6 +24,6 @@ export const declineInvitation = async (
   const invitation = isInvited ? await findOpenInvitation(db, id, now) : null;
   if (invitation === null) return refuse("not_found");
   const domainEvent = createInvitationDomainEvent(invitation, "member.declined", now);
-  const [{ meta }] = await commit(db, services, [deleteDeclinedInvitation(db, id, member.emailIndex)], [domainEvent], hasPreviousChange());
+  const [{ meta }] = await commit(db, services, [deleteDeclinedInvitation(db, id, address.emailIndex)], [domainEvent], hasPreviousChange());
   return meta.changes === 0 ? refuse("not_found") : ok(null);
 };

@@ -1,14 +1,20 @@
 // The signed-in user, as shown in API responses.
-import type { Session } from "../../../core/access/session.ts";
+import type { AnySession, Realm } from "../../../core/access/session.ts";
 import { consumerEmailContext, memberEmailContext } from "../../../storage/people-contexts.ts";
+import { sessionAddressContext } from "../../../storage/sessions.ts";
+import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Decrypts the email address of the session's user. `role` and `businessId` are null for consumers. */
-export const getSignedInUser = async ({ vault }: Stores, session: Session) => {
-  const { userId: id, realm, emailSealed } = session;
-  const [role, businessId] = realm === "consumer" ? [null, null] : [session.role, session.business.id];
-  const context = businessId === null ? consumerEmailContext(id) : memberEmailContext(id, businessId);
-  return { id, email: await vault.open(context, emailSealed), realm, role, businessId };
+const getEmailContext = (session: AnySession): EncryptionContext => {
+  if (session.realm === "consumer") return consumerEmailContext(session.userId);
+  return session.realm === "invited" ? sessionAddressContext(session.sessionId) : memberEmailContext(session.userId, session.business.id);
+};
+
+/** Decrypts the email address of the session's user. `role` and `businessId` are null for consumers and for people who are only invited. */
+export const getSignedInUser = async ({ vault }: Stores, session: AnySession) => {
+  const [role, businessId] = session.realm === "business" ? [session.role, session.business.id] : [null, null];
+  const realm: Realm = session.realm === "consumer" ? "consumer" : "business";
+  return { id: session.userId, email: await vault.open(getEmailContext(session), session.emailSealed), realm, role, businessId };
 };
 
 export type SignedInUser = Awaited<ReturnType<typeof getSignedInUser>>;

@@ -1,12 +1,12 @@
-// Prepares the changes that a first sign-in makes: creating a sign-up's account or accepting an invitation. They are part of the batch that
-// verifies the address and take effect only if that batch uses up the sign-in code.
+// Prepares the changes that the first sign-in after a sign-up makes: creating the account. They are part of the batch that verifies the
+// address and take effect only if that batch uses up the sign-in code.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
 import { generateId, type ClientId, type ShardId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
-import { acceptInvitationByCode, isMember, findOpenInvitation, type OpenInvitation } from "../../../storage/members.ts";
+import type { OpenInvitation } from "../../../storage/members.ts";
 import type { Condition } from "../../../storage/query.ts";
 import { insertAccount, hasBusiness, findOpenSignup } from "../../../storage/signups.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -25,7 +25,7 @@ export interface SignInChanges {
   readonly onlyIf?: Condition;
 }
 
-const noChanges: SignInChanges = { rows: [], domainEvents: [] };
+export const noSignInChanges: SignInChanges = { rows: [], domainEvents: [] };
 const chainTagBytes = 16;
 
 /** Returns the event that records an invitation's outcome in the inviting business's audit chain. */
@@ -35,17 +35,6 @@ export const createInvitationDomainEvent = (
   at: Instant,
 ): DomainEvent =>
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
-
-/** Accepts an invitation. Makes no changes if it is no longer open. */
-export const prepareInvitationAcceptance = async (db: Database, id: string, usedCode: UsedCode): Promise<SignInChanges> => {
-  const invitation = await findOpenInvitation(db, id, usedCode.now);
-  if (invitation === null) return noChanges;
-  return {
-    rows: acceptInvitationByCode(db, id, usedCode),
-    domainEvents: [createInvitationDomainEvent(invitation, "member.joined", usedCode.now)],
-    onlyIf: isMember(id),
-  };
-};
 
 /**
  * Creates a sign-up's account with its owner, a live client, a sandbox client and a domain claim. Makes no changes if the sign-up expired.
@@ -58,7 +47,7 @@ export const prepareSignupCompletion = async (
   usedCode: UsedCode,
 ): Promise<SignInChanges> => {
   const signup = await findOpenSignup(db, vault, id, usedCode.now);
-  if (signup === null) return noChanges;
+  if (signup === null) return noSignInChanges;
   const chain = { tag: toHex(random(chainTagBytes)), auditLog: 0 };
   const ownerId = generateId("mem_", shardId, random);
   const account = {

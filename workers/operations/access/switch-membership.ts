@@ -1,13 +1,19 @@
-// Replaces a member's session with a session in another membership of the same email address.
-import type { MemberSession, Session } from "../../../core/access/session.ts";
+// Replaces a session with a session in another membership of the same email address.
+import type { InvitedSession, MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { commit } from "../../../storage/commit.ts";
-import { findOpenInvitation, acceptInvitationByAddress, deleteAcceptedInvitation } from "../../../storage/members.ts";
+import { findOpenInvitation, acceptInvitation, deleteAcceptedInvitation } from "../../../storage/members.ts";
 import { hasPreviousChange, type Condition } from "../../../storage/query.ts";
 import { deleteSession, insertSessionForMember, hasSession, findSessionByTokenHash } from "../../../storage/sessions.ts";
 import type { Stores, WriteDependencies } from "../dependencies.ts";
 import { prepareSession } from "./prepare-session.ts";
 import { createInvitationDomainEvent } from "./sign-in-changes.ts";
+
+/** The session that the new one replaces: a member's, or that of a person who is only invited. */
+export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "userId" | "tokenHash" | "verifiedAt"> {
+  /** The index of the verified address. */
+  readonly emailIndex: string;
+}
 
 interface MembershipSwitch {
   readonly id: string;
@@ -20,7 +26,7 @@ interface MembershipSwitch {
 /**
  * Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a new session.
  */
-const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: MemberSession): Promise<boolean> =>
+const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: ReplacedSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 
 /**
@@ -29,21 +35,21 @@ const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: Memb
  */
 export const switchMembership = async (
   services: WriteDependencies,
-  member: MemberSession,
+  replaced: ReplacedSession,
   { id, userAgent, hasOtherShards, isInvited = false }: MembershipSwitch,
-): Promise<{ readonly token: string; readonly session: Session } | null> => {
-  const { emailIndex, verifiedAt } = member;
+): Promise<{ readonly token: string; readonly session: MemberSession } | null> => {
+  const { emailIndex, verifiedAt } = replaced;
   const db = services.shards.forId(id);
   const { token, row } = await prepareSession(services, shardOfId(id), userAgent);
   const invitation = isInvited ? await findOpenInvitation(db, id, row.now) : null;
-  if ((isInvited && invitation === null) || !(await endCurrentSession(services, member))) return null;
+  if ((isInvited && invitation === null) || !(await endCurrentSession(services, replaced))) return null;
   const insertNewSession = (condition?: Condition) =>
     insertSessionForMember(db, { ...row, hasOtherShards }, { id, emailIndex, verifiedAt }, condition);
   const rows = isInvited
-    ? [acceptInvitationByAddress(db, id, emailIndex, row.now), insertNewSession(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
+    ? [acceptInvitation(db, id, emailIndex, row.now), insertNewSession(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
     : [insertNewSession()];
   const domainEvents = invitation === null ? [] : [createInvitationDomainEvent(invitation, "member.joined", row.now)];
   await commit(db, services, rows, domainEvents, hasSession(row.tokenHash));
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
-  return session === null ? null : { token, session };
+  return session?.realm === "business" ? { token, session } : null;
 };

@@ -41,7 +41,16 @@ export const inviteMember = async (
     return ok({
       value: { id, email, role, createdAt, invitedUntil: expiresAt, deliveryFailedAt: null },
       rows: [
-        ...(await insertInvitation(db, vault, { id, businessId: business.id, email, emailIndex, role, createdAt, expiresAt })),
+        ...(await insertInvitation(db, vault, {
+          id,
+          businessId: business.id,
+          email,
+          emailIndex,
+          role,
+          createdAt,
+          expiresAt,
+          invitedBy: member.userId,
+        })),
         ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt, entityId: id })),
       ],
       action: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },

@@ -35,6 +35,7 @@ import {
   checkAccountLimit,
   rateLimited,
   type FormRequest,
+  findAnyPageSession,
   findPageSession,
 } from "../shared/form-handlers.ts";
 import {
@@ -43,6 +44,7 @@ import {
   decisionStepPage,
   emailStepPage,
   endConnectionPage,
+  invitedPage,
   getFormTargetOrigin,
   returningPage,
   type ConnectView,
@@ -135,6 +137,9 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
   const { services } = c.var;
   const { view, session } = opened;
   if (session === null) {
+    const invited = await findAnyPageSession(c);
+    if (invited instanceof Response) return invited;
+    if (invited !== null) return renderConnectPage(c, 200, invitedPage(view));
     const email = await findPendingSignInEmail(c, pendingConnectCookie);
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
     const answer = c.req.query("answer");

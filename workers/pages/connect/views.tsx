@@ -149,6 +149,24 @@ export const codeStepPage = (
     error,
   );
 
+/** For a person whose address is invited to a business but has not joined it, so there is no account to connect yet. */
+export const invitedPage = ({ messages, search }: ConnectView): Page =>
+  noticePage(
+    messages.invited,
+    messages.invitedAdvice,
+    <div class="row">
+      <a class="btn primary" href="/portal/invitations">
+        {messages.invitedOpen}
+      </a>
+      <form method="post" action={`/oauth/authorize/sign-out${search}`}>
+        <button type="submit" class="btn">
+          {messages.otherAccount}
+        </button>
+      </form>
+    </div>,
+    "mail",
+  );
+
 const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: boolean }> = ({ lead, lines, isAllowed }) => (
   <section class="stack tight">
     <h2>{lead}</h2>

@@ -8,7 +8,7 @@ import { declineInvitation } from "../../operations/access/decline-invitation.ts
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { switchBusiness } from "../../operations/access/switch-business.ts";
 import type { Membership } from "../../../storage/members.ts";
-import { VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
+import { FormattedMessage, VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
 import { ActionButton, Card, Link, messages, StatusLabel, Table, type Tone } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
@@ -39,7 +39,19 @@ const InvitationsCard: FC<{ invitations: readonly Membership[] }> = ({ invitatio
       label={businessMessages.invitations}
       rows={invitations}
       columns={[
-        [businessMessages.business, ({ business }) => <UntrustedText text={business.name} />],
+        [
+          businessMessages.business,
+          ({ business, invitedBy }) => (
+            <>
+              <UntrustedText text={business.name} />
+              {invitedBy !== null && (
+                <small class="quiet">
+                  <FormattedMessage text={businessMessages.invitedBy} parts={{ address: <UntrustedText text={invitedBy} /> }} />
+                </small>
+              )}
+            </>
+          ),
+        ],
         [businessMessages.role, ({ role }) => messages.shell.roles[role]],
         [businessMessages.until, ({ invitedUntil }) => invitedUntil !== null && <Timestamp at={invitedUntil} />],
         [
@@ -123,7 +135,8 @@ const handleEnterBusiness = async (request: PortalFormRequest): Promise<Response
 
 const handleDeclineInvitation = async (request: PortalFormRequest): Promise<Response> => {
   const id = parseMemberId(request.form.get("seat") ?? "");
-  const declined = id === null ? null : await declineInvitation(request.services, request.member, id);
+  const declined =
+    id === null ? null : await declineInvitation(request.services, { email: request.email, emailIndex: request.member.emailIndex }, id);
   return declined?.ok ? redirectTo(request, businessesPath, "declined") : notFoundPage(request);
 };
 

@@ -6,7 +6,7 @@ import { checkAccountLimit } from "../shared/form-handlers.ts";
 import { createSignedInHandlers } from "../shared/signed-in-handlers.ts";
 import { messages } from "./components.tsx";
 import { forbiddenPage, inactiveAccountPage, notFoundPage } from "./page.tsx";
-import { environmentFromPath, pathInEnvironment, pathWithQuery } from "./paths.ts";
+import { environmentFromPath, invitationsPath, pathInEnvironment, pathWithQuery } from "./paths.ts";
 import type { PortalFormRequest, PortalRequest } from "./portal-request.ts";
 
 export type PageHandler<Request extends PortalRequest> = (request: Request) => Promise<Response> | Response;
@@ -24,7 +24,13 @@ const signedIn = createSignedInHandlers({
       pathInMode: (path: string) => pathInEnvironment(environment, path),
     };
   },
-  renderSignedOut: (c) => c.redirect(pathWithQuery("/portal/sign-in", { next: c.req.path === "/portal" ? null : c.req.path }), 303),
+  renderSignedOut: (c, other) =>
+    c.redirect(
+      other?.realm === "invited"
+        ? invitationsPath
+        : pathWithQuery("/portal/sign-in", { next: c.req.path === "/portal" ? null : c.req.path }),
+      303,
+    ),
   signedOutPath: "/portal/sign-in",
 });
 

@@ -5,6 +5,9 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 export const liveRootPath = "/portal";
 export const testRootPath = "/portal/test";
 
+/** Where a person who belongs to no business answers invitations. */
+export const invitationsPath = "/portal/invitations";
+
 const isTestPath = (path: string): boolean => path === testRootPath || path.startsWith(`${testRootPath}/`);
 
 export const environmentFromPath = (path: string): Environment => (isTestPath(path) ? "sandbox" : "live");

@@ -12,6 +12,7 @@ import { registerDeadlineRoutes } from "./deadlines.tsx";
 import { registerDomainRoutes } from "./domains.tsx";
 import { registerEventRoutes } from "./events.tsx";
 import { registerHomeRoutes } from "./home.tsx";
+import { registerInvitationRoutes } from "./invitations.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
 import { registerRequestLookupRoutes } from "./request-lookup.tsx";
@@ -30,6 +31,7 @@ const routeModules = [
   registerSignInRoutes,
   registerSignInLinkRoutes,
   registerBusinessRoutes,
+  registerInvitationRoutes,
   registerHomeRoutes,
   registerOverviewRoutes,
   registerCertificateListRoutes,

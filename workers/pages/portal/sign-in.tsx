@@ -12,13 +12,19 @@ import { authenticateSession } from "../../operations/access/authenticate-sessio
 import { signUp } from "../../operations/access/sign-up.ts";
 import { startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
-import { createFormHandlerFactory, findPageSession, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
+import {
+  createFormHandlerFactory,
+  findAnyPageSession,
+  findPageSession,
+  type FormFields,
+  type FormRequest,
+} from "../shared/form-handlers.ts";
 import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
 import { listCountryNames } from "./country-names.ts";
 import { renderPortalPage } from "./page.tsx";
-import { pathWithQuery } from "./paths.ts";
+import { invitationsPath, pathWithQuery } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
@@ -156,10 +162,11 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
     ),
   });
 
-/** Runs `render` unless a member is signed in, who is redirected to `path`. */
+/** Runs `render` unless a member is signed in, who is redirected to `path`, or an invited person, who is redirected to the invitations. */
 export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, render: () => Promise<Response>): Promise<Response> => {
-  const session = await findPageSession(c);
+  const session = await findAnyPageSession(c);
   if (session instanceof Response) return session;
+  if (session?.realm === "invited") return c.redirect(invitationsPath, 303);
   return session?.realm === "business" ? c.redirect(path, 303) : render();
 };
 
@@ -190,16 +197,15 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
   return c.redirect(signInPathFor(next), 303);
 };
 
-const hasMultipleBusinesses = async (c: Context<AppEnv>, token: string): Promise<boolean> => {
+/** Lets the person choose if they belong to several businesses, and answer the invitation if they belong to none. */
+export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> => {
   const { services } = c.var;
   const session = await authenticateSession(services, token);
-  if (session?.realm !== "business") return false;
-  return (await listMemberships(services, session)).filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+  if (session?.realm === "invited") return c.redirect(invitationsPath, 303);
+  const memberships = session?.realm === "business" ? await listMemberships(services, session) : [];
+  const hasSeveral = memberships.filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+  return c.redirect(hasSeveral ? businessChoicePath(next) : next, 303);
 };
-
-/** Lets the person choose if they belong to several businesses. */
-export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> =>
-  c.redirect((await hasMultipleBusinesses(c, token)) ? businessChoicePath(next) : next, 303);
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const result = await completeEmailSignIn(c, form, "business");
@@ -213,7 +219,12 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
-const renderSignUp = (c: Context<AppEnv>): Promise<Response> => renderUnlessSignedIn(c, "/portal", async () => renderSignUpStep(c));
+/** Also for people who are only invited, who can have a business of their own. */
+const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
+  const session = await findPageSession(c);
+  if (session instanceof Response) return session;
+  return session?.realm === "business" ? c.redirect("/portal", 303) : renderSignUpStep(c);
+};
 
 const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
   const typed = (name: string): string => cutText(form.get(name) ?? "", 2_048);

@@ -3,9 +3,9 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
-import type { Session } from "../../../core/access/session.ts";
+import type { AnySession, Session } from "../../../core/access/session.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
-import { findSession } from "../../http/guards/find-session.ts";
+import { findAnySession } from "../../http/guards/find-session.ts";
 import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
 import { parseFormBody } from "./form-body.ts";
@@ -26,12 +26,18 @@ export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id:
 };
 
 /**
- * Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. `deadlinesIn` is
- * passed on to `authenticateSession`.
+ * Returns the browser's session, null without a valid one, or the page to respond with after too many failed lookups. Includes people who
+ * are only invited. `deadlinesIn` is passed on to `authenticateSession`.
  */
-export const findPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<Session | null | Response> => {
-  const session = await findSession(c, deadlinesIn);
+export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
+  const session = await findAnySession(c, deadlinesIn);
   return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
+};
+
+/** The same without people who are only invited: they have no account yet. */
+export const findPageSession = async (c: Context<AppEnv>): Promise<Session | null | Response> => {
+  const session = await findAnyPageSession(c);
+  return session instanceof Response || session?.realm !== "invited" ? session : null;
 };
 
 /** Middleware that limits a public page by IP address. */

@@ -2,7 +2,7 @@
 // `SignedInRealm`.
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
-import type { Realm, Session } from "../../../core/access/session.ts";
+import type { AnySession } from "../../../core/access/session.ts";
 import { isEqualConstantTime } from "../../../core/hash.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -11,7 +11,7 @@ import { callerFromSession } from "../../http/guards/session.ts";
 import { statusByCode } from "../../http/statuses.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { Services } from "../../platform/platform.ts";
-import { checkAccountLimit, findPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
+import { checkAccountLimit, findAnyPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
 import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderCrossSiteBlocked } from "./notice-pages.tsx";
@@ -27,9 +27,10 @@ export interface SignedInRequest {
   readonly formToken: (path: string) => Promise<string>;
 }
 
-type SessionOf<R extends Realm> = Extract<Session, { readonly realm: R }>;
+type SessionRealm = AnySession["realm"];
+type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R }>;
 
-interface SignedInRealm<R extends Realm, Extra extends object> {
+interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
   /** Begins the text that form tokens are derived from, so that a token of one realm is invalid in the other. */
   readonly formTokenPrefix: string;
@@ -37,21 +38,21 @@ interface SignedInRealm<R extends Realm, Extra extends object> {
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;
   /** Loads the data that the realm's pages need beyond a `SignedInRequest`. */
   readonly load: (c: Context<AppEnv>, session: SessionOf<R>, method: "page" | "action") => Promise<Extra>;
-  /** Responds to a page request without a session. */
-  readonly renderSignedOut: (c: Context<AppEnv>) => Promise<Response> | Response;
+  /** Responds to a page request without a session of this realm. `other` is the session of another realm, if there is one. */
+  readonly renderSignedOut: (c: Context<AppEnv>, other: AnySession | null) => Promise<Response> | Response;
   /** The path that a form without a session redirects to. */
   readonly signedOutPath: string;
 }
 
 /** Creates the handlers of a realm's pages and forms. */
-export const createSignedInHandlers = <R extends Realm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
+export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
   type Loaded = SignedInRequest & Extra;
 
-  const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response | null> => {
+  const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response> => {
     const { services } = c.var;
-    const session = await findPageSession(c, realm.getDeadlinesEnvironment?.(c));
+    const session = await findAnyPageSession(c, realm.getDeadlinesEnvironment?.(c));
     if (session instanceof Response) return session;
-    if (session?.realm !== realm.realm) return null;
+    if (session?.realm !== realm.realm) return method === "page" ? realm.renderSignedOut(c, session) : c.redirect(realm.signedOutPath, 303);
     c.set("caller", callerFromSession(session));
     const limitResponse = await checkAccountLimit(c, "SESSION", session.userId);
     if (limitResponse !== null) return limitResponse;
@@ -65,7 +66,6 @@ export const createSignedInHandlers = <R extends Realm, Extra extends object>(re
       (show: (request: Loaded) => Promise<Response> | Response) =>
       async (c: Context<AppEnv>): Promise<Response> => {
         const request = await loadRequest(c, "page");
-        if (request === null) return realm.renderSignedOut(c);
         return request instanceof Response ? request : show(request);
       },
     /** Also refuses forms from other sites and forms without the right token. */
@@ -75,7 +75,6 @@ export const createSignedInHandlers = <R extends Realm, Extra extends object>(re
         const form = await parseSameOriginForm(c);
         if (form instanceof Response) return form;
         const request = await loadRequest(c, "action");
-        if (request === null) return c.redirect(realm.signedOutPath, 303);
         if (request instanceof Response) return request;
         if (!isEqualConstantTime(form.get("form") ?? "", await request.formToken(c.req.path))) return renderCrossSiteBlocked(c);
         return act({ ...request, form });

@@ -56,6 +56,11 @@ export const messages: ConnectMessages = {
     "Esta página tiene más de diez minutos, o usted inició sesión de nuevo después de abrirla. Vuelva a su asistente y empiece otra vez.",
   answered: "Esta página ya se usó",
   answeredAdvice: "Ya respondió en esta página. Si su asistente no está conectado, vuelva a él y empiece otra vez.",
+  invited: "Primero acepte su invitación",
+  invitedAdvice:
+    "Su dirección tiene una invitación a una empresa a la que todavía no se ha unido. Abra la invitación y después vuelva a esta página.",
+  invitedOpen: "Abrir la invitación",
+  otherAccount: "Usar otra cuenta",
   inactive: "Su empresa no puede conectar un asistente en este momento",
   inactiveAdvice: "La cuenta de su empresa no está activa. Consulte la facturación en el portal.",
   returning: "Conectado. Volviendo a {host}…",

@@ -56,6 +56,11 @@ export const messages: ConnectMessages = {
   staleAdvice: "Cette page date de plus de dix minutes, ou vous vous êtes reconnecté depuis. Retournez à votre assistant et recommencez.",
   answered: "Cette page a déjà servi",
   answeredAdvice: "Vous avez déjà répondu sur cette page. Si votre assistant n’est pas connecté, retournez-y et recommencez.",
+  invited: "Acceptez d’abord votre invitation",
+  invitedAdvice:
+    "Votre adresse a reçu une invitation d’une entreprise à laquelle vous ne vous êtes pas encore joint. Ouvrez l’invitation, puis revenez à cette page.",
+  invitedOpen: "Ouvrir l’invitation",
+  otherAccount: "Utiliser un autre compte",
   inactive: "Votre entreprise ne peut pas connecter d’assistant pour le moment",
   inactiveAdvice: "Le compte de votre entreprise n’est pas actif. Consultez la facturation dans le portail.",
   returning: "Connecté. Retour à {host}…",

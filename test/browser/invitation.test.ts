@@ -1,0 +1,59 @@
+// Answering an invitation to a team in a real browser, without scripts.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findEmailCode, signInBrowser, signInToOrigin } from "../support/local-session.ts";
+
+let service: LocalService;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+const invite = async (email: string): Promise<void> => {
+  const cookie = await signInToOrigin(service.origin, service.world.ownerEmail);
+  const answer = await fetch(`${service.origin}/v1/business/portal/members`, {
+    method: "POST",
+    headers: { "content-type": "application/json", cookie },
+    body: JSON.stringify({ email, role: "member" }),
+  });
+  expect(answer.status).toBe(201);
+};
+
+test("an invited person signs in, sees the invitation and joins with a press, without scripts", async () => {
+  const email = "joining@invited.example";
+  await invite(email);
+  const { page, problems, close } = await openPage(browser, { javaScriptEnabled: false });
+  await page.goto(`${service.origin}/portal/sign-in`);
+  await page.getByLabel("Work email").fill(email);
+  await page.getByRole("button", { name: "Send code" }).click();
+  await page.getByLabel("Six-digit code").fill(await findEmailCode(service.origin, email));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/portal/invitations");
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Join Acme Solar LLC?");
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.waitForURL("**/portal?done=joined");
+  expect(problems).toEqual([]);
+  await close();
+});
+
+test("the page of invitations is accessible and fits narrow windows, with an invitation and without", async () => {
+  const email = "deciding@invited.example";
+  await invite(email);
+  const { page, problems, close } = await openPage(browser);
+  await signInBrowser(page.context(), service.origin, email, "business");
+  await page.goto(`${service.origin}/portal`);
+  await page.waitForURL("**/portal/invitations");
+  expect(await findingsInWindows(page, wideAndNarrowAppearances)).toEqual([]);
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.waitForURL("**/portal/invitations?answer=declined");
+  expect(await findingsInWindows(page, wideAndNarrowAppearances)).toEqual([]);
+  expect(problems).toEqual([]);
+  await close();
+});

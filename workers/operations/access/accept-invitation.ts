@@ -1,0 +1,22 @@
+// Lets a person who belongs to no business accept an invitation. Members accept in switch-business.ts.
+import { shardOfId } from "../../../core/ids.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
+import type { WriteDependencies } from "../dependencies.ts";
+import { listMembershipsOfAddress, type VerifiedAddress } from "./list-memberships.ts";
+import { switchMembership, type ReplacedSession } from "./switch-membership.ts";
+
+/**
+ * Creates the member and replaces the session of the invited person with a session in the business. Returns `not_found` if the invitation is
+ * unknown, no longer open or addressed to another mailbox.
+ */
+export const acceptInvitation = async (
+  services: WriteDependencies,
+  invited: ReplacedSession & VerifiedAddress,
+  { id, userAgent }: { readonly id: string; readonly userAgent: string | undefined },
+): Promise<Result<{ readonly token: string }, "not_found">> => {
+  const memberships = await listMembershipsOfAddress(services, invited);
+  if (!memberships.some((listed) => listed.id === id && listed.invitedUntil !== null)) return refuse("not_found");
+  const hasOtherShards = memberships.some((listed) => shardOfId(listed.id) !== shardOfId(id));
+  const joined = await switchMembership(services, invited, { id, userAgent, hasOtherShards, isInvited: true });
+  return joined === null ? refuse("not_found") : ok({ token: joined.token });
+};
